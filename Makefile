@@ -1,0 +1,50 @@
+# One virtual environment, made from the committed lock; everything else runs inside it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+UV     := $(BIN)/python -m uv --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test check fmt bench lock clean
+
+help: ## Show what can be done here
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(READY) ## Make .venv with everything a developer needs
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Octavo needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || { echo "making $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+	@$(BIN)/python -c 'import uv' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements.lock)"
+	@echo "installing the packages of requirements.lock ..."
+	@$(UV) pip sync --python $(BIN)/python --require-hashes requirements.lock
+	@$(UV) pip install --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+run: $(READY) ## Run Octavo (its help, until the server is there)
+	@$(BIN)/octavo --help
+
+test: $(READY) ## Run all tests, in parallel, with the coverage gate on the core
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered
+
+check: $(READY) ## Lint, format and type checks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fmt: $(READY) ## Format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY) ## Print the performance figures
+	$(BIN)/python -m benchmarks
+
+lock: ## Renew requirements.lock from pyproject.toml
+	$(UV) lock --upgrade
+	$(UV) export --all-groups --all-extras --no-emit-project --output-file requirements.lock > /dev/null
+
+clean: ## Remove everything that was made here
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,156 @@
+"""Snapshots: the stored records that stand for the older part of a branch, and the rule that picks one.
+
+The snapshot rule: a snapshot serves every branch that contains its anchor; among those the deepest cutoff wins,
+then the newest version that is active. Order is position on the branch, never a clock and never an id, so the
+same tree gives the same context on every machine and after every restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from octavo.core.messages import Branch, Message, Node, digest, opens_turn
+from octavo.core.plain import Json, JsonObject
+from octavo.errors import NotOnBranch
+
+Kind = Literal["auto", "manual", "edited", "regenerated"]
+State = Literal["active", "undone", "retired"]
+"""`undone` can be redone; `retired` cannot: a message it covered was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A verbatim line of a covered message, chosen by code."""
+
+    source: str
+    """The node it was taken from."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What stands for the covered messages: a summary, extracts, and where they belong in the tree."""
+
+    id: str
+    first: str
+    """The first covered node."""
+    cutoff: str
+    """The last covered node."""
+    cutoff_depth: int
+    anchor: str
+    """The deepest node the summariser was shown; the snapshot is true for every branch that contains it."""
+    anchor_depth: int
+    summary: str
+    extracts: tuple[Extract, ...] = ()
+    previous: str | None = None
+    """The snapshot whose summary this one started from."""
+    kind: Kind = "auto"
+    version: int = 1
+    """Counts the snapshots made for one cutoff; the newest active one serves."""
+    state: State = "active"
+    messages: int = 0
+    """How many messages are covered."""
+    tokens_before: int = 0
+    """Tokens of the covered messages as they would have been sent."""
+    tokens_after: int = 0
+    """Tokens of what is sent in their place."""
+    model: str = ""
+    """Who wrote the summary; empty when there is none and the extracts speak."""
+    prompt: str = ""
+    """Name and version of the prompt, such as `default@3`."""
+    instructions: str = ""
+    """The focus a person asked for."""
+    receipt: str = ""
+    """What was kept and lost, as JSON text."""
+    digest: bytes = b""
+    """Digest of the covered messages: a snapshot whose originals changed is found out."""
+    created: str = ""
+    """ISO 8601, for people; it orders nothing."""
+
+
+def anchor_of(branch: Sequence[Node], cut: int) -> Node:
+    """Find the anchor of a snapshot that covers `branch[:cut]`.
+
+    The summariser is shown nothing past the last user message, so answers that are regenerated below it, and
+    their siblings, share the snapshot.
+    """
+    for node in reversed(branch[cut:]):
+        if opens_turn(node.message):
+            return node
+    return branch[cut - 1]
+
+
+def draft(branch: Branch, cut: int, *, id: str, summary: str, extracts: Iterable[Extract] = ()) -> Snapshot:
+    """Place a new snapshot that covers `branch[:cut]`; counts and provenance are added by `replace`."""
+    if not 0 < cut <= len(branch):
+        raise NotOnBranch(f"cannot cover {cut} messages of a branch of {len(branch)}")
+    cutoff, anchor = branch[cut - 1], anchor_of(branch, cut)
+    return Snapshot(
+        id=id,
+        first=branch[0].id,
+        cutoff=cutoff.id,
+        cutoff_depth=cutoff.depth,
+        anchor=anchor.id,
+        anchor_depth=anchor.depth,
+        summary=summary,
+        extracts=tuple(extracts),
+        messages=cut,
+        digest=digest(node.message for node in branch[:cut]),
+    )
+
+
+def pick(snapshots: Iterable[Snapshot], branch: Branch) -> Snapshot | None:
+    """Choose the snapshot that serves a branch, or none."""
+    places = {node.id: node.depth for node in branch}
+    serving = [
+        snapshot
+        for snapshot in snapshots
+        if snapshot.state == "active"
+        and places.get(snapshot.anchor) == snapshot.anchor_depth
+        and places.get(snapshot.cutoff) == snapshot.cutoff_depth
+    ]
+    return max(serving, key=_rank, default=None)
+
+
+def _rank(snapshot: Snapshot) -> tuple[int, int, int, str]:
+    # The id breaks ties between equals only, so that every replica breaks them the same way.
+    return (snapshot.cutoff_depth, snapshot.version, snapshot.anchor_depth, snapshot.id)
+
+
+def matches(snapshot: Snapshot, covered: Iterable[Message]) -> bool:
+    """Tell whether the covered messages are still those the snapshot was made from."""
+    return snapshot.digest == digest(covered)
+
+
+def undo(snapshot: Snapshot) -> Snapshot:
+    """Take a snapshot out of service; a retired one stays retired."""
+    return replace(snapshot, state="undone") if snapshot.state == "active" else snapshot
+
+
+def redo(snapshot: Snapshot) -> Snapshot:
+    """Bring an undone snapshot back; a retired one stays retired."""
+    return replace(snapshot, state="active") if snapshot.state == "undone" else snapshot
+
+
+def retire(snapshots: Iterable[Snapshot], deleted: Node, branches: Iterable[Branch]) -> tuple[Snapshot, ...]:
+    """Retire every snapshot that was shown a deleted message: it must not keep what a user deleted."""
+    shown = {node.id for branch in branches if deleted in branch for node in branch[deleted.depth - 1 :]}
+    return tuple(
+        replace(snapshot, state="retired") if snapshot.anchor in shown else snapshot for snapshot in snapshots
+    )
+
+
+def export(snapshot: Snapshot, text: str | None = None) -> JsonObject:
+    """Write the record in the JSON shape of FR-4.2.1; `text` replaces the bare summary."""
+    span: dict[str, Json] = {"firstMessageId": snapshot.first, "lastMessageId": snapshot.cutoff}
+    return {
+        "summaryText": snapshot.summary if text is None else text,
+        "messageRange": span,
+        "compressionTimestamp": snapshot.created,
+        "compressionType": "auto" if snapshot.kind == "auto" else "manual",
+        "originalTokenCount": snapshot.tokens_before,
+        "summaryTokenCount": snapshot.tokens_after,
+        "messagesIncluded": snapshot.messages,
+    }
