@@ -6,10 +6,13 @@ part alone would reach the soft mark again cannot be built: it would compress fo
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-from octavo.errors import BadInput
+from octavo.errors import BadBudget, BadInput
 
 MARGIN = 0.05
 """Share of the window left free: no local count is the provider's own."""
@@ -97,3 +100,162 @@ class Overhead:
     @property
     def total(self) -> int:
         return self.system + self.tools + self.files + self.pins
+
+
+MIN_AVAILABLE = 256
+"""Below this neither a summary nor one short turn has room: the overhead has eaten the window."""
+
+Base = Literal["history", "input", "window"]
+"""What a mark is a share of: what is available to history; all that may be sent; the model's window."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """Where compression starts, as shares of `base`; strictly more than a mark crosses it."""
+
+    base: Base = "history"
+    prepare: float | None = 0.65
+    """Start in the background; None: never."""
+    soft: float | None = 0.80
+    """Compress between turns; None: never."""
+    hard: float | None = 0.95
+    """Compress or shrink before sending; None: only when the base is full. There is always a hard mark."""
+
+    def __post_init__(self) -> None:
+        given = [(name, getattr(self, name)) for name in ("prepare", "soft", "hard")]
+        ratios = [(name, fraction(value, name)) for name, value in given if value is not None]
+        for (lower, low), (upper, high) in pairwise(ratios):
+            if low > high:
+                raise BadInput(
+                    lower, f"{low} lies above {upper} {high}; marks rise from prepare to soft to hard"
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """A divided window. Marks are tokens of the whole context, so they compare with a `Reading` as it is."""
+
+    window: int
+    reply: int
+    margin: int
+    overhead: Overhead
+    snapshot: int
+    """Tokens a snapshot may take."""
+    retained: int
+    """Tokens the retained part is expected to take when the soft mark is crossed."""
+    prepare: int | None
+    soft: int | None
+    hard: int
+
+    def __post_init__(self) -> None:
+        if self.available < MIN_AVAILABLE:
+            raise BadBudget(
+                f"Only {max(0, self.available):,} tokens are left for the conversation; at least {MIN_AVAILABLE} are "
+                "needed. Shorten the system prompt, tools or pins, reserve less for the reply, or use a larger window",
+                self.terms,
+            )
+        if self.settled >= self.trigger:
+            raise BadBudget(
+                f"A compression would leave {self.settled:,} tokens, not under the mark of {self.trigger:,} that "
+                "starts the next one. Retain fewer tokens, or shorten the system prompt, tools or pins",
+                self.terms,
+            )
+
+    @property
+    def limit(self) -> int:
+        """The most that may be sent: what the window holds besides the reply and the margin."""
+        return self.window - self.reply - self.margin
+
+    @property
+    def available(self) -> int:
+        """What is left for the conversation itself."""
+        return self.limit - self.overhead.total
+
+    @property
+    def trigger(self) -> int:
+        """The mark that starts an automatic compression."""
+        return self.hard if self.soft is None else self.soft
+
+    @property
+    def settled(self) -> int:
+        """What a context holds right after compressing, at the most."""
+        return self.overhead.total + self.snapshot + self.retained
+
+    @property
+    def terms(self) -> dict[str, int]:
+        """Every term of the sums, for errors and for people."""
+        overhead = self.overhead
+        return {
+            "window": self.window,
+            "reply": self.reply,
+            "margin": self.margin,
+            "system": overhead.system,
+            "tools": overhead.tools,
+            "files": overhead.files,
+            "pins": overhead.pins,
+            "available": self.available,
+            "snapshot": self.snapshot,
+            "retained": self.retained,
+            "mark": self.trigger,
+        }
+
+    def left(self, tokens: int, mark: int | None = None) -> int:
+        """How many tokens remain until a mark (the limit by default); never negative."""
+        return max(0, (self.limit if mark is None else mark) - tokens)
+
+    def used(self, tokens: int) -> float:
+        """The share of what is available to history that a context of `tokens` takes."""
+        return max(0, tokens - self.overhead.total) / self.available
+
+
+def divide(
+    card: ModelCard,
+    *,
+    marks: Marks | None = None,
+    overhead: Overhead | None = None,
+    reply: int | None = None,
+    margin: float = MARGIN,
+    retained: int | float = 0.2,
+    snapshot: int | None = None,
+) -> Budget:
+    """Divide a model's window; `retained` is a token count, or a share of the history at the trigger."""
+    marks, overhead = marks or Marks(), overhead or Overhead()
+    window = card.window
+    if reply is None:
+        reply = min(card.max_output, window // REPLY_SHARE, REPLY_CAP)
+    kept_free = math.ceil(window * margin)
+    limit = window - reply - kept_free
+    available = limit - overhead.total
+    base, floor = {
+        "history": (available, overhead.total),
+        "input": (limit, 0),
+        "window": (window, 0),
+    }[marks.base]
+
+    def mark(ratio: float | None) -> int | None:
+        return None if ratio is None else min(limit, floor + math.floor(max(0, base) * ratio))
+
+    soft, hard = mark(marks.soft), mark(marks.hard)
+    if hard is None:
+        hard = min(limit, floor + base)
+    trigger = hard if soft is None else soft
+    if isinstance(retained, float):
+        retained = math.floor(max(0, trigger - overhead.total) * retained)
+    if snapshot is None:
+        snapshot = min(SNAPSHOT_CAP, math.floor(max(0, available) * SNAPSHOT_SHARE))
+    return Budget(
+        window=window,
+        reply=reply,
+        margin=kept_free,
+        overhead=overhead,
+        snapshot=snapshot,
+        retained=retained,
+        prepare=mark(marks.prepare),
+        soft=soft,
+        hard=hard,
+    )
+
+
+def tightest(budgets: Iterable[Budget]) -> Budget:
+    """Choose the budget that decides when several models answer one turn: the one that fills first."""
+    return min(budgets, key=lambda budget: (budget.trigger, budget.hard, budget.limit))

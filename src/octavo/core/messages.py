@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -175,7 +176,20 @@ def place(messages: Iterable[Message], *, prefix: str = "m") -> Branch:
 
 def opens_turn(message: Message) -> bool:
     """Tell whether a turn starts here: a user speaks (a tool's answer in a user's envelope does not)."""
-    return message.role == "user" and not any(isinstance(part, ToolResult) for part in message.parts)
+    return message.role == "user" and not has_results(message)
+
+
+def has_results(message: Message) -> bool:
+    """Tell whether a message holds a tool's answer. Asked of every message of a branch, hence the plain loop."""
+    for part in message.parts:  # noqa: SIM110 - `any` with a generator costs three times as much
+        if part.__class__ is ToolResult:
+            return True
+    return False
+
+
+def last_turn(messages: Sequence[Message]) -> int | None:
+    """Find where the last turn starts; None if nobody has spoken yet."""
+    return next((i for i in reversed(range(len(messages))) if opens_turn(messages[i])), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,40 +203,81 @@ class Turn:
 def turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     """Divide messages into turns; what stands before the first user message is a turn of its own."""
     starts = [i for i, message in enumerate(messages) if i == 0 or opens_turn(message)]
-    return tuple(Turn(a, b) for a, b in zip(starts, [*starts[1:], len(messages)], strict=True))
+    return tuple(Turn(start, stop) for start, stop in pairwise([*starts, len(messages)]))
+
+
+Spot: TypeAlias = tuple[int, int]
+"""Where a part stands: the index of its message, and its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Which tool result answers which call."""
+
+    answers: Mapping[Spot, Spot]
+    """From a call to its result."""
+    open: tuple[Spot, ...]
+    """Calls without a result."""
+    orphans: tuple[Spot, ...]
+    """Results without a call."""
+
+
+def pair_tools(messages: Sequence[Message]) -> Pairing:
+    """Pair every call with its result, parallel or spread out.
+
+    Ids may come again in later messages (some clients number anew in each turn), so a result answers the newest
+    message that has an open call of its id, and there the first such call.
+    """
+    waiting: dict[str, list[Spot]] = {}
+    answers: dict[Spot, Spot] = {}
+    orphans: list[Spot] = []
+    for index, message in enumerate(messages):
+        for at, part in enumerate(message.parts):
+            kind = part.__class__
+            if kind is ToolCall:
+                waiting.setdefault(part.id, []).append((index, at))  # type: ignore[union-attr]
+            elif kind is ToolResult:
+                call = _answered(waiting, part.call_id)  # type: ignore[union-attr]
+                if call is None:
+                    orphans.append((index, at))
+                else:
+                    answers[call] = (index, at)
+    return Pairing(
+        answers, tuple(sorted(spot for calls in waiting.values() for spot in calls)), tuple(orphans)
+    )
+
+
+def _answered(waiting: dict[str, list[Spot]], id: str) -> Spot | None:
+    calls = waiting.get(id)
+    if not calls:
+        return None
+    if len(calls) == 1:
+        return waiting.pop(id)[0]
+    newest = calls[-1][0]
+    return calls.pop(next(n for n, spot in enumerate(calls) if spot[0] == newest))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUnit:
-    """A call with its result: indices of the messages that hold them; `result` is None while it is open."""
+    """An assistant message with calls, together with the messages that hold all their results."""
 
-    call: int
-    result: int | None
-    id: str
+    start: int
+    stop: int
+    """One past the last message with a result; nothing may be cut off in between."""
+    open: bool
+    """Whether a result is still missing."""
 
 
 def tool_units(messages: Sequence[Message]) -> tuple[ToolUnit, ...]:
-    """Pair every call with its result, parallel or spread out; ids may be used again once answered.
-
-    A result without an open call belongs to no unit.
-    """
-    opened: dict[str, list[int]] = {}
-    units: list[ToolUnit] = []
-    for index, part in _tool_parts(messages):
-        if isinstance(part, ToolCall):
-            opened.setdefault(part.id, []).append(len(units))
-            units.append(ToolUnit(index, None, part.id))
-        elif waiting := opened.get(part.call_id):
-            at = waiting.pop(0)
-            units[at] = ToolUnit(units[at].call, index, part.call_id)
-    return tuple(units)
-
-
-def _tool_parts(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall | ToolResult]]:
-    for index, message in enumerate(messages):
-        for part in message.parts:
-            if isinstance(part, ToolCall | ToolResult):
-                yield index, part
+    """Find the stretches of messages that belong together because a call and its result lie at their ends."""
+    pairing = pair_tools(messages)
+    stops: dict[int, int] = {}
+    for (call, _), (result, _) in pairing.answers.items():
+        stops[call] = max(stops.get(call, call + 1), result + 1)
+    unanswered = {call for call, _ in pairing.open}
+    for call in unanswered:
+        stops.setdefault(call, call + 1)
+    return tuple(ToolUnit(start, stop, start in unanswered) for start, stop in sorted(stops.items()))
 
 
 def chain(previous: bytes, message: Message) -> bytes:
@@ -239,9 +294,9 @@ def chain(previous: bytes, message: Message) -> bytes:
     return digest.digest()
 
 
-def digest(messages: Iterable[Message]) -> bytes:
-    """Digest a whole branch."""
-    value = b""
+def digest(messages: Iterable[Message], *, start: bytes = b"") -> bytes:
+    """Digest a branch from its root, or on from the digest `start` of what stands before."""
+    value = start
     for message in messages:
         value = chain(value, message)
     return value

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import TypeAlias
 
+from octavo.core.fields import Json, JsonObject, compact, take_count, take_list, take_object, take_text
 from octavo.core.messages import (
     ROLES,
     Attachment,
@@ -24,13 +23,7 @@ from octavo.core.messages import (
 )
 from octavo.errors import BadInput
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-JsonObject: TypeAlias = dict[str, Json]
-
-
-def compact(value: object) -> str:
-    """Write JSON the way it is stored and counted: no spaces, no escapes for other scripts."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+__all__ = ["Json", "JsonObject", "compact", "dump", "load"]
 
 
 def dump(message: Message) -> JsonObject:
@@ -41,14 +34,16 @@ def dump(message: Message) -> JsonObject:
 
 def load(value: Json, where: str = "message") -> Message:
     """Read a message back; raise `BadInput` naming the field that is wrong."""
-    data = _object(value, where)
-    role = _text(data, "role", where)
+    data = take_object(value, where)
+    role = take_text(data, "role", where)
     if role not in ROLES:
         raise BadInput(f"{where}.role", f"unknown role {role!r}; one of {', '.join(ROLES)}")
     parts = tuple(
-        _load_part(part, f"{where}.parts[{i}]") for i, part in enumerate(_list(data, "parts", where))
+        _load_part(part, f"{where}.parts[{i}]") for i, part in enumerate(take_list(data, "parts", where))
     )
-    return Message(role=role, parts=parts, name=_text(data, "name", where, ""), wire=_load_wire(data, where))
+    return Message(
+        role=role, parts=parts, name=take_text(data, "name", where, ""), wire=_load_wire(data, where)
+    )
 
 
 def _said(**fields: Json) -> JsonObject:
@@ -101,53 +96,53 @@ def _dump_part(part: Part) -> JsonObject:
 
 
 def _load_part(value: Json, where: str) -> Part:
-    data = _object(value, where)
+    data = take_object(value, where)
     wire = _load_wire(data, where)
-    match _text(data, "type", where):
+    match take_text(data, "type", where):
         case "text":
-            return Text(text=_text(data, "text", where), wire=wire)
+            return Text(text=take_text(data, "text", where), wire=wire)
         case "reasoning":
-            return Reasoning(text=_text(data, "text", where), wire=wire)
+            return Reasoning(text=take_text(data, "text", where), wire=wire)
         case "image":
             return Image(
-                source=_text(data, "source", where, ""),
-                media_type=_text(data, "media_type", where, ""),
-                width=_count(data, "width", where),
-                height=_count(data, "height", where),
+                source=take_text(data, "source", where, ""),
+                media_type=take_text(data, "media_type", where, ""),
+                width=take_count(data, "width", where),
+                height=take_count(data, "height", where),
                 wire=wire,
             )
         case "attachment":
             return Attachment(
-                name=_text(data, "name", where, ""),
-                media_type=_text(data, "media_type", where, ""),
-                size=_count(data, "size", where),
-                source=_text(data, "source", where, ""),
+                name=take_text(data, "name", where, ""),
+                media_type=take_text(data, "media_type", where, ""),
+                size=take_count(data, "size", where),
+                source=take_text(data, "source", where, ""),
                 wire=wire,
             )
         case "tool_call":
             return ToolCall(
-                id=_text(data, "id", where, ""),
-                name=_text(data, "name", where, ""),
-                input=_text(data, "input", where, ""),
+                id=take_text(data, "id", where, ""),
+                name=take_text(data, "name", where, ""),
+                input=take_text(data, "input", where, ""),
                 wire=wire,
             )
         case "tool_result":
             return ToolResult(
-                call_id=_text(data, "call_id", where, ""),
-                name=_text(data, "name", where, ""),
+                call_id=take_text(data, "call_id", where, ""),
+                name=take_text(data, "name", where, ""),
                 content=_load_content(data, where),
                 error=data.get("error") is True,
                 wire=wire,
             )
         case "opaque" if wire is not None:
-            return Opaque(kind=_text(data, "kind", where, ""), wire=wire)
+            return Opaque(kind=take_text(data, "kind", where, ""), wire=wire)
         case other:
             raise BadInput(f"{where}.type", f"unknown part type {other!r}")
 
 
 def _load_content(data: Mapping[str, Json], where: str) -> tuple[Text | Image | Attachment | Opaque, ...]:
     content: list[Text | Image | Attachment | Opaque] = []
-    for i, value in enumerate(_list(data, "content", where)):
+    for i, value in enumerate(take_list(data, "content", where)):
         part = _load_part(value, f"{where}.content[{i}]")
         if not isinstance(part, Text | Image | Attachment | Opaque):
             raise BadInput(f"{where}.content[{i}].type", "a tool result holds text, images and attachments")
@@ -158,32 +153,5 @@ def _load_content(data: Mapping[str, Json], where: str) -> tuple[Text | Image | 
 def _load_wire(data: Mapping[str, Json], where: str) -> Wire | None:
     if data.get("wire") is None:
         return None
-    wire = _object(data["wire"], f"{where}.wire")
-    return Wire(_text(wire, "format", f"{where}.wire"), _text(wire, "fields", f"{where}.wire"))
-
-
-def _object(value: Json, where: str) -> JsonObject:
-    if not isinstance(value, dict):
-        raise BadInput(where, f"expected an object, got {type(value).__name__}")
-    return value
-
-
-def _text(data: Mapping[str, Json], key: str, where: str, default: str | None = None) -> str:
-    value = data.get(key, default)
-    if not isinstance(value, str):
-        raise BadInput(f"{where}.{key}", f"expected text, got {type(value).__name__}")
-    return value
-
-
-def _list(data: Mapping[str, Json], key: str, where: str) -> list[Json]:
-    value = data.get(key)
-    if not isinstance(value, list):
-        raise BadInput(f"{where}.{key}", f"expected a list, got {type(value).__name__}")
-    return value
-
-
-def _count(data: Mapping[str, Json], key: str, where: str) -> int:
-    value = data.get(key, 0)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise BadInput(f"{where}.{key}", f"expected a whole number of 0 or more, got {value!r}")
-    return value
+    wire = take_object(data["wire"], f"{where}.wire")
+    return Wire(take_text(wire, "format", f"{where}.wire"), take_text(wire, "fields", f"{where}.wire"))

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from octavo.core.messages import Branch, Message, Node, digest, opens_turn
 from octavo.core.plain import Json, JsonObject
+from octavo.core.split import lead
+from octavo.core.transcript import describe_file
 from octavo.errors import NotOnBranch
 
 Kind = Literal["auto", "manual", "edited", "regenerated"]
@@ -20,13 +22,34 @@ State = Literal["active", "undone", "retired"]
 """`undone` can be redone; `retired` cannot: a message it covered was deleted."""
 
 
+Channel = Literal["user", "assistant", "system", "call", "result"]
+"""Where a line comes from: what somebody said, a call of a tool, or what the tool answered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """A verbatim line of a covered message, chosen by code."""
+    """A verbatim piece of a covered message, chosen by code, with what is needed to show where it stood."""
 
     source: str
     """The node it was taken from."""
     text: str
+    channel: Channel = "user"
+    depth: int = 0
+    """The node's depth: extracts are sorted by it."""
+    line: int = 0
+    """The line of the message it stands in; pieces of one line are shown in one line."""
+    at: int = 0
+    """Its number among the pieces of the message: two that follow each other stood together."""
+    day: str = ""
+    """The day it was said, where the conversation says so."""
+    origin: str = ""
+    """The call a tool's line belongs to, in a few words."""
+    speaker: str = ""
+    """The speaker's name, where it is known."""
+
+
+Extracts: TypeAlias = tuple[Extract, ...]
+"""Extracts in the order of the conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +67,10 @@ class Snapshot:
     anchor_depth: int
     summary: str
     extracts: tuple[Extract, ...] = ()
+    files: tuple[str, ...] = ()
+    """Files that came with covered messages, one line each."""
+    carried: str | None = None
+    """The covered user message whose turn is still going on: it is sent verbatim all the same."""
     previous: str | None = None
     """The snapshot whose summary this one started from."""
     kind: Kind = "auto"
@@ -82,22 +109,47 @@ def anchor_of(branch: Sequence[Node], cut: int) -> Node:
     return branch[cut - 1]
 
 
-def draft(branch: Branch, cut: int, *, id: str, summary: str, extracts: Iterable[Extract] = ()) -> Snapshot:
-    """Place a new snapshot that covers `branch[:cut]`; counts and provenance are added by `replace`."""
-    if not 0 < cut <= len(branch):
-        raise NotOnBranch(f"cannot cover {cut} messages of a branch of {len(branch)}")
-    cutoff, anchor = branch[cut - 1], anchor_of(branch, cut)
+def carried_of(branch: Sequence[Node], cut: int) -> Node | None:
+    """Find the user message that `branch[:cut]` covers although its turn goes on after the cut."""
+    if cut == len(branch) or any(opens_turn(node.message) for node in branch[cut:]):
+        return None
+    return next((node for node in reversed(branch[:cut]) if opens_turn(node.message)), None)
+
+
+def draft(
+    branch: Branch,
+    cut: int,
+    *,
+    id: str,
+    summary: str,
+    extracts: Iterable[Extract] = (),
+    previous: Snapshot | None = None,
+) -> Snapshot:
+    """Place a new snapshot that covers everything up to `branch[cut - 1]`.
+
+    With a `previous` snapshot the branch may begin after its cutoff: what it covered is taken over. Counts and
+    provenance are added with `dataclasses.replace`.
+    """
+    new = [node for node in branch[:cut] if previous is None or node.depth > previous.cutoff_depth]
+    covered = new if previous else new[lead([node.message for node in new]) :]
+    if not covered or cut > len(branch):
+        raise NotOnBranch(f"nothing to cover: cut {cut} of a branch of {len(branch)} messages")
+    cutoff, anchor, carried = branch[cut - 1], anchor_of(branch, cut), carried_of(branch, cut)
+    files = [describe_file(file) for node in covered for file in node.message.attachments]
     return Snapshot(
         id=id,
-        first=branch[0].id,
+        first=previous.first if previous else covered[0].id,
         cutoff=cutoff.id,
         cutoff_depth=cutoff.depth,
         anchor=anchor.id,
         anchor_depth=anchor.depth,
         summary=summary,
         extracts=tuple(extracts),
-        messages=cut,
-        digest=digest(node.message for node in branch[:cut]),
+        files=tuple(dict.fromkeys([*(previous.files if previous else ()), *files])),
+        carried=carried.id if carried else None,
+        previous=previous.id if previous else None,
+        messages=len(covered) + (previous.messages if previous else 0),
+        digest=digest((node.message for node in new), start=previous.digest if previous else b""),
     )
 
 

@@ -1,0 +1,1 @@
+"""The command line: heavy imports happen inside commands, so that `octavo --help` stays quick."""

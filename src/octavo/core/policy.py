@@ -1,0 +1,378 @@
+"""When to compress, how much to keep, and how to behave after failures: values, and one function that decides.
+
+`decide` is pure: what happened before is passed in as `Trouble` (failures) and `Pace` (compressions in this user
+turn), and their successors are computed by the functions below. Four outcomes, never a guess:
+keep, prepare in the background, compress, or shrink without asking any model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
+
+from octavo.core.budget import MARGIN, Budget, Marks, ModelCard, Overhead, Reading, divide, fraction
+from octavo.errors import BadInput
+
+PROGRESS = 0.10
+"""A compression made progress if it took at least a tenth off the context."""
+MIN_TOKENS = 2_000
+"""Automatic compression never touches a shorter conversation (FR-5.4.1)."""
+
+Urgency = Literal["manual", "soft", "hard"]
+Why = Literal["fits", "auto_off", "too_small", "no_progress", "backoff", "breaker", "asked", "mark"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepTokens:
+    """Retain the newest turns that fit a token count."""
+
+    tokens: int
+
+    def __post_init__(self) -> None:
+        if self.tokens < 0:
+            raise BadInput("retained", f"expected 0 tokens or more, got {self.tokens}")
+
+
+@dataclass(frozen=True, slots=True)
+class KeepShare:
+    """Retain the newest turns that fit a share of the current history."""
+
+    share: float
+    unit: Literal["tokens", "characters"] = "tokens"
+
+    def __post_init__(self) -> None:
+        fraction(self.share, "retained")
+
+
+@dataclass(frozen=True, slots=True)
+class KeepNothing:
+    """Cover everything that may be covered."""
+
+
+Retain = KeepTokens | KeepShare | KeepNothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """How a snapshot speaks in the context."""
+
+    role: Literal["user", "system"] = "user"
+    prefix: str = ""
+    """A line before the summary; empty: the wrapper that marks it as data."""
+    acknowledgement: str = ""
+    """What the assistant is made to answer; empty: nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """How failures of automatic compression are borne."""
+
+    limit: int | None = 3
+    """Failures in a row that open the breaker; None: it never opens."""
+    backoff: float = 30.0
+    """Seconds to wait after the first failure, doubled by each further one; 0: none."""
+    growth: float | None = 0.2
+    """Growth of the context since the last failure that closes the breaker; None: growth does not."""
+
+
+MAX_BACKOFF = 3_600.0
+"""However often it failed, try again within the hour."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Everything that distinguishes one way of compressing from another."""
+
+    name: str
+    marks: Marks = Marks()
+    margin: float = MARGIN
+    retain: Retain = KeepShare(0.2)
+    boundary: Literal["turn", "message"] = "turn"
+    """Where the retained part may begin: at a user's turn, or at any message outside a tool unit."""
+    minimum: int = MIN_TOKENS
+    voice: Voice = Voice()
+    prompt: str = "default"
+    accept: float | None = 1 - PROGRESS
+    """A result is accepted up to this share of the size before; None: any size."""
+    tolerance: Tolerance = Tolerance()
+    auto: bool = True
+    """Off: prepare and soft are ignored; hard always guards."""
+
+
+OCTAVO = Policy(name="octavo")
+
+ONYX = Policy(
+    name="onyx",
+    marks=Marks(base="history", prepare=None, soft=0.75, hard=0.95),
+    retain=KeepShare(0.2),
+    minimum=0,
+    prompt="dense",
+    accept=None,
+    tolerance=Tolerance(limit=None, backoff=0, growth=None),
+)
+
+WAVE = Policy(
+    name="wave",
+    marks=Marks(base="input", prepare=None, soft=None, hard=None),
+    margin=0.0,
+    retain=KeepNothing(),
+    minimum=0,
+    voice=Voice(role="system", prefix="[Compressed Message Summary]"),
+    prompt="default",
+    accept=None,
+    tolerance=Tolerance(limit=3, backoff=0, growth=None),
+)
+
+REQUIREMENTS = Policy(
+    name="requirements",
+    marks=Marks(base="input", prepare=None, soft=0.95, hard=None),
+    retain=KeepTokens(1_000),
+    boundary="message",
+    minimum=2_000,
+    voice=Voice(role="system"),
+    prompt="default",
+    accept=None,
+    tolerance=Tolerance(limit=None, backoff=30.0, growth=None),
+)
+
+GEMINI = Policy(
+    name="gemini",
+    marks=Marks(base="window", prepare=None, soft=0.5, hard=0.95),
+    retain=KeepShare(0.3, unit="characters"),
+    minimum=0,
+    voice=Voice(acknowledgement="Got it. Thanks for the additional context!"),
+    prompt="state",
+    accept=1.0,
+    tolerance=Tolerance(limit=1, backoff=0, growth=None),
+)
+
+PRESETS: Mapping[str, Policy] = MappingProxyType(
+    {policy.name: policy for policy in (OCTAVO, ONYX, WAVE, REQUIREMENTS, GEMINI)}
+)
+
+
+def preset(name: str) -> Policy:
+    """Look a policy up by name."""
+    if name not in PRESETS:
+        raise BadInput("policy", f"unknown policy {name!r}; one of {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def adjust(policy: Policy, card: ModelCard, settings: Mapping[str, object]) -> Policy:
+    """Apply what the model prefers, then what the user set: the user's word wins.
+
+    Settings: `auto`, `prepare`, `soft`, `hard`, `retained` (tokens, or a share), `minimum`, `prompt`.
+    """
+    marks = policy.marks
+    chosen: dict[str, object] = {"soft": card.soft, "retained": card.retained}
+    chosen |= settings
+    for name in ("prepare", "soft", "hard"):
+        if chosen.get(name) is not None:
+            marks = _move(marks, name, fraction(chosen[name], name))
+    policy = replace(policy, marks=marks)
+    if (retained := chosen.get("retained")) is not None:
+        policy = replace(policy, retain=_retain(retained))
+    if "auto" in settings:
+        policy = replace(policy, auto=_switch(settings["auto"], "auto"))
+    if "minimum" in settings:
+        policy = replace(policy, minimum=_whole(settings["minimum"], "minimum"))
+    if "prompt" in settings:
+        policy = replace(policy, prompt=str(settings["prompt"]))
+    return policy
+
+
+def _move(marks: Marks, name: str, ratio: float) -> Marks:
+    """Set one mark; an explicit soft mark below the default prepare mark takes prepare down with it."""
+    match name:
+        case "prepare":
+            return replace(marks, prepare=ratio)
+        case "soft":
+            prepare = None if marks.prepare is None else min(marks.prepare, ratio)
+            return replace(marks, prepare=prepare, soft=ratio)
+        case _:
+            return replace(marks, hard=ratio)
+
+
+def _retain(value: object) -> Retain:
+    if isinstance(value, float) and not value.is_integer():
+        return KeepShare(fraction(value, "retained"))
+    tokens = _whole(value, "retained")
+    return KeepTokens(tokens) if tokens else KeepNothing()
+
+
+def _whole(value: object, name: str) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise BadInput(name, f"expected a whole number of tokens, 0 or more, got {value!r}")
+    return value
+
+
+def _switch(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadInput(name, f"expected true or false, got {value!r}")
+    return value
+
+
+def budget_for(
+    policy: Policy, card: ModelCard, *, overhead: Overhead | None = None, reply: int | None = None
+) -> Budget:
+    """Divide a model's window the way a policy wants it."""
+    match policy.retain:
+        case KeepTokens(tokens):
+            retained: int | float = tokens
+        case KeepShare(share):
+            retained = share
+        case KeepNothing():
+            retained = 0
+    return divide(
+        card, marks=policy.marks, margin=policy.margin, overhead=overhead, reply=reply, retained=retained
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """The failures in a row of automatic compression on one conversation."""
+
+    failures: int = 0
+    model: str = ""
+    tokens: int = 0
+    """The size of the context when it last failed."""
+    at: float = 0.0
+    """When it last failed, on the caller's clock."""
+
+
+CALM = Trouble()
+"""No failures: the start, and the state after every success."""
+
+
+def failed(trouble: Trouble, *, model: str, tokens: int, now: float, forced: bool = False) -> Trouble:
+    """Record a failure; one that a person forced changes nothing, and a cancelled run is not reported here."""
+    if forced:
+        return trouble
+    failures = trouble.failures + 1 if trouble.model in ("", model) else 1
+    return Trouble(failures=failures, model=model, tokens=tokens, at=now)
+
+
+def blocked(tolerance: Tolerance, trouble: Trouble, *, model: str, tokens: int, now: float) -> Why | None:
+    """Tell why an automatic attempt must wait, or None if it may go ahead."""
+    if trouble.failures == 0 or trouble.model != model:
+        return None
+    if tolerance.growth is not None and tokens > trouble.tokens * (1 + tolerance.growth):
+        return None
+    if tolerance.limit is not None and trouble.failures >= tolerance.limit:
+        return "breaker"
+    wait = min(MAX_BACKOFF, tolerance.backoff * 2 ** min(trouble.failures - 1, 16))
+    return "backoff" if now < trouble.at + wait else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """What automatic compression did last, and in which user turn."""
+
+    turn: str = ""
+    progressed: bool = True
+
+
+def compressed(turn: str, before: int, after: int) -> Pace:
+    """Record an automatic compression of the turn that the user message `turn` opened."""
+    return Pace(turn=turn, progressed=after <= before * (1 - PROGRESS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What `decide` needs to know besides the count."""
+
+    turn: str = ""
+    model: str = ""
+    now: float = 0.0
+    trouble: Trouble = CALM
+    pace: Pace = Pace()
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Send as it is."""
+
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """Send as it is, and start a compression in the background."""
+
+    tokens: int
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compress:
+    """Compress before the next request (hard), between turns (soft), or because a person asked (manual)."""
+
+    urgency: Urgency
+    why: Why
+    tokens: int
+    mark: int
+    small: bool = False
+    """A person asked although the conversation is below the minimum: warn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shrink:
+    """The context must get smaller now and no model may be asked."""
+
+    why: Why
+    tokens: int
+    mark: int
+
+
+Decision = Keep | Prepare | Compress | Shrink
+
+HERE = Situation()
+
+
+def decide(
+    policy: Policy, budget: Budget, reading: Reading, situation: Situation = HERE, *, force: bool = False
+) -> Decision:
+    """Decide what happens before the next request."""
+    tokens = reading.cautious
+    small = reading.tokens - budget.overhead.total < policy.minimum
+    if force:
+        return Compress("manual", "asked", tokens, budget.trigger, small=small)
+    hindrance = _hindrance(policy, tokens, situation)
+    if tokens > budget.hard:
+        if hindrance:
+            return Shrink(hindrance, tokens, budget.hard)
+        return Compress("hard", "mark", tokens, budget.hard)
+    if not policy.auto:
+        return Keep("auto_off")
+    if small:
+        return Keep("too_small")
+    if budget.soft is not None and tokens > budget.soft:
+        return Keep(hindrance) if hindrance else Compress("soft", "mark", tokens, budget.soft)
+    if budget.prepare is not None and tokens > budget.prepare:
+        return Keep(hindrance) if hindrance else Prepare(tokens, budget.prepare)
+    return Keep("fits")
+
+
+def _hindrance(policy: Policy, tokens: int, situation: Situation) -> Why | None:
+    pace = situation.pace
+    if pace.turn and pace.turn == situation.turn and not pace.progressed:
+        return "no_progress"
+    return blocked(
+        policy.tolerance, situation.trouble, model=situation.model, tokens=tokens, now=situation.now
+    )
+
+
+def retained_tokens(retain: Retain, history: int) -> int:
+    """Turn a retention rule into a number for a history of that size (in the rule's own unit)."""
+    match retain:
+        case KeepTokens(tokens):
+            return tokens
+        case KeepShare(share):
+            return math.floor(history * share)
+        case KeepNothing():
+            return 0

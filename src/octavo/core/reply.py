@@ -1,0 +1,61 @@
+"""What a model is asked and what it answers: the request, the message, why it stopped, and what was billed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from octavo.core.messages import Message
+from octavo.core.tools import Tool
+
+Finish = Literal["stop", "length", "tool_calls", "refusal", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a provider is asked: messages that obey its rules, as they are sent."""
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    max_output: int | None = None
+    temperature: float | None = None
+    stable: int = 0
+    """How many messages at the front will be the same next time: where a cache marker belongs."""
+    options: str = "{}"
+    """Further parameters of the provider's own, as a JSON object in text; they win over ours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens as the provider reported them."""
+
+    input: int = 0
+    """The whole prompt, cached or not."""
+    output: int = 0
+    cached: int = 0
+    """The part of `input` that came from the provider's cache."""
+    reasoning: int = 0
+    """The part of `output` that was hidden thinking and is not sent back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A finished answer."""
+
+    message: Message
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of an answer as it streams."""
+
+    text: str
+    kind: Literal["text", "reasoning"] = "text"
+
+
+Chunk = Delta | Reply
+"""A stream is any number of deltas, then the whole reply."""

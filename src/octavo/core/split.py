@@ -1,0 +1,96 @@
+"""Where a branch may be cut, and where it is cut: what is covered by a snapshot, and what stays verbatim.
+
+A cut at `c` covers everything before index `c`. Each rule gives the set of cuts it allows; a cut is safe if all
+rules allow it, so a further rule is a further set. The cut chosen is the earliest safe one whose rest fits: the
+retained part is as long as it may be, and the last turn always belongs to it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal
+
+from octavo.core.messages import Message, has_results, last_turn, opens_turn, tool_units
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The cut: `messages[:cut]` are covered, `messages[cut:]` retained."""
+
+    cut: int
+    inside: bool = False
+    """Whether the cut falls inside the last turn, which alone was too large."""
+
+
+def lead(messages: Sequence[Message]) -> int:
+    """Count the system messages a conversation opens with: they are always sent, never covered."""
+    return next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
+
+
+def turn_cuts(messages: Sequence[Message]) -> set[int]:
+    """Cuts that fall between turns."""
+    return {i for i, message in enumerate(messages) if opens_turn(message)} | {len(messages)}
+
+
+def tool_cuts(messages: Sequence[Message]) -> set[int]:
+    """Cuts that part no call from its results, and cover no call that still waits for one.
+
+    A call nobody answered before the user spoke again was given up; it holds nothing together any more.
+    """
+    size = len(messages)
+    newest_turn = last_turn(messages) or 0
+    torn = [0] * (size + 2)
+    for unit in tool_units(messages):
+        stop = size + 1 if unit.open and unit.start >= newest_turn else unit.stop
+        torn[unit.start + 1] += 1
+        torn[stop] -= 1
+    return {cut for cut, open_units in enumerate(accumulate(torn[: size + 1])) if open_units == 0}
+
+
+def protocol_cuts(messages: Sequence[Message]) -> set[int]:
+    """Cuts after which the retained part does not begin with a tool's answer."""
+    return {i for i, message in enumerate(messages) if not has_results(message)} | {len(messages)}
+
+
+def split(
+    messages: Sequence[Message],
+    sizes: Sequence[int],
+    keep: int | None,
+    *,
+    start: int = 0,
+    room: int | None = None,
+    boundary: Literal["turn", "message"] = "turn",
+) -> Split | None:
+    """Choose the cut, or None when there is nothing to cover.
+
+    `sizes` are the messages' sizes in the unit of `keep`, the most the retained part may hold (None: retain
+    nothing). `start` is where the previous snapshot ended. `room` is the most that can be sent at all: a last turn
+    larger than that is cut inside, at a place where no tool call is open.
+    """
+    size = len(messages)
+    start = max(start, lead(messages))
+    safe = tool_cuts(messages) & protocol_cuts(messages)
+    between = safe & turn_cuts(messages) if boundary == "turn" else safe
+    last = last_turn(messages) or start
+    answered = size > 0 and messages[-1].role == "assistant"
+    end = size if keep is None and answered and size in safe else last
+    rest = [0, *accumulate(reversed(sizes))][::-1]
+
+    cuts = sorted(cut for cut in between if start < cut <= end)
+    chosen = _earliest(cuts, rest, -1 if keep is None else keep)
+    if room is not None and rest[start if chosen is None else chosen] > room:
+        inner = sorted(cut for cut in safe if max(start, last) < cut < size)
+        if inner:
+            return Split(_earliest(inner, rest, room) or inner[-1], inside=True)
+    return None if chosen is None else Split(chosen)
+
+
+def _earliest(cuts: Sequence[int], rest: Sequence[int], keep: int) -> int | None:
+    """Find the first cut whose rest fits; if none fits, the last cut there is."""
+    if not cuts:
+        return None
+    at = bisect_left(cuts, -keep, key=lambda cut: -rest[cut])
+    return cuts[min(at, len(cuts) - 1)]

@@ -1,0 +1,106 @@
+"""Finds out what is wrong with a draft before anything is stored or sent.
+
+A problem is a value, not a sentence in a summary: a draft with a fatal problem is never stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from octavo.core.budget import Budget
+from octavo.core.context import Context, coverage_problems
+from octavo.core.messages import Branch
+from octavo.core.policy import Policy
+from octavo.core.protocol import Rules, check
+from octavo.core.reply import Reply
+
+Flaw = Literal[
+    "empty",
+    "truncated",
+    "refused",
+    "tool_call",
+    "scratchpad",
+    "not_smaller",
+    "over_mark",
+    "protocol",
+    "coverage",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a draft."""
+
+    flaw: Flaw
+    detail: str
+
+    @property
+    def fatal(self) -> bool:
+        """A result that shrank but still lies above the mark is reported and used; everything else is not."""
+        return self.flaw != "over_mark"
+
+
+_SCRATCH = "scratchpad|analysis|thinking|think"
+_CLOSED_SCRATCH = re.compile(rf"<({_SCRATCH})\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_OPEN_SCRATCH = re.compile(rf"<(?:{_SCRATCH})\b[^>]*>.*", re.DOTALL | re.IGNORECASE)
+_SUMMARY = re.compile(r"<summary\b[^>]*>(.*?)</summary\s*>", re.DOTALL | re.IGNORECASE)
+_STATE = re.compile(r"<state_snapshot\b[^>]*>.*?</state_snapshot\s*>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z_][\w-]*\b[^<>]*>")
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_REFUSAL = re.compile(
+    r"\W*(?:i['’]?m sorry,? (?:but )?i (?:can['’]?t|cannot|am unable)"
+    r"|i (?:can['’]?t|cannot|won['’]?t) (?:help|assist|comply|summari[sz]e|provide|continue)"
+    r"|i am (?:unable|not able) to)",
+    re.IGNORECASE,
+)
+REFUSAL_LENGTH = 400
+"""Refusals are short; a long text that opens with an apology is something else."""
+
+
+def body(text: str) -> str:
+    """Take the summary out of a model's answer: no scratchpad, no wrapping tags, no runs of blank lines.
+
+    Several summary blocks are joined; an answer without tags is taken as it is; a structured state keeps its tags.
+    """
+    text = _OPEN_SCRATCH.sub("", _CLOSED_SCRATCH.sub("", text))
+    blocks = _SUMMARY.findall(text) or _STATE.findall(text) or [text]
+    return _BLANK_LINES.sub("\n\n", "\n\n".join(block.strip() for block in blocks)).strip()
+
+
+def reply_problems(reply: Reply) -> Iterator[Problem]:
+    """Find what makes a model's answer unusable as a summary."""
+    raw, text = reply.message.text, body(reply.message.text)
+    if reply.message.calls or reply.finish == "tool_calls":
+        yield Problem("tool_call", "the model called a tool instead of writing a summary")
+    elif reply.finish == "refusal" or (len(text) < REFUSAL_LENGTH and _REFUSAL.match(text)):
+        yield Problem("refused", f"the model refused: {text[:80]!r}")
+    elif not raw.strip():
+        yield Problem("empty", "the model answered with nothing")
+    elif not text:
+        yield Problem("scratchpad", "the model wrote notes for itself and no summary")
+    elif not _TAG.sub("", text).strip():
+        yield Problem("empty", "the model answered with tags and nothing in them")
+    if reply.finish in ("length", "cancelled"):
+        yield Problem("truncated", f"the answer was cut off ({reply.finish})")
+
+
+def size_problems(policy: Policy, budget: Budget, before: int, after: int) -> Iterator[Problem]:
+    """Find whether a compression was worth it; both sizes are of whole contexts, measured the same way."""
+    if policy.accept is not None and after > before * policy.accept:
+        least = f"at most {policy.accept:.0%} of that is accepted"
+        yield Problem("not_smaller", f"{before:,} → {after:,} tokens; {least}")
+    elif after > budget.trigger:
+        yield Problem("over_mark", f"{after:,} tokens, still above the mark of {budget.trigger:,}")
+
+
+def context_problems(branch: Branch, context: Context, rules: Rules) -> Iterator[Problem]:
+    """Find what is wrong with the context a draft leads to."""
+    yield from (Problem("protocol", problem) for problem in check(context.messages, rules))
+    yield from (Problem("coverage", problem) for problem in coverage_problems(branch, context))
+
+
+def fatal(problems: tuple[Problem, ...]) -> bool:
+    return any(problem.fatal for problem in problems)

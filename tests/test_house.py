@@ -1,0 +1,125 @@
+"""The house keeps its shape: who may import whom, which names are public, what the core may not touch."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import octavo
+
+ROOT = Path(octavo.__file__).parent
+BASE = {"errors", "core"}
+MAY_IMPORT = {
+    "core": {"errors", "core"},
+    "errors": set[str](),
+    "protocols": BASE,
+    "testing": BASE | {"protocols"},
+    "settings": BASE,
+    "meters": BASE | {"meters", "protocols"},
+    "summarise": BASE | {"summarise", "protocols"},
+    "providers": BASE | {"providers", "protocols"},
+    "store": BASE | {"store"},
+    "engine": BASE | {"engine", "protocols", "settings", "meters", "summarise", "providers", "store"},
+    "server": BASE | {"server", "engine", "protocols", "settings", "meters", "providers", "store"},
+    "evals": BASE | {"evals", "engine", "protocols", "settings", "meters", "providers", "store"},
+    "__main__": {"cli"},
+    "cli": BASE
+    | {"cli", "engine", "protocols", "settings", "meters", "providers", "store", "server", "evals"},
+}
+"""The direction of imports; the command line is the outermost door and may open the others."""
+IMPURE = {
+    "time",
+    "random",
+    "secrets",
+    "logging",
+    "asyncio",
+    "threading",
+    "os",
+    "pathlib",
+    "socket",
+    "subprocess",
+    "datetime",
+}
+
+
+MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+CORE = sorted((ROOT / "core").rglob("*.py"))
+
+
+def area(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path.name}: imports are absolute"
+            yield node.module
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_one_way(path: Path) -> None:
+    for name in imported(path):
+        head, _, rest = name.partition(".")
+        if head == "octavo" and rest:
+            assert rest.split(".")[0] in MAY_IMPORT[area(path)], f"{area(path)} imports {name}"
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_core_is_pure(path: Path) -> None:
+    """Standard library only, without I/O, clock, randomness, logging or async."""
+    for name in imported(path):
+        head = name.split(".")[0]
+        assert head in sys.stdlib_module_names | {"octavo"}, f"{path.name} imports {name}"
+        assert head not in IMPURE, f"{path.name} imports {name}"
+    for node in ast.walk(ast.parse(path.read_text())):
+        assert not isinstance(node, ast.AsyncFunctionDef | ast.Await)
+        assert not (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("open", "print")
+        )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_what_it_is_for(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text())), f"{path.relative_to(ROOT)} has no docstring"
+
+
+def test_the_public_names_are_these() -> None:
+    assert octavo.__all__ == [
+        "Budget",
+        "Context",
+        "Message",
+        "ModelCard",
+        "OctavoError",
+        "Policy",
+        "Provider",
+        "Reading",
+        "Snapshot",
+        "__version__",
+        "assistant",
+        "preset",
+        "system",
+        "user",
+    ]
+    assert dir(octavo) == octavo.__all__
+    for name in octavo.__all__:
+        assert getattr(octavo, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Manager'"):
+        octavo.Manager  # noqa: B018 - the access is the test
+
+
+def test_importing_octavo_imports_nothing_else() -> None:
+    script = "import sys, octavo; print(sorted(m for m in sys.modules if m.startswith('octavo')))"
+    printed = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed == "['octavo']\n"
