@@ -59,4 +59,6 @@ def test_the_scripted_provider_streams_replies_and_raises_errors() -> None:
     with pytest.raises(BadInput, match="no reply left for request 4"):
         asyncio.run(collect(provider, asked))
     assert provider.requests == [asked] * 4
+    echo = ScriptedProvider(lambda request: request.messages[-1].text)
+    assert asyncio.run(collect(echo, asked))[0] == Delta("hi ")
     asyncio.run(provider.close())

@@ -1,12 +1,13 @@
-"""The seams of Octavo: what a provider must offer, so that real ones and fakes are alike to the engine."""
+"""The seams of Octavo: what a provider and a summariser must offer, so that real ones and fakes are alike."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Protocol, runtime_checkable
 
 from octavo.core.protocol import Rules
 from octavo.core.reply import Chunk, Request
+from octavo.core.summary import Narrative, SummaryJob
 
 
 @runtime_checkable
@@ -29,3 +30,15 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Give back what it holds: connections, a loaded model."""
+
+
+@runtime_checkable
+class Summariser(Protocol):
+    """Writes the narrative of a snapshot."""
+
+    async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+        """Write a narrative; `tell` is given its text as it streams.
+
+        Bad output is tried again more tersely, then given up: the narrative is empty and names the problems. A
+        `ProviderError` means the service failed; cancelling the task stops every call at once.
+        """

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from octavo.core.context import Context
 from octavo.core.messages import Branch, Message, Node, Part, Role, Text, ToolCall, ToolResult, assistant
@@ -111,11 +112,15 @@ class WordMeter:
         return tools + sum(self.message(message) for message in context.messages)
 
 
+Step: TypeAlias = Reply | str | BaseException
+"""One answer of a scripted provider."""
+
+
 @dataclass(slots=True)
 class ScriptedProvider:
-    """Streams prepared replies in order; an exception in the script is raised in its place."""
+    """Streams prepared replies in order, or what a function makes of the request; exceptions are raised."""
 
-    script: list[Reply | str | BaseException]
+    script: list[Step] | Callable[[Request], Step]
     rules: Rules = OPENAI
     name: str = "scripted"
     requests: list[Request] = field(default_factory=list)
@@ -124,9 +129,7 @@ class ScriptedProvider:
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer with the next reply of the script, word by word, then whole."""
         self.requests.append(request)
-        if not self.script:
-            raise BadInput("script", f"no reply left for request {len(self.requests)}")
-        step = self.script.pop(0)
+        step = self._next(request)
         if isinstance(step, BaseException):
             raise step
         reply = step if isinstance(step, Reply) else self._reply(request, step)
@@ -136,6 +139,13 @@ class ScriptedProvider:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+    def _next(self, request: Request) -> Step:
+        if callable(self.script):
+            return self.script(request)
+        if not self.script:
+            raise BadInput("script", f"no reply left for request {len(self.requests)}")
+        return self.script.pop(0)
 
     def _reply(self, request: Request, text: str) -> Reply:
         meter = WordMeter()

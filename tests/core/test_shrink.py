@@ -132,6 +132,12 @@ def test_the_summary_is_shortened_last() -> None:
     assert "Z\n</conversation_summary>" in shrunk.context.summary[0].text
 
 
+def test_where_every_token_counts_even_the_note_goes() -> None:
+    shrunk = shrink(Recipe(branch=talk(f"u: {words(9)}", "a: ok", "u: now?")), 1, MEASURE)
+    assert shrunk.context.messages == (user("now?"),)
+    assert shrunk.notes[-1] == "nothing said of what is left out"
+
+
 def test_pins_survive_when_their_turn_goes() -> None:
     branch = talk("u: never on Friday", f"a: {words(50)}", f"u: {words(50)}", f"a: {words(50)}", "u: now?")
     shrunk = shrink(Recipe(branch=branch, pins=(Pin(branch[0]),)), 60, MEASURE)

@@ -102,7 +102,9 @@ def test_smaller_yet_above_the_mark_is_reported_and_used() -> None:
 def test_an_invalid_or_leaky_context_is_fatal() -> None:
     branch = talk("u: 1", "a: 2", "u: 3", "c: ls")
     context = build_context(Recipe(branch=branch))
-    problems = tuple(context_problems(branch, replace(context, sent=context.sent[1:]), OPENAI))
+    problems = tuple(
+        context_problems(branch, replace(context, sent=context.sent[1:]), context.messages, OPENAI)
+    )
     assert [problem.flaw for problem in problems] == ["protocol", "coverage"]
     assert fatal(problems)
     assert str(problems[1].detail) == "m1: neither covered nor sent"

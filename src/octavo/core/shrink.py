@@ -53,7 +53,7 @@ def shrink(recipe: Recipe, limit: int, measure: Measure) -> Shrunk:
     tokens = measure(build_context(recipe))
     if tokens <= limit:
         return _done(recipe, measure, notes)
-    for stage_of in (_older_outputs, _newest_outputs, _extracts, _turns, _rounds, _summary):
+    for stage_of in (_older_outputs, _newest_outputs, _extracts, _turns, _rounds, _summary, _silence):
         stage = stage_of(recipe)
         if stage.steps == 0:
             continue
@@ -102,7 +102,7 @@ def _previews(recipe: Recipe, places: range, what: str) -> _Stage:
     def make(step: int) -> Recipe:
         branch = list(recipe.branch)
         for i in long:
-            branch[i] = _preview(branch[i], PREVIEWS[step - 1])
+            branch[i] = preview(branch[i], PREVIEWS[step - 1])
         return replace(recipe, branch=tuple(branch))
 
     return _Stage(
@@ -116,7 +116,8 @@ def _longest_output(message: Message) -> int:
     return max((len(result.text) for result in message.results), default=0)
 
 
-def _preview(node: Node, cap: int) -> Node:
+def preview(node: Node, cap: int) -> Node:
+    """Show a node's tool outputs by head and tail, saying where the whole text is."""
     hint = f"whole text: message {node.id}"
 
     def cut(part: Part) -> Part:
@@ -195,6 +196,12 @@ def _summary(recipe: Recipe) -> _Stage:
     return _Stage(
         halvings, make, lambda step: f"the summary shortened to {ceil(length / 2**step):,} characters"
     )
+
+
+def _silence(recipe: Recipe) -> _Stage:
+    """Where every token counts, the line that says what is missing goes too."""
+    quiet = replace(recipe, announce=False)
+    return _Stage(int(bool(recipe.omitted)), lambda _: quiet, lambda _: "nothing said of what is left out")
 
 
 def _overflow(recipe: Recipe, limit: int, measure: Measure) -> ContextOverflow:

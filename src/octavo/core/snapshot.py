@@ -40,6 +40,8 @@ class Extract:
     """The line of the message it stands in; pieces of one line are shown in one line."""
     at: int = 0
     """Its number among the pieces of the message: two that follow each other stood together."""
+    block: int = 0
+    """Which message of an earlier compression it comes from, if the node holds one; 0 is the node's own."""
     day: str = ""
     """The day it was said, where the conversation says so."""
     origin: str = ""

@@ -6,13 +6,13 @@ A problem is a value, not a sentence in a summary: a draft with a fatal problem 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from octavo.core.budget import Budget
 from octavo.core.context import Context, coverage_problems
-from octavo.core.messages import Branch
+from octavo.core.messages import Branch, Message
 from octavo.core.policy import Policy
 from octavo.core.protocol import Rules, check
 from octavo.core.reply import Reply
@@ -23,6 +23,12 @@ Flaw = Literal[
     "refused",
     "tool_call",
     "scratchpad",
+    "loop",
+    "language",
+    "format",
+    "unfounded",
+    "too_long",
+    "no_room",
     "not_smaller",
     "over_mark",
     "protocol",
@@ -96,9 +102,11 @@ def size_problems(policy: Policy, budget: Budget, before: int, after: int) -> It
         yield Problem("over_mark", f"{after:,} tokens, still above the mark of {budget.trigger:,}")
 
 
-def context_problems(branch: Branch, context: Context, rules: Rules) -> Iterator[Problem]:
-    """Find what is wrong with the context a draft leads to."""
-    yield from (Problem("protocol", problem) for problem in check(context.messages, rules))
+def context_problems(
+    branch: Branch, context: Context, sent: Sequence[Message], rules: Rules
+) -> Iterator[Problem]:
+    """Find what is wrong with the context a draft leads to; `sent` are its messages as the provider gets them."""
+    yield from (Problem("protocol", problem) for problem in check(sent, rules))
     yield from (Problem("coverage", problem) for problem in coverage_problems(branch, context))
 
 

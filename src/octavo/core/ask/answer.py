@@ -1,0 +1,284 @@
+"""What a model answered, cleaned and judged: a text that may be stored, or the problem that forbids it.
+
+Nothing is invented here and nothing mended: lines are kept or dropped. A draft has a text and a problem at once only if
+the text is true and merely too long or without its sections; otherwise a problem means that there is nothing to store.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from octavo.core.ask.blocks import Measure
+from octavo.core.ask.fences import without_fences
+from octavo.core.ask.forms import BULLETS
+from octavo.core.ask.grounds import Grounds, evidence, unfounded
+from octavo.core.ask.language import Language, foreign
+from octavo.core.extract.scan import words
+from octavo.core.reply import Reply
+from octavo.core.verify import Problem, body, reply_problems
+
+OVERSHOOT = 1.25
+"""An answer up to a quarter too long is thinned out; a longer one is asked for again, more tersely."""
+DISTINCT = 12
+"""Characters from which on a repeated line is a repetition; `(none)` and a closing brace may come again."""
+LOOP_LINES = 3
+LOOP_SHARE = 0.3
+"""So many repeated lines, and so large a share of all, are a loop and not a slip."""
+LOOP_LENGTH = 600
+LOOP_RATIO = 8.0
+"""Prose packs to a half or a third; a line this long that packs to an eighth says the same over and over."""
+THIN = 12
+"""Tokens below which an answer to a source ten times as long is no summary but a remark."""
+THIN_SHARE = 0.1
+MOST_DOUBTFUL = 0.5
+"""If more lines than this share name things that nobody named, the others are not to be trusted either."""
+EVIDENCE = 3
+"""Numbers and identifiers of the source that an answer in the wrong form has to name, or it is about something else."""
+CONTAINED = 0.9
+"""Share of the words of a line of a list that another line has too: small models say things twice, once in short."""
+ECHO = 0.6
+"""Share of the words of a small model's line that stand in the chunk: such models copy, or they make things up."""
+PARAGRAPH = 300
+"""A longer line is a paragraph: it is judged sentence by sentence."""
+
+_OUTER_FENCE = re.compile(r"\A```\w*\n(.*)\n```\Z", re.DOTALL)
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*\n]+\*\*:?|[^\W\d_][\w ]{1,40}:)\s*")
+_TAG = re.compile(r"</?[A-Za-z_][\w-]*\b[^<>]*>")
+_LIST_MARK = re.compile(r"\s*(?:(?:[-*+•·]|\d{1,3}[.)])\s+)?")
+_SENTENCE_END = re.compile(r"(?<=[.!?؟۔।॥])\s+(?=[^\sa-z])|(?<=[。！？｡])(?=.)")
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_WORDY = re.compile(r"\w")
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What an answer is judged by."""
+
+    grounds: Grounds
+    language: Language
+    source: int
+    """Tokens of what the model was shown; the answer has to have fewer."""
+    cap: int
+    sections: tuple[str, ...] = ()
+    """Headings that were asked for."""
+    state: bool = False
+    """Whether a structured state was asked for."""
+    wish: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An answer after judgement."""
+
+    text: str = ""
+    doubtful: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def judge(reply: Reply, expected: Expected, measure: Measure) -> Draft:
+    """Clean an answer, and keep of it what can be trusted."""
+    if problems := tuple(reply_problems(reply)):
+        return Draft(problems=problems)
+    answer = clean(reply.message.text)
+    text, repeated = distinct(answer)
+    problem = next(_faults(answer, text, repeated, expected, measure), None)
+    formless = _formless(text, expected)
+    if formless and evidence(text, expected.grounds) < EVIDENCE:
+        problem = problem or formless
+    if problem:
+        return Draft(problems=(problem,))
+    text, doubtful = _grounded(text, expected.grounds)
+    if problem := _groundless(text, doubtful) or _bulky(text, expected, measure):
+        return Draft(problems=(problem,), doubtful=doubtful)
+    draft = _bounded(text, doubtful, expected.cap, measure)
+    return replace(draft, problems=(formless, *draft.problems)) if formless else draft
+
+
+def judge_bullets(reply: Reply, expected: Expected) -> Draft:
+    """Keep the lines of a small model's list that can be trusted; a list that was cut off loses its last line only."""
+    problems = list(reply_problems(reply))
+    if problems and problems[0].flaw != "truncated":
+        return Draft(problems=tuple(problems))
+    lines = _listed(clean(reply.message.text), whole=not problems)
+    if other := foreign("\n".join(lines), expected.language, allowed=expected.wish):
+        return Draft(problems=(_wrong_language(other, expected.language),))
+    kept = [line for line in lines if _echoes(line, expected.grounds)]
+    doubtful = tuple(line for line in lines if line not in kept)
+    text = "\n".join(f"- {line}" for line in kept)
+    problem = _groundless(text, doubtful) if lines else Problem("empty", "the answer has no usable line")
+    return Draft(text="" if problem else text, doubtful=doubtful, problems=(problem,) if problem else ())
+
+
+def _echoes(line: str, source: Grounds) -> bool:
+    """Tell whether a line names nothing new and says most of it in the words of its source."""
+    spoken = words(line)
+    known = sum(1 for word in spoken if word in source.text)
+    return known >= ECHO * len(spoken) and not unfounded(line, source)
+
+
+def _listed(text: str, *, whole: bool) -> list[str]:
+    lines = [line for line in text.split("\n") if line.strip()]
+    items = (_LIST_MARK.sub("", line, count=1).strip() for line in (lines if whole else lines[:-1]))
+    usable = (item for item in items if item and not item.endswith(":") and not _HEADING.fullmatch(item))
+    kept: list[tuple[frozenset[str], str]] = []
+    for item in usable:
+        said = frozenset(words(item))
+        if said and not _loops(item) and not any(_contained(said, other) for other, _ in kept):
+            kept = [(other, line) for other, line in kept if not _contained(other, said)]
+            kept.append((said, item))
+    return [line for _, line in kept][:BULLETS]
+
+
+def _contained(said: frozenset[str], other: frozenset[str]) -> bool:
+    """Tell whether a line says next to nothing that another does not."""
+    return len(said & other) >= CONTAINED * len(said)
+
+
+def clean(raw: str) -> str:
+    """Take the summary out of an answer: no scratchpad, no wrapping, no copied fences."""
+    text = without_fences(body(raw)).strip()
+    if wrapped := _OUTER_FENCE.match(text):
+        text = wrapped[1].strip()
+    return _BLANK_LINES.sub("\n\n", text)
+
+
+def distinct(text: str) -> tuple[str, int]:
+    """Drop lines that were there before, outside of code; give the rest, and how many went."""
+    seen: set[str] = set()
+    kept: list[str] = []
+    repeated = 0
+    code = False
+    for line in text.split("\n"):
+        code ^= line.lstrip().startswith("```")
+        key = _key(line)
+        if not code and len(key) >= DISTINCT and _WORDY.search(key) and key in seen:
+            repeated += 1
+        else:
+            seen.add(key)
+            kept.append(line)
+    return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip(), repeated
+
+
+def _key(line: str) -> str:
+    return _BLANKS.sub(" ", _LIST_MARK.sub("", line, count=1)).strip().rstrip(".").casefold()
+
+
+def _faults(answer: str, text: str, repeated: int, expected: Expected, measure: Measure) -> Iterator[Problem]:
+    lines = repeated + sum(1 for line in text.split("\n") if line.strip())
+    if any(map(_loops, answer.split("\n"))) or (repeated >= LOOP_LINES and repeated > LOOP_SHARE * lines):
+        yield Problem("loop", f"the answer repeats itself ({repeated} of {lines} lines came before)")
+    if other := foreign(text, expected.language, allowed=expected.wish):
+        yield _wrong_language(other, expected.language)
+    tokens = measure(text)
+    if tokens < min(THIN, THIN_SHARE * expected.source):
+        yield Problem("empty", f"{tokens:,} tokens are no summary of {expected.source:,}")
+    if expected.state and not ("<state_snapshot" in text and "</state_snapshot" in text):
+        yield Problem("format", "the answer has no <state_snapshot>")
+
+
+def _loops(line: str) -> bool:
+    data = line.encode("utf-8", "surrogatepass")
+    return len(data) >= LOOP_LENGTH and len(data) > LOOP_RATIO * len(zlib.compress(data))
+
+
+def _wrong_language(found: str, wanted: Language) -> Problem:
+    return Problem("language", f"the answer is in {found}, not in {wanted}")
+
+
+def _formless(text: str, expected: Expected) -> Problem | None:
+    """Tell whether sections that were asked for are missing; that is a flaw, yet what is said may still be true."""
+    headings = sum(1 for line in text.split("\n") if _HEADING.fullmatch(line))
+    if headings >= len(expected.sections) / 2:
+        return None
+    return Problem("format", f"the answer has {headings} of {len(expected.sections)} sections")
+
+
+def _groundless(text: str, doubtful: Sequence[str]) -> Problem | None:
+    lines = len(doubtful) + sum(1 for line in text.split("\n") if _says_something(line))
+    if len(doubtful) <= MOST_DOUBTFUL * lines:
+        return None
+    example = doubtful[0][:80]
+    return Problem(
+        "unfounded", f"{len(doubtful)} of {lines} lines name what nobody named, such as {example!r}"
+    )
+
+
+def _bulky(text: str, expected: Expected, measure: Measure) -> Problem | None:
+    tokens = measure(text)
+    if tokens < expected.source:
+        return None
+    return Problem("not_smaller", f"{tokens:,} tokens for a source of {expected.source:,}")
+
+
+def _says_something(line: str) -> bool:
+    return bool(_TAG.sub("", line).strip()) and not _HEADING.fullmatch(line)
+
+
+def _grounded(text: str, source: Grounds) -> tuple[str, tuple[str, ...]]:
+    """Drop the lines, or sentences of paragraphs, that name what the source does not; their tags stay."""
+    kept: list[str] = []
+    doubtful: list[str] = []
+    for unit in _units(text):
+        if _says_something(unit) and unfounded(unit, source):
+            doubtful.append(unit.strip())
+            kept.append("".join(_TAG.findall(unit)) + ("\n" if unit.endswith("\n") else ""))
+        else:
+            kept.append(unit)
+    return _BLANK_LINES.sub("\n\n", "".join(kept)).strip(), tuple(doubtful)
+
+
+def _units(text: str) -> Iterator[str]:
+    """Divide a text into lines, and long lines into sentences; put together they are the text."""
+    for line in text.splitlines(keepends=True):
+        if len(line) <= PARAGRAPH:
+            yield line
+            continue
+        start = 0
+        for end in _SENTENCE_END.finditer(line):
+            yield line[start : end.end()]
+            start = end.end()
+        yield line[start:]
+
+
+def _bounded(text: str, doubtful: tuple[str, ...], cap: int, measure: Measure) -> Draft:
+    tokens = measure(text)
+    if tokens <= cap:
+        return Draft(text=text, doubtful=doubtful)
+    fitting = thin(text, cap, measure)
+    if fitting and tokens <= OVERSHOOT * cap:
+        return Draft(text=fitting, doubtful=doubtful)
+    return Draft(
+        text=fitting,
+        doubtful=doubtful,
+        problems=(Problem("too_long", f"{tokens:,} tokens, {cap:,} are allowed"),),
+    )
+
+
+def thin(text: str, cap: int, measure: Measure) -> str:
+    """Leave lines out, evenly from beginning to end, until a text fits; headings and tags stay.
+
+    Cutting the end off would lose what is newest and what is open. Empty if not even the headings fit.
+    """
+    units = list(_units(text))
+    loose = [i for i, unit in enumerate(units) if not (_TAG.search(unit) or _HEADING.fullmatch(unit))]
+
+    def spread(count: int) -> str:
+        gone = set(loose).difference(_evenly(loose, count))
+        rest = "".join(unit for i, unit in enumerate(units) if i not in gone)
+        return _BLANK_LINES.sub("\n\n", rest).strip()
+
+    low, high = 0, len(loose)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if measure(spread(middle)) <= cap else (low, middle - 1)
+    return spread(low) if low else ""
+
+
+def _evenly(items: Sequence[int], count: int) -> list[int]:
+    """Choose some of a row, the last one first, spread over all of it."""
+    last = len(items) - 1
+    return [items[last - i * last // max(1, count - 1)] for i in range(count)]

@@ -1,0 +1,179 @@
+"""Facts: what messages say that can be looked for in another text, and the looking.
+
+A fact is an identifier, a path, a number, a date, a name or a command; a sentence that decides, rules or prefers; or a
+question that ends a message and that nobody took up. Each is given once, with the newest message that has it. Receipts
+and evaluations both ask these functions, so what a user is told and what is measured are the same thing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from octavo.core.extract import cues
+from octavo.core.extract.sources import Source, line_up
+from octavo.core.extract.units import Analysis, Unit, analyse, analyse_all
+from octavo.core.messages import Node, user
+from octavo.core.snapshot import Channel
+
+FactKind = Literal[
+    "identifier",
+    "path",
+    "number",
+    "date",
+    "name",
+    "command",
+    "decision",
+    "constraint",
+    "preference",
+    "question",
+]
+KINDS: tuple[FactKind, ...] = get_args(FactKind)
+
+TOLD = 0.6
+"""Share of a sentence's informative words that two neighbouring sentences of a narrative must have to retell it."""
+FEWEST_WORDS = 3
+"""A sentence with fewer informative words settles and asks nothing that could be missed."""
+
+_SPEECH = ("user", "assistant")
+_QUESTIONS = ("?", "？", "؟")
+_WORD = re.compile(r"\w+")
+_EITHER_OR = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+){1,2}")
+"""Words parted by slashes in a sentence are alternatives more often than a path."""
+_KIND_OF: Mapping[str, FactKind] = {
+    "url": "identifier",
+    "error": "identifier",
+    "symbol": "identifier",
+    "id": "identifier",
+    "path": "path",
+    "number": "number",
+    "date": "date",
+    "name": "name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something a message says that can be looked for in another text."""
+
+    kind: FactKind
+    text: str
+    source: str
+    """The newest node that has it."""
+
+
+def facts(nodes: Sequence[Node], analyses: Mapping[str, Analysis] | None = None) -> tuple[Fact, ...]:
+    """List the facts of messages, each once, those of the newest message first."""
+    sources = line_up(nodes, (), analyse_all(nodes, analyses))
+    return tuple(fact for fact, _ in collect(sources))
+
+
+def occurring(wanted: Iterable[Fact], text: str) -> tuple[Fact, ...]:
+    """Choose the facts that stand in a text word for word."""
+    wording = Wording(text)
+    return tuple(fact for fact in wanted if wording.has(fact.text))
+
+
+def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]:
+    """Give every fact of sources once, newest first; sentences with their informative words."""
+    seen: set[tuple[FactKind, str]] = set()
+    replies: dict[Channel, list[Unit]] = {}
+    for source in reversed(sources):
+        said = [unit for unit in source.units if unit.channel in _SPEECH]
+        for kind, text, words in _mentions(source, said, replies):
+            if (kind, text) not in seen:
+                seen.add((kind, text))
+                yield Fact(kind, text, source.node), words
+        if said:
+            replies[said[0].channel] = said
+
+
+def _mentions(
+    source: Source, said: Sequence[Unit], replies: Mapping[Channel, Sequence[Unit]]
+) -> Iterator[tuple[FactKind, str, tuple[str, ...]]]:
+    if source.day:
+        yield "date", source.day, ()
+    call = None
+    for unit in source.units:
+        if unit.channel == "call" and unit.call != call:
+            call = unit.call
+            yield "command", unit.text, ()
+        for text, kind, whole in unit.identifiers:
+            if whole and not (kind == "path" and unit.words and _EITHER_OR.fullmatch(text)):
+                yield _KIND_OF[kind], text, ()
+    for unit in said:
+        if settled := _settled(unit):
+            yield settled, unit.text, unit.words
+    if said and not source.tools and _asks(said[-1]) and not _taken_up(said[-1], replies):
+        yield "question", said[-1].text, said[-1].words
+
+
+def _settled(unit: Unit) -> FactKind | None:
+    """Tell what a sentence settles, if anything; rules and likings are the user's."""
+    if len(unit.words) < FEWEST_WORDS or unit.text.endswith(_QUESTIONS):
+        return None
+    if unit.cues & cues.DECISION and (unit.channel == "user" or unit.cues & cues.FIRST_PERSON):
+        return "decision"
+    if unit.channel == "user" and unit.cues & cues.CONSTRAINT:
+        return "constraint"
+    return "preference" if unit.channel == "user" and unit.cues & cues.PREFERENCE else None
+
+
+def _asks(unit: Unit) -> bool:
+    return len(unit.words) >= FEWEST_WORDS and unit.text.endswith(_QUESTIONS)
+
+
+def _taken_up(question: Unit, replies: Mapping[Channel, Sequence[Unit]]) -> bool:
+    """Tell whether the next message of the other side has any informative word of a question."""
+    asked = set(question.words)
+    reply = replies.get("assistant" if question.channel == "user" else "user", ())
+    return any(not asked.isdisjoint(unit.words) for unit in reply)
+
+
+class Wording:
+    """A text prepared for being asked whether it has a phrase."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._words = frozenset(_WORD.findall(text))
+
+    def has(self, phrase: str) -> bool:
+        """Tell whether the phrase stands in the text, and not inside a longer word."""
+        if phrase.isascii() and not self._words.issuperset(_WORD.findall(phrase)):
+            return False
+        at = self.text.find(phrase)
+        while at >= 0 and not self._stands_alone(at, at + len(phrase)):
+            at = self.text.find(phrase, at + 1)
+        return at >= 0
+
+    def _stands_alone(self, start: int, stop: int) -> bool:
+        around = self.text[max(0, start - 1) : start], self.text[stop : stop + 1]
+        return not _joined(around[0], self.text[start]) and not _joined(self.text[stop - 1], around[1])
+
+
+def _joined(one: str, other: str) -> bool:
+    # Only ASCII letters join: scripts without spaces put words next to each other.
+    return bool(
+        one and other and one.isascii() and other.isascii() and _WORD.match(one) and _WORD.match(other)
+    )
+
+
+class Retelling:
+    """A narrative prepared for being asked whether it retells a sentence."""
+
+    def __init__(self, text: str) -> None:
+        sentences = [unit.words for unit in analyse(user(text)).units]
+        self._windows: dict[str, list[int]] = {}
+        for window, (one, other) in enumerate(zip([(), *sentences], [*sentences, ()], strict=True)):
+            for word in {*one, *other}:
+                self._windows.setdefault(word, []).append(window)
+
+    def tells(self, words: Sequence[str]) -> bool:
+        """Tell whether two neighbouring sentences have most of the words."""
+        known = [windows for word in words if (windows := self._windows.get(word))]
+        if not words or len(known) < TOLD * len(words):
+            return False
+        return max(Counter(window for windows in known for window in windows).values()) >= TOLD * len(words)

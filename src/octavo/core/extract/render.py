@@ -1,0 +1,233 @@
+"""Extracts as compact text, and that text taken apart again.
+
+A head line that says what the marks mean; the day on a line of its own when it changes; `U: `, `A: ` or `S: ` before
+what was said and `> ` before a call, a blank before further lines of the same; and a tool's output bare, under `< ` and
+the name of its call. One line of the text is one line of its source; `…` stands where a sentence of it was left out.
+
+`render(parse(render(x))) == render(x)`: who has lost the originals can go on from the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from octavo.core.snapshot import Channel, Extract, Extracts
+
+HEAD = "[Extracts, oldest first."
+GAP = " … "
+MARKS: dict[Channel, str] = {"user": "U", "assistant": "A", "system": "S"}
+MEANINGS: dict[Channel, str] = {"user": "user", "assistant": "assistant", "system": "system"}
+NAMELESS = "tool"
+"""Header of an output whose call is not known."""
+
+HEADLINE = 30
+"""Bytes of the header that says which call an output came from: a tool's name and the end of a path."""
+
+_CHANNELS = {mark: channel for channel, mark in MARKS.items()}
+_SAID = re.compile(r"([UAS])(?:\(([^()\n]*)\))?: ")
+_LEGEND = re.compile(r"([UAS]): ([^,\]]*)")
+_LOOKS_MARKED = re.compile(r"[ \\\[]|[UAS](?:\([^()\n]*\))?:|[<>] ")
+_PATH = re.compile(r"[\w.~/@+-]*/[\w.@+-]+")
+_KEY = re.compile(r"(?<!\S)[\w-]+: ")
+_UNFIT = re.compile(r"[,:()\[\]\n]")
+
+
+def render(extracts: Extracts) -> str:
+    """Write extracts as text; nothing for none."""
+    if not extracts:
+        return ""
+    names = _single_names(extracts)
+    return "\n".join([_head(extracts, names), *_lines(extracts, names)])
+
+
+def _single_names(extracts: Extracts) -> dict[Channel, str]:
+    """Find the channels that only one named speaker has: the head line names them, once."""
+    heard: dict[Channel, set[str]] = {}
+    for extract in extracts:
+        heard.setdefault(extract.channel, set()).add(extract.speaker)
+    return {channel: min(names) for channel, names in heard.items() if len(names) == 1 and channel in MARKS}
+
+
+def _head(extracts: Extracts, names: dict[Channel, str]) -> str:
+    channels = {extract.channel for extract in extracts}
+    legend = [
+        f"{mark}: {_fit(names.get(channel, '')) or MEANINGS[channel]}"
+        for channel, mark in MARKS.items()
+        if channel in channels
+    ]
+    legend += [">: tool call"] if "call" in channels else []
+    legend += ["<: its output"] if "result" in channels else []
+    return f"{HEAD} {', '.join(legend)}]"
+
+
+def _fit(name: str) -> str:
+    return _UNFIT.sub("", name).strip()
+
+
+def _lines(extracts: Extracts, names: dict[Channel, str]) -> Iterator[str]:
+    day, shown, previous = "", "", None
+    for row in _rows(extracts):
+        first, text = row[0], _join(row)
+        if first.day != day:
+            day, shown, previous = first.day, "", None
+            yield f"[{day}]"
+        further = previous is not None and _same_breath(previous, first)
+        if first.channel == "result" and shown != (first.origin or NAMELESS):
+            yield f"< {first.origin or NAMELESS}"
+        # An output needs no header under a call that names it as well.
+        shown = headline(text) if first.channel == "call" and not further else _shown(first, shown)
+        yield (" " if further else _mark(first, names)) + text
+        previous = first
+
+
+def _shown(extract: Extract, shown: str) -> str:
+    if extract.channel == "result":
+        return extract.origin or NAMELESS
+    return shown if extract.channel == "call" else ""
+
+
+def _rows(extracts: Extracts) -> Iterator[list[Extract]]:
+    row: list[Extract] = []
+    for extract in extracts:
+        if row and not _same_row(row[-1], extract):
+            yield row
+            row = []
+        row.append(extract)
+    yield row
+
+
+def _same_row(one: Extract, other: Extract) -> bool:
+    return one.line == other.line and one.day == other.day and _same_message(one, other)
+
+
+def _same_breath(one: Extract, other: Extract) -> bool:
+    return one.channel != "result" and one.origin == other.origin and _same_message(one, other)
+
+
+def _same_message(one: Extract, other: Extract) -> bool:
+    return (one.source, one.block, one.channel) == (other.source, other.block, other.channel)
+
+
+def _mark(extract: Extract, names: dict[Channel, str]) -> str:
+    match extract.channel:
+        case "result":
+            return "\\" if _LOOKS_MARKED.match(extract.text) else ""
+        case "call":
+            return "> "
+        case channel:
+            speaker = "" if channel in names else _fit(extract.speaker)
+            return f"{MARKS[channel]}({speaker}): " if speaker else f"{MARKS[channel]}: "
+
+
+def _join(row: Sequence[Extract]) -> str:
+    text = row[0].text
+    for before, extract in pairwise(row):
+        text += (" " if extract.at == before.at + 1 else GAP) + extract.text
+    return text
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Where the reading of a rendered text stands."""
+
+    source: str
+    names: dict[Channel, str]
+    channel: Channel = "result"
+    speaker: str = ""
+    day: str = ""
+    origin: str = ""
+    block: int = 0
+    line: int = 0
+    at: int = 0
+
+    def read(self, line: str) -> Iterator[Extract]:
+        if line.startswith("[") and line.endswith("]"):
+            self.begin("result")
+            self.day = line[1:-1]
+        elif line.startswith("< "):
+            self.begin("result", origin=line[2:])
+        elif line.startswith(" "):
+            yield from self.pieces(line[1:])
+        elif line.startswith("> "):
+            self.begin("call", origin=headline(line[2:]))
+            yield from self.pieces(line[2:])
+        elif said := _SAID.match(line):
+            channel = _CHANNELS[said[1]]
+            self.begin(channel, speaker=said[2] or self.names.get(channel, ""))
+            yield from self.pieces(line[said.end() :])
+        else:
+            self.begin("result", origin=self.origin)
+            yield from self.pieces(line.removeprefix("\\"))
+
+    def begin(self, channel: Channel, *, origin: str = "", speaker: str = "") -> None:
+        self.channel, self.origin, self.speaker = channel, origin, speaker
+        self.block += 1
+
+    def pieces(self, text: str) -> Iterator[Extract]:
+        self.line += 1
+        for piece in text.split(GAP) if self.channel in MARKS else [text]:
+            self.at += 2
+            yield Extract(
+                source=self.source,
+                text=piece,
+                channel=self.channel,
+                line=self.line,
+                at=self.at,
+                block=self.block,
+                day=self.day,
+                origin=self.origin,
+                speaker=self.speaker,
+            )
+
+
+def parse(text: str, *, source: str = "") -> Extracts:
+    """Take a rendered text apart; `source` is the node that holds it. It ends with the text or at an empty line."""
+    head, *lines = text.partition("\n\n")[0].split("\n")
+    if not head.startswith(HEAD):
+        return ()
+    names: dict[Channel, str] = {}
+    for mark, name in _LEGEND.findall(head[len(HEAD) :]):
+        if name != MEANINGS[_CHANNELS[mark]]:
+            names[_CHANNELS[mark]] = name
+    reader = _Reader(source, names)
+    return tuple(extract for line in lines for extract in reader.read(line))
+
+
+def weigh(text: str) -> int:
+    """Weigh a text in bytes: across scripts, bytes follow tokens more closely than characters do."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def headline(call: str) -> str:
+    """Name a call in a few words: the tool, and what it was given; of a long path, the end."""
+    name, _, given = call[: 10 * HEADLINE].partition(" ")
+    given = _KEY.sub("", given)
+    if weigh(name) + weigh(given) < HEADLINE:
+        return f"{name} {given}".strip()
+    room = HEADLINE - weigh(name) - weigh(" …")
+    path = max(_PATH.findall(given), key=len, default="")
+    if not path.isascii() or not path or room < HEADLINE // 3:
+        return _clip(f"{name} {given}")
+    return f"{name} {path}" if len(path) <= room else f"{name} …{path[-room:].split('/', 1)[-1]}"
+
+
+def _clip(text: str) -> str:
+    size = HEADLINE - weigh("…")
+    while weigh(text[:size]) > HEADLINE - weigh("…"):
+        size -= 1
+    return text[:size] + "…"
+
+
+def insert(extracts: Extracts, new: Extract) -> Extracts:
+    """Put an extract where it belongs among others; one that is there already changes nothing."""
+    if any((old.source, old.at) == (new.source, new.at) for old in extracts):
+        return extracts
+    return tuple(sorted((*extracts, new), key=order))
+
+
+def order(extract: Extract) -> tuple[int, str, int]:
+    """Sort key: the place in the conversation."""
+    return (extract.depth, extract.source, extract.at)

@@ -1,0 +1,163 @@
+"""A conversation as the selection sees it: one source after another, each with its day, speaker and kind of content.
+
+What is a speaker's name, which day it is and whether tools are near cannot be told from a message alone; it is told
+here, from all of them. Extracts of an earlier compression inside a message become sources of their own, so a
+conversation whose originals are lost is treated as if its extracts had been its messages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from octavo.core.extract.units import Analysis, Unit, reread
+from octavo.core.messages import Node
+from octavo.core.snapshot import Extract
+
+NEAR = 8
+"""A message this close to a tool's call or answer is part of work in progress, not of a chat."""
+ASSISTANT_LENGTH = 2.5
+"""Who answers with texts this many times longer than the questions is an assistant; people write alike."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A message, or a line of an earlier compression."""
+
+    node: str
+    depth: int
+    units: tuple[Unit, ...]
+    covered: bool
+    """False for what is sent verbatim anyway."""
+    day: str = ""
+    speaker: str = ""
+    origins: Mapping[str, str]
+    """Headers of the calls made or answered here, by call id."""
+    tools: bool = False
+    trace: bool = False
+    """Whether tools are near."""
+    block: int = 0
+    """Which message of an earlier compression it is; 0 for the node's own."""
+    start: int = 0
+    """The number of the first unit among those of its node."""
+
+    def extract(self, index: int) -> Extract:
+        """Make an extract of one of the units."""
+        unit = self.units[index]
+        return Extract(
+            source=self.node,
+            text=unit.text,
+            channel=unit.channel,
+            depth=self.depth,
+            line=unit.line,
+            at=self.start + index,
+            block=self.block,
+            day=self.day,
+            origin=self.origins.get(unit.call, ""),
+            speaker=self.speaker,
+        )
+
+
+def line_up(
+    covered: Sequence[Node], retained: Sequence[Node], analyses: Mapping[str, Analysis]
+) -> tuple[Source, ...]:
+    """Turn nodes into sources, oldest first."""
+    names = speakers([*covered, *retained], analyses)
+    sources: list[Source] = []
+    day = ""
+    origins: dict[str, str] = {}
+    for index, node in enumerate((*covered, *retained)):
+        analysis = analyses[node.id]
+        carried = _carried(node, analysis.carried, covered=index < len(covered))
+        sources += carried
+        day = analysis.day or (carried[-1].day if carried else day)
+        origins.update(analysis.labels)
+        named = analysis.speaker if analysis.speaker in names or not analysis.opening else ""
+        sources.append(
+            Source(
+                node=node.id,
+                depth=node.depth,
+                units=analysis.units if named or not analysis.opening else _reopened(analysis),
+                covered=index < len(covered),
+                day=day,
+                speaker=named,
+                origins={call: origins.get(call, "") for call in analysis.calls},
+                tools=analysis.tools,
+                start=_next(carried),
+            )
+        )
+    return _mark_traces(sources)
+
+
+def speakers(nodes: Sequence[Node], analyses: Mapping[str, Analysis]) -> frozenset[str]:
+    """Tell names from other words before a colon.
+
+    A name opens at least half of what its side says, more than once, and somebody else has one too: a single label on
+    every message ("Thought: ...") is a habit of writing.
+    """
+    openings: dict[str, Counter[str]] = {}
+    for node in nodes:
+        if analyses[node.id].units:
+            openings.setdefault(node.message.role, Counter())[analyses[node.id].speaker] += 1
+    names: set[str] = set()
+    for counts in openings.values():
+        named = {name: times for name, times in counts.items() if name and times > 1}
+        if 2 * sum(named.values()) >= counts.total():
+            names.update(named)
+    return frozenset(names if len(names) > 1 else ())
+
+
+def between_people(sources: Sequence[Source]) -> bool:
+    """Tell a chat between people from one with an assistant, by who writes how much."""
+    length = {"user": 0, "assistant": 0}
+    count = {"user": 0, "assistant": 0}
+    for source in sources:
+        if source.units and not source.block and (channel := source.units[0].channel) in length:
+            length[channel] += sum(len(unit.text) for unit in source.units)
+            count[channel] += 1
+    mean = {channel: length[channel] / max(1, count[channel]) for channel in length}
+    return mean["assistant"] <= ASSISTANT_LENGTH * mean["user"]
+
+
+def _reopened(analysis: Analysis) -> tuple[Unit, ...]:
+    first, *rest = analysis.units
+    return (replace(first, text=analysis.opening + first.text), *rest)
+
+
+def _carried(node: Node, extracts: Sequence[Extract], *, covered: bool) -> list[Source]:
+    """Make a source of each extract of an earlier compression; their units are numbered on, with gaps between."""
+    sources: list[Source] = []
+    for extract in extracts:
+        sources.append(
+            Source(
+                node=node.id,
+                depth=node.depth,
+                units=tuple(reread(extract)),
+                covered=covered,
+                day=extract.day,
+                speaker=extract.speaker,
+                origins={extract.origin: extract.origin},
+                tools=extract.channel in ("call", "result"),
+                block=extract.block,
+                start=_next(sources),
+            )
+        )
+    return sources
+
+
+def _next(sources: Sequence[Source]) -> int:
+    return sources[-1].start + len(sources[-1].units) + 1 if sources else 0
+
+
+def _mark_traces(sources: Sequence[Source]) -> tuple[Source, ...]:
+    marked: list[Source] = []
+    ahead = [len(sources) + NEAR + 1] * (len(sources) + 1)
+    for index in range(len(sources) - 1, -1, -1):
+        ahead[index] = index if sources[index].tools else ahead[index + 1]
+    behind = -NEAR - 1
+    for index, source in enumerate(sources):
+        behind = index if source.tools else behind
+        near = min(index - behind, ahead[index] - index) <= NEAR
+        marked.append(replace(source, trace=True) if near else source)
+    return tuple(marked)

@@ -1,0 +1,86 @@
+"""Facts that take more than one word: names, dates in words, numbers with separators, and settings.
+
+Each is found only where a cue says that it may be there, so plain sentences cost nothing. What is found stands in the
+text as it is given here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from octavo.core.extract.cues import CAPITAL, FIGURE, FUNCTION_WORDS, MONTH, MONTHS, TIME, WORD_CUES
+from octavo.core.extract.scan import UNSPACED, Identifier
+
+LONGEST_KEY = 40
+LONGEST_VALUE = 60
+LONGEST_VALUE_WORDS = 4
+"""What is longer on either side of a colon is a sentence, not a setting."""
+
+_CAPITALS = "".join(letter for letter in map(chr, range(0x0590)) if letter.isupper())
+
+
+def _name_pattern(capital: str, letter: str) -> re.Pattern[str]:
+    word = rf"{capital}(?:['’]{capital})?{letter}+(?:-{letter}+)*"
+    return re.compile(rf"(?<!\w){word}(?: {word})*")
+
+
+_NAME = _name_pattern(f"[{_CAPITALS}]", rf"(?:(?![{UNSPACED}])[^\W\d_])")
+_ASCII_NAME = _name_pattern("[A-Z]", "[A-Za-z]")
+_TITLE = re.compile(r"《([^《》\n]{1,40})》|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』")
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_DATE = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s+(?:of\s+|de\s+)?(?:{_MONTH})\b\.?(?:,?\s+(?:de\s+)?\d{{4}}\b)?"
+    rf"|\b(?:{_MONTH})\b\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}}\b)?"
+    rf"|\b(?:{_MONTH})\b\.?,?\s+\d{{4}}\b"
+    r"|(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월](?:\s?\d{1,2}\s?[日일号號])?",
+    re.IGNORECASE,
+)
+_GROUPED = re.compile(r"[$€£¥₹₽]?(?<![\d.,])\d{1,3}(?:[,’\u00a0\u202f]\d{3})+(?:\.\d+)?(?![\d,])")
+_SETTING = re.compile(
+    rf"([^\W_][\w -]{{1,{LONGEST_KEY - 1}}}?) ?(?:=|:|：) ?(\S.{{0,{LONGEST_VALUE - 1}}})\Z"
+)
+_SENTENCE_END = ".!?。！？؟।"
+_CODE = frozenset("(){}[]")
+
+
+def spot(text: str, cues: int) -> list[Identifier]:
+    """Find the names, dates and long numbers of a sentence."""
+    found: list[Identifier] = []
+    if cues & FIGURE and cues & MONTH:
+        found += [Identifier(match[0], "date", whole=True) for match in _DATE.finditer(text)]
+    if cues & FIGURE and _GROUPED.search(text):
+        found += [Identifier(match[0], "number", whole=True) for match in _GROUPED.finditer(text)]
+    if cues & CAPITAL:
+        found += [Identifier(name, "name", whole=True) for name in _names(text)]
+    if not text.isascii():
+        found += [
+            Identifier(max(match.groups(""), key=len), "name", whole=True) for match in _TITLE.finditer(text)
+        ]
+    return found
+
+
+def setting(text: str) -> tuple[str, str] | None:
+    """Read a line that gives something a value: `key: value`, `key = value`; neither a sentence nor code is one."""
+    if not (":" in text or "=" in text or "：" in text) or text[-1] in _SENTENCE_END:
+        return None
+    match = _SETTING.match(text)
+    if match is None or match[2].count(" ") >= LONGEST_VALUE_WORDS or not _CODE.isdisjoint(match[2]):
+        return None
+    return match[1].strip().casefold(), match[2].rstrip(" ,;")
+
+
+def _names(text: str) -> list[str]:
+    """Find runs of capitalised words; the first word of a sentence says nothing, and shouting is no name."""
+    names: list[str] = []
+    for run in (_ASCII_NAME if text.isascii() else _NAME).finditer(text):
+        parts = run[0].split(" ")[0 if run.start() else 1 :]
+        while parts and not _can_name(parts[0]):
+            parts.pop(0)
+        if parts and not (" " in run[0] and run[0].isupper()):
+            names.append(" ".join(parts))
+    return names
+
+
+def _can_name(word: str) -> bool:
+    folded = word.casefold()
+    return folded not in FUNCTION_WORDS and not WORD_CUES.get(folded, 0) & (TIME | MONTH)

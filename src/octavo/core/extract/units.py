@@ -1,0 +1,307 @@
+"""Messages as units: sentences of what was said, lines of what tools were given and answered.
+
+A unit's text is its source's, word for word, except that Markdown marks, the quotes and brackets of one-line JSON, and
+the quoting of call arguments are dropped. What a message holds depends on the message alone: an `Analysis` can be kept
+for as long as the message.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from octavo.core.extract.cues import CAPITAL, OUTCOME
+from octavo.core.extract.render import HEAD, headline, parse, weigh
+from octavo.core.extract.scan import ATOM, Identifier, atom, remembered
+from octavo.core.extract.spot import setting, spot
+from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
+from octavo.core.snapshot import Channel, Extract
+
+PIECE = 100
+"""Bytes of a piece of an over-long line: much less cuts a fact from the words around it, much more pays for ballast."""
+SLACK = 1.4
+"""A line this many pieces long is left whole: two halves would cost more in marks than they save."""
+SHORTEST = 3
+"""Bytes below which a line is a bracket or a bullet."""
+ONE_LINE_CALL = 160
+"""A call up to this length is one line; a longer one keeps the lines of its arguments."""
+SPEAKER = 40
+"""Characters in which a name and its colon must be over."""
+JSON_FIELDS = 3
+"""A line with so many fields that opens like JSON is JSON."""
+LAST_LINES = 5
+"""Lines at the end of an output in which it says how it ended; above them, "error" is most often the subject."""
+
+_MARKDOWN = re.compile(r"\s*(?:#+\s+|[-*]\s+|```\w*)")
+_JSON_MARKS = re.compile(r'[{}"\[\]]')
+_RECORD = re.compile(r"\}[\]\s]*,[\[\s]*\{")
+_ENDS = " \t,;"
+_BLANKS = re.compile(r"\s+")
+_SENTENCE = re.compile(
+    # One set of characters in front: the search then skips to them at once.
+    r"[.!?؟۔।॥…。！？｡](?:(?<=[。！？｡])[」』”’）]*|(?<!\s\d\.)(?<!\s\d\d\.)[\"'”’»)\]]*\s+(?![a-z]))"
+)
+_STAMP = re.compile(r"\[([^\[\]\n]{6,40})\]\s*")
+_DAY = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{4}\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
+    r"|\d{1,2}(?:st|nd|rd|th|\.)?\s+[^\W\d_]{3,10}\.?,?\s+\d{4}|[^\W\d_]{3,10}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
+)
+_SPEAKER = re.compile(r"([^\W\d_][^\n:：,.!?\[\]()/\\<>{}=\"]*)(?::[ \t]+|：[ \t]*)(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The smallest piece that is chosen or left: a sentence, a line, or a piece of a long one."""
+
+    text: str
+    channel: Channel
+    line: int
+    """Which line of its message it stands in; pieces of one line are joined again."""
+    identifiers: tuple[Identifier, ...]
+    bare: int
+    """How many informative words stand outside identifiers: a name without any is a bare list."""
+    words: tuple[str, ...]
+    """Informative words, of what was said only: tools' lines are paid for identifiers."""
+    cues: int
+    call: str = ""
+    """The call a tool's line belongs to."""
+    setting: tuple[str, str] | None = None
+    """The key and the value, if the unit gives something a value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """All that extraction and receipts want to know of a message."""
+
+    units: tuple[Unit, ...]
+    day: str = ""
+    """The day a stamp at the start of the message names."""
+    speaker: str = ""
+    """The name in front of the first words, if it looks like one; whether it is one, the conversation tells."""
+    opening: str = ""
+    """What stands before the first unit's text: the speaker and the colon."""
+    labels: tuple[tuple[str, str], ...] = ()
+    """Calls made here, by id, with the headers their outputs get."""
+    calls: tuple[str, ...] = ()
+    """Ids of the calls made or answered here."""
+    carried: tuple[Extract, ...] = ()
+    """Extracts of an earlier compression that the message holds."""
+    tools: bool = False
+    """Whether a tool is called or answers here."""
+
+
+def analyse_all(nodes: Iterable[Node], known: Mapping[str, Analysis] | None = None) -> dict[str, Analysis]:
+    """Analyse the messages of nodes by node id, taking over what is known; the result may be kept and passed again."""
+    known = known or {}
+    return {node.id: known.get(node.id) or analyse(node.message) for node in nodes}
+
+
+def analyse(message: Message) -> Analysis:
+    """Cut a message into units and find what they hold."""
+    text, carried = _take_carried(message.text)
+    day, text = _take_stamp(text)
+    channel: Channel = "result" if message.role == "tool" else message.role
+    speaker, opening, units = _open(text, channel, name=message.name)
+    for part in message.parts:
+        units += _part_units(part, channel, units[-1].line + 1 if units else 0)
+    tools = [part for part in message.parts if isinstance(part, ToolCall | ToolResult)]
+    return Analysis(
+        units=tuple(units),
+        day=day,
+        speaker=speaker,
+        opening=opening,
+        labels=tuple((call.id, headline(spell(call)[0])) for call in message.calls),
+        calls=tuple(part.id if isinstance(part, ToolCall) else part.call_id for part in tools),
+        carried=carried,
+        tools=bool(tools) or message.role == "tool",
+    )
+
+
+def reread(extract: Extract) -> Iterator[Unit]:
+    """Cut an extract of an earlier compression into units again."""
+    if extract.channel in ("call", "result"):
+        yield _note(extract.text, extract.channel, extract.line, extract.origin)
+        return
+    for sentence in sentences(extract.text):
+        if sentence:
+            yield _say(sentence, extract.channel, extract.line)
+
+
+def plain(line: str) -> str:
+    """Drop Markdown marks from a line of what somebody said."""
+    mark = _MARKDOWN.match(line)
+    return (line[mark.end() :] if mark else line).replace("**", "").strip()
+
+
+def spell(call: ToolCall) -> list[str]:
+    """Write a call as lines: its name, then its arguments without quoting."""
+    try:
+        values = json.loads(call.input)
+        spelled = [f"{key}: {_spell_value(value)}" for key, value in values.items()]
+    except (ValueError, AttributeError, RecursionError):  # not an object, not JSON, or nested without end
+        return f"{call.name} {call.input}".splitlines()
+    line = f"{call.name} {', '.join(spelled)}"
+    if len(line) <= ONE_LINE_CALL and len(line.splitlines()) == 1:
+        return [line]
+    return (f"{call.name} " + "\n".join(spelled)).splitlines()
+
+
+def _spell_value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _take_carried(text: str) -> tuple[str, tuple[Extract, ...]]:
+    at = text.find(HEAD)
+    if at < 0 or (at and text[at - 1] != "\n"):
+        return text, ()
+    rendered, _, rest = text[at:].partition("\n\n")
+    return text[:at] + rest, parse(rendered)
+
+
+def _take_stamp(text: str) -> tuple[str, str]:
+    stamp = _STAMP.match(text)
+    day = _DAY.search(stamp[1]) if stamp else None
+    return (day[0], text[stamp.end() :]) if stamp and day else ("", text)
+
+
+def _open(text: str, channel: Channel, *, name: str) -> tuple[str, str, list[Unit]]:
+    """Cut speech into units, taking a name and its colon off the front if the first unit begins right after them."""
+    opening = None if name else _SPEAKER.match(text, 0, SPEAKER)
+    if opening and not opening[1][0].islower():
+        rest = text[opening.end() :]
+        units = _speech(rest, channel)
+        if units and rest.startswith(units[0].text):
+            return opening[1].strip(), opening[0], units
+    return name, "", _speech(text, channel)
+
+
+def _part_units(part: Part, channel: Channel, line: int) -> list[Unit]:
+    match part:
+        case ToolCall():
+            return _line_units(spell(part), "call", line, part.id)
+        case ToolResult():
+            return _result_units(part, line)
+        case Attachment():
+            return _line_units(part.name.splitlines(), channel, line)
+        case Image() if not part.source.startswith("data:"):
+            return _line_units(part.source.splitlines(), channel, line)
+        case _:
+            return []
+
+
+def _result_units(result: ToolResult, line: int) -> list[Unit]:
+    """Cut an output into units; how it ended is told by its last lines, or by all of a failed one."""
+    found = [piece for text in result.text.splitlines() for piece in line_pieces(text)]
+    told = len(found) - LAST_LINES
+    failed = OUTCOME if result.error else 0
+    return [
+        _note(
+            piece,
+            "result",
+            line + index,
+            result.call_id,
+            failed,
+            silent=0 if failed or index >= told else OUTCOME,
+        )
+        for index, piece in enumerate(found)
+    ]
+
+
+def _speech(text: str, channel: Channel) -> list[Unit]:
+    if channel == "result":
+        return _line_units(text.splitlines(), channel, 0)
+    return [
+        _say(piece, channel, number)
+        for number, line in enumerate(text.splitlines())
+        for sentence in sentences(plain(line))
+        for piece in pieces(sentence)
+    ]
+
+
+def _line_units(lines: Iterable[str], channel: Channel, first: int, call: str = "") -> list[Unit]:
+    found = [piece for line in lines for piece in line_pieces(line)]
+    return [_note(piece, channel, first + index, call) for index, piece in enumerate(found)]
+
+
+def sentences(line: str) -> list[str]:
+    """Cut a line after the ends of its sentences, in any script."""
+    ends = [end.end() for end in _SENTENCE.finditer(line)]
+    if not ends:
+        return [line]
+    return [line[start:end].strip() for start, end in zip([0, *ends], [*ends, len(line)], strict=True)]
+
+
+def pieces(line: str) -> list[str]:
+    """Cut an over-long line near `PIECE` bytes: at a comma, else at a blank, else anywhere."""
+    weight = weigh(line)
+    if weight <= SLACK * PIECE:
+        return [line] if weight >= SHORTEST else []
+    size = PIECE if weight == len(line) else max(1, PIECE * len(line) // weight)
+    found: list[str] = []
+    start = 0
+    while len(line) - start > SLACK * size:
+        stop = _cut(line, start + size // 2, start + size)
+        found.append(line[start:stop].strip(_ENDS))
+        start = stop
+    found.append(line[start:].strip(_ENDS))
+    return [piece for piece in found if weigh(piece) >= SHORTEST]
+
+
+def _cut(line: str, low: int, high: int) -> int:
+    for mark in (", ", "; ", " "):
+        at = line.rfind(mark, low, high)
+        if at >= 0:
+            return at + 1
+    return high
+
+
+def line_pieces(line: str) -> list[str]:
+    """Cut a tool's line; of one-line JSON the marks are dropped, and no piece spans two records."""
+    line = line.strip()
+    if len(line) <= PIECE or line[0] not in "{[" or line.count('":', 0, 10 * PIECE) < JSON_FIELDS:
+        return pieces(line)
+    records = (_BLANKS.sub(" ", _JSON_MARKS.sub("", record)).strip() for record in _RECORD.split(line))
+    return [piece for record in records for piece in pieces(record)]
+
+
+def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, silent: int = 0) -> Unit:
+    """Make a unit of a tool's line; `sure` are cues it has whatever its words are, `silent` those it cannot have."""
+    found: list[Identifier] = []
+    ordinary: set[str] = set()
+    for piece in ATOM.findall(text):
+        identifiers, _, bare, cues = remembered(piece) or atom(piece)
+        if identifiers:
+            found += identifiers
+        if bare:
+            ordinary.update(bare)
+        sure |= cues
+    value = setting(text) if channel == "result" else None
+    return Unit(
+        text, channel, line, tuple(dict.fromkeys(found)), len(ordinary), (), sure & ~silent, call, value
+    )
+
+
+def _say(text: str, channel: Channel, line: int) -> Unit:
+    """Make a unit of what somebody said; a capital counts as one only inside the sentence."""
+    found: list[Identifier] = []
+    informative: list[str] = []
+    ordinary: list[str] = []
+    held = ~CAPITAL
+    for piece in ATOM.findall(text):
+        identifiers, words, bare, cues = remembered(piece) or atom(piece)
+        if words:
+            informative += words
+            ordinary += bare
+            if identifiers:
+                found += identifiers
+        held = held & cues if held < 0 else held | cues
+    held = max(0, held)
+    if spotted := spot(text, held):
+        # The parts of a date or of a long number are no numbers of their own.
+        whole = " ".join(identifier.text for identifier in spotted if identifier.kind != "name")
+        found = [identifier for identifier in found if identifier.text not in whole] + spotted
+    words = tuple(dict.fromkeys(informative))
+    value = setting(text) if channel == "user" else None
+    return Unit(text, channel, line, tuple(dict.fromkeys(found)), len(set(ordinary)), words, held, "", value)

@@ -1,0 +1,206 @@
+"""What a unit is worth: three ways of paying, each with few weights, each weight with its reason.
+
+In *work* (tools near) a line is paid for the identifiers that nothing chosen names yet. In *chat* a sentence is paid
+for its informative words, times what its cues say. *Intent* pays sentences of work for their words, because what was
+asked and decided names few identifiers. A worth only ever falls while other units are chosen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+
+from octavo.core.extract import cues
+from octavo.core.extract.sources import Source
+from octavo.core.extract.units import Unit
+
+FOCUS = 4.0
+"""Added to 1 for words and identifiers that the focus names."""
+NOTHING_NEW = 0.25
+"""Factor of a line whose value a later message changed, and of a sentence that the narrative retells."""
+
+HEARD = 0.1
+"""Worth of an identifier that only tools named: one of hundreds in a listing."""
+SPOKEN = 0.9
+"""Added for each of user, assistant and call that named it: what was used will be used."""
+REPEATED = 0.25
+"""Added times the logarithm of the messages naming it."""
+AGEING = 0.2
+"""Worth falls with age to this power: halved after 32 messages, never gone."""
+FIGURE = 0.5
+"""Factor of numbers and dates, against names: most are line numbers and counts."""
+OUTCOME = 0.3
+"""Worth of the first line that says how a call ended: about that of a name seen once."""
+AFTER_LIST = 0.3
+"""What a mention is worth after one in a bare list: the circumstances are still missing. After any other, nothing."""
+BARE = (0.1, 0.4)
+"""Factor of a line with no or one ordinary word: a name without circumstances is hard to use."""
+
+OF_ONESELF = 3.0
+"""Added to 1 when people speak of themselves: most lasting facts of a chat are of this kind."""
+CONCRETE = 0.5
+"""Added for a name inside the sentence, for a figure or a time, and for a decision, rule, liking or change."""
+QUESTION = 0.35
+"""Factor of a question: the answer says it too."""
+ASSISTANT = 0.35
+"""Factor of an assistant's sentence in chat: it can be written again, what the user told cannot."""
+FADING_BETWEEN_PEOPLE = 0.6
+FADING_WITH_ASSISTANT = 0.8
+"""What is left of a word's worth each time it is chosen; to an assistant, sentences on one topic each add a fact."""
+
+USER_INTENT = 3.0
+"""Factor of what users wrote, against an assistant's prose."""
+SETTLED = 2.0
+"""Factor of a decision, a rule, a liking or a change."""
+FADING_INTENT = 0.4
+"""Requests are short and few: one mention of a word nearly settles it."""
+FEWEST_INTENT_WORDS = 3
+"""A shorter sentence ("Let me check.") asks and decides nothing."""
+FEWEST_CHAT_WORDS = 2
+"""One informative word tells nothing about anything."""
+OLDEST = 0.5
+"""Factor of the oldest intent against 1.5 of the newest."""
+
+_QUESTIONS = ("?", "？", "؟")
+_FIGURES = cues.FIGURE | cues.TIME
+_STATEMENTS = cues.DECISION | cues.CONSTRAINT | cues.PREFERENCE | cues.CHANGE
+_SMALL = ("number", "date")
+_BIT = {"result": 0, "call": 1, "assistant": 2, "user": 4, "system": 4}
+
+
+class Needs:
+    """Worth of identifiers: how likely each is needed again."""
+
+    def __init__(self, sources: Sequence[Source], focus: Collection[str]) -> None:
+        newest = len(sources)
+        self.values: dict[str, float] = {}
+        for text, (bits, small, last, times) in _mentions(sources).items():
+            worth = HEARD + SPOKEN * bits.bit_count() + REPEATED * math.log1p(times)
+            worth *= (newest - last) ** -AGEING * (FIGURE if small else 1.0)
+            self.values[text] = worth * (1 + FOCUS) if focus and _named(text, focus) else worth
+        for word in focus:
+            self.values[_focus(word)] = FOCUS
+        for position in range(newest):
+            self.values[_outcome(position)] = OUTCOME * (newest - position) ** -AGEING
+
+
+def _mentions(sources: Sequence[Source]) -> dict[str, list[int]]:
+    """Count by identifier: who named it (bits), whether it is a figure, the newest source naming it, how many did."""
+    found: dict[str, list[int]] = {}
+    for position, source in enumerate(sources):
+        if not source.trace:
+            continue
+        for unit in source.units:
+            bit = _BIT[unit.channel]
+            for text, kind, _ in unit.identifiers:
+                seen = found.get(text)
+                if seen is None:
+                    found[text] = [bit, kind in _SMALL, position, 1]
+                    continue
+                seen[0] |= bit
+                if seen[2] != position:
+                    seen[2] = position
+                    seen[3] += 1
+    return found
+
+
+def _named(text: str, focus: Collection[str]) -> bool:
+    folded = text.casefold()
+    return any(word in folded for word in focus)
+
+
+def _focus(word: str) -> str:
+    return f"\0focus {word}"
+
+
+def _outcome(position: int) -> str:
+    return f"\0outcome {position}"
+
+
+def features(unit: Unit, position: int, focus: Collection[str]) -> tuple[str, ...]:
+    """Name what a line of work is paid for."""
+    found = [identifier.text for identifier in unit.identifiers if identifier.kind != "name"]
+    if unit.channel == "result" and unit.cues & cues.OUTCOME:
+        found.append(_outcome(position))
+    if focus:
+        folded = unit.text.casefold()
+        found += [_focus(word) for word in focus if word in folded]
+    return tuple(found)
+
+
+class Coverage:
+    """How well the chosen lines name each identifier."""
+
+    def __init__(self, needs: Needs, known: Iterable[Unit]) -> None:
+        self.values = needs.values
+        self.level: dict[str, float] = {}
+        for unit in known:
+            self.add([identifier.text for identifier in unit.identifiers], unit.bare)
+
+    def worth(self, named: Iterable[str], bare: int) -> float:
+        total, values, level = 0.0, self.values, self.level
+        for name in named:
+            covered = level.get(name)
+            if covered is None:
+                total += values[name]
+            elif covered < 1:
+                total += values[name] * AFTER_LIST
+        return total if bare >= len(BARE) else total * BARE[bare]
+
+    def add(self, named: Iterable[str], bare: int) -> None:
+        level = 1.0 if bare >= len(BARE) else BARE[-1]
+        for name in named:
+            self.level[name] = self.level.get(name, 0.0) + level
+
+
+class Words:
+    """Worth of informative words: rare ones more, chosen ones less each time."""
+
+    def __init__(
+        self, units: Sequence[Unit], known: Iterable[Unit], fading: float, focus: Collection[str]
+    ) -> None:
+        spread = Counter(word for unit in units for word in unit.words)
+        self.left = {
+            word: math.log(1 + len(units) / times) * (1 + FOCUS if word in focus else 1.0)
+            for word, times in spread.items()
+        }
+        self.fading = fading
+        self.add({word for unit in known for word in unit.words})
+
+    def worth(self, found: Iterable[str]) -> float:
+        left = self.left
+        return sum([left[word] for word in found])
+
+    def add(self, found: Iterable[str]) -> None:
+        left, fading = self.left, self.fading
+        for word in found:
+            if word in left:
+                left[word] *= fading
+
+
+def chat_quality(unit: Unit, *, people: bool) -> float:
+    """Weigh a sentence of a chat by its cues."""
+    if len(unit.words) < FEWEST_CHAT_WORDS:
+        return 0.0
+    person = people or unit.channel == "user"
+    quality = 1.0 + (OF_ONESELF if person and unit.cues & cues.FIRST_PERSON else 0.0)
+    if unit.text.endswith(_QUESTIONS):
+        quality *= QUESTION
+    if unit.cues & cues.CAPITAL:
+        quality += CONCRETE
+    if unit.cues & _FIGURES:
+        quality += CONCRETE
+    if unit.cues & _STATEMENTS:
+        quality += CONCRETE
+    return quality if person else quality * ASSISTANT
+
+
+def intent_quality(unit: Unit, newness: float) -> float:
+    """Weigh a sentence of work by who said it, when (from 0, the oldest, to 1), and whether it settles something."""
+    if len(unit.words) < FEWEST_INTENT_WORDS or unit.channel in ("call", "result"):
+        return 0.0
+    quality = USER_INTENT if unit.channel == "user" else 1.0
+    if unit.cues & _STATEMENTS:
+        quality *= SETTLED
+    return quality * (OLDEST + newness)

@@ -1,0 +1,264 @@
+"""The receipt of a compression: what it cost, and which facts it kept word for word, retold, or lost.
+
+Every fact of the covered messages is counted exactly once, as verbatim, told or lost, and a lost one names the newest
+message that has it, so that its line can be added back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from octavo.core.extract.changes import changed
+from octavo.core.extract.facts import KINDS, Fact, FactKind, Retelling, Wording, collect, facts, occurring
+from octavo.core.extract.render import insert, render
+from octavo.core.extract.sources import Source, line_up
+from octavo.core.extract.units import Analysis, analyse, analyse_all, spell
+from octavo.core.messages import Message, Node
+from octavo.core.plain import Json, JsonObject, compact
+from octavo.core.snapshot import Extract, Extracts
+from octavo.errors import BadInput, NotFound
+
+__all__ = [
+    "KINDS",
+    "Conflict",
+    "Fact",
+    "FactKind",
+    "Receipt",
+    "Tally",
+    "add_back",
+    "facts",
+    "occurring",
+    "receipt",
+    "verbatim_text",
+]
+
+LISTED = 1_000
+"""Facts listed of one kind and fate; beyond that they are counted only, so that a receipt stays small."""
+_BY_NAME: Mapping[str, FactKind] = {kind: kind for kind in KINDS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What became of the facts of one kind; lists hold the newest, counts all."""
+
+    kind: FactKind
+    verbatim: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    lost: tuple[Fact, ...] = ()
+    verbatim_count: int = 0
+    told_count: int = 0
+    lost_count: int = 0
+
+    @property
+    def count(self) -> int:
+        return self.verbatim_count + self.told_count + self.lost_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A key of which an older value was kept and the newest was not."""
+
+    key: str
+    kept: str
+    newest: str
+    source: str
+    """The node that has the newest value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a compression cost, kept and lost."""
+
+    tallies: tuple[Tally, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    messages: int = 0
+    """How many messages were covered."""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    seconds: float = 0.0
+    model: str = ""
+    """Who wrote the narrative; empty when there is none."""
+    price: float | None = None
+    """US dollars; None when unknown."""
+
+    def tally(self, kind: FactKind) -> Tally:
+        """What became of the facts of one kind."""
+        return next((tally for tally in self.tallies if tally.kind == kind), Tally(kind=kind))
+
+    def to_json(self) -> str:
+        """Write the receipt as JSON text."""
+        facts_by_kind: JsonObject = {tally.kind: _dump_tally(tally) for tally in self.tallies}
+        conflicts: list[Json] = [[c.key, c.kept, c.newest, c.source] for c in self.conflicts]
+        data: JsonObject = {
+            "messages": self.messages,
+            "tokens": [self.tokens_before, self.tokens_after],
+            "seconds": self.seconds,
+            "model": self.model,
+            "price": self.price,
+            "facts": facts_by_kind,
+            "conflicts": conflicts,
+        }
+        return compact(data)
+
+    @classmethod
+    def from_json(cls, text: str) -> Receipt:
+        """Read a receipt back; raise `BadInput` if it is not one."""
+        try:
+            data = json.loads(text)
+            tokens_before, tokens_after = data["tokens"]
+            return cls(
+                tallies=tuple(_load_tally(kind, tally) for kind, tally in data["facts"].items()),
+                conflicts=tuple(
+                    Conflict(key=key, kept=kept, newest=newest, source=source)
+                    for key, kept, newest, source in data["conflicts"]
+                ),
+                messages=data["messages"],
+                tokens_before=tokens_before,
+                tokens_after=tokens_after,
+                seconds=data["seconds"],
+                model=data["model"],
+                price=data["price"],
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as problem:
+            raise BadInput("receipt", f"not a receipt: {problem}") from problem
+
+
+def receipt(
+    covered: Sequence[Node],
+    *,
+    extracts: Extracts = (),
+    sent: str = "",
+    narrative: str = "",
+    messages: int | None = None,
+    tokens_before: int = 0,
+    tokens_after: int = 0,
+    seconds: float = 0.0,
+    model: str = "",
+    price: float | None = None,
+    analyses: Mapping[str, Analysis] | None = None,
+) -> Receipt:
+    """Tell what became of the facts of the covered nodes.
+
+    `sent` is what else is sent word for word, retained messages and pins (`verbatim_text` puts them together);
+    `narrative` is what a model wrote about the covered ones.
+    """
+    sources = line_up(covered, (), analyse_all(covered, analyses))
+    kept, told = Wording(f"{render(extracts)}\n{sent}"), Wording(narrative)
+    return Receipt(
+        tallies=_tallies(sources, kept, told),
+        conflicts=tuple(_conflicts(sources, kept, told)),
+        messages=len(covered) if messages is None else messages,
+        tokens_before=tokens_before,
+        tokens_after=tokens_after,
+        seconds=seconds,
+        model=model,
+        price=price,
+    )
+
+
+def verbatim_text(messages: Iterable[Message], pins: Iterable[str] = ()) -> str:
+    """Put together what is sent word for word besides extracts."""
+    return "\n".join([*pins, *(line for message in messages for line in _lines(message))])
+
+
+def add_back(extracts: Extracts, lost: Fact, node: Node) -> Extracts:
+    """Add the line of a lost fact to extracts, at its place; `node` is the fact's source."""
+    sources = line_up((node,), (), {node.id: analyse(node.message)})
+    found = [
+        source.extract(index)
+        for source in sources
+        for index, unit in enumerate(source.units)
+        if lost.text in unit.text or lost.text == source.day
+    ]
+    if not found:
+        raise NotFound(f"{lost.text!r} is not in message {node.id}")
+    return insert(extracts, _settle(found[0], extracts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fates:
+    verbatim: list[str]
+    told: list[str]
+    lost: list[Fact]
+
+    def tally(self, kind: FactKind) -> Tally:
+        return Tally(
+            kind=kind,
+            verbatim=tuple(self.verbatim[:LISTED]),
+            told=tuple(self.told[:LISTED]),
+            lost=tuple(self.lost[:LISTED]),
+            verbatim_count=len(self.verbatim),
+            told_count=len(self.told),
+            lost_count=len(self.lost),
+        )
+
+
+def _tallies(sources: Sequence[Source], kept: Wording, told: Wording) -> tuple[Tally, ...]:
+    retelling = Retelling(told.text)
+    fates: dict[FactKind, _Fates] = {}
+    for fact, words in collect(sources):
+        fate = fates.setdefault(fact.kind, _Fates([], [], []))
+        if kept.has(fact.text):
+            fate.verbatim.append(fact.text)
+        elif told.has(fact.text) or (words and retelling.tells(words)):
+            fate.told.append(fact.text)
+        else:
+            fate.lost.append(fact)
+    return tuple(fates[kind].tally(kind) for kind in KINDS if kind in fates)
+
+
+def _conflicts(sources: Sequence[Source], kept: Wording, told: Wording) -> Iterator[Conflict]:
+    for values in changed(sources):
+        newest = values[-1]
+        lines = {value: sources[value.source].units[value.unit].text for value in values}
+        older = [value for value in values if value.value != newest.value and kept.has(lines[value])]
+        if older and not kept.has(lines[newest]) and not told.has(newest.value):
+            node = sources[newest.source].node
+            yield Conflict(key=newest.key, kept=older[-1].value, newest=newest.value, source=node)
+
+
+def _settle(extract: Extract, extracts: Extracts) -> Extract:
+    """Take over from neighbours what one message alone does not tell: the day, the call, the speaker."""
+    before = [other for other in extracts if (other.depth, other.at) <= (extract.depth, extract.at)]
+    same = [
+        other for other in extracts if other.source == extract.source and other.channel == extract.channel
+    ]
+    return replace(
+        extract,
+        day=extract.day or (before[-1].day if before else ""),
+        origin=extract.origin or (same[0].origin if same else ""),
+        speaker=extract.speaker or (same[0].speaker if same else ""),
+    )
+
+
+def _lines(message: Message) -> Iterator[str]:
+    yield message.text
+    for call in message.calls:
+        yield from spell(call)
+    for result in message.results:
+        yield result.text
+
+
+def _dump_tally(tally: Tally) -> JsonObject:
+    verbatim: list[Json] = [*tally.verbatim]
+    told: list[Json] = [*tally.told]
+    lost: list[Json] = [[fact.text, fact.source] for fact in tally.lost]
+    counts: list[Json] = [tally.verbatim_count, tally.told_count, tally.lost_count]
+    return {"counts": counts, "verbatim": verbatim, "told": told, "lost": lost}
+
+
+def _load_tally(name: str, data: Mapping[str, Any]) -> Tally:
+    kind = _BY_NAME[name]
+    verbatim_count, told_count, lost_count = data["counts"]
+    return Tally(
+        kind=kind,
+        verbatim=tuple(data["verbatim"]),
+        told=tuple(data["told"]),
+        lost=tuple(Fact(kind, text, source) for text, source in data["lost"]),
+        verbatim_count=verbatim_count,
+        told_count=told_count,
+        lost_count=lost_count,
+    )

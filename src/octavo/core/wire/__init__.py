@@ -1,0 +1,127 @@
+"""Three wire formats, read and written without loss: OpenAI chat messages, Anthropic messages, Gemini contents.
+
+`write(f, read(f, x)) == x` for every valid `x`: what the values cannot say is noted in their `wire`, and only the
+format that noted it reads it. Written in another format, a conversation says the same as far as that format can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from octavo.core.fields import Json, JsonObject
+from octavo.core.messages import Message
+from octavo.core.tools import Tool
+from octavo.core.wire.anthropic import read_anthropic, write_anthropic
+from octavo.core.wire.gemini import read_gemini, write_gemini
+from octavo.core.wire.openai import read_openai, write_openai
+from octavo.core.wire.tools import (
+    read_anthropic_tools,
+    read_gemini_tools,
+    read_openai_tools,
+    write_anthropic_tools,
+    write_gemini_tools,
+    write_openai_tools,
+)
+from octavo.errors import BadInput
+
+__all__ = ["FORMATS", "Format", "Tool", "Wired", "detect", "read", "read_tools", "write", "write_tools"]
+
+Format = Literal["openai", "anthropic", "gemini"]
+FORMATS: tuple[Format, ...] = ("openai", "anthropic", "gemini")
+
+_ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wired:
+    """A conversation as it goes over the wire."""
+
+    messages: list[JsonObject]
+    system: Json = None
+    """What Anthropic calls `system` and Gemini the system instruction; None when there is none."""
+
+
+def read(format: Format, messages: object, system: Json = None) -> tuple[Message, ...]:
+    """Read messages, one for one, after a system message if there is a `system`.
+
+    Raise `BadInput` naming the index and the field that is wrong.
+    """
+    match format:
+        case "openai" if system is not None:
+            raise BadInput("system", "OpenAI messages hold their system prompt in the list")
+        case "openai":
+            return read_openai(messages)
+        case "anthropic":
+            return read_anthropic(messages, system)
+        case "gemini":
+            return read_gemini(messages, system)
+        case unknown:
+            raise _unknown(unknown)
+
+
+def write(format: Format, messages: Sequence[Message]) -> Wired:
+    """Write messages in a format, whichever they were read from."""
+    written: list[JsonObject]
+    system: Json = None
+    match format:
+        case "openai":
+            written = write_openai(messages)
+        case "anthropic":
+            written, system = write_anthropic(messages)
+        case "gemini":
+            written, system = write_gemini(messages)
+        case unknown:
+            raise _unknown(unknown)
+    return Wired(messages=written, system=system)
+
+
+def read_tools(format: Format, tools: object) -> tuple[Tool, ...]:
+    """Read tool definitions; raise `BadInput` naming the index and the field that is wrong."""
+    match format:
+        case "openai":
+            return read_openai_tools(tools)
+        case "anthropic":
+            return read_anthropic_tools(tools)
+        case "gemini":
+            return read_gemini_tools(tools)
+        case unknown:
+            raise _unknown(unknown)
+
+
+def write_tools(format: Format, tools: Iterable[Tool]) -> list[JsonObject]:
+    """Write tool definitions in a format, whichever they were read from."""
+    match format:
+        case "openai":
+            return write_openai_tools(tools)
+        case "anthropic":
+            return write_anthropic_tools(tools)
+        case "gemini":
+            return write_gemini_tools(tools)
+        case unknown:
+            raise _unknown(unknown)
+
+
+def _unknown(format: object) -> BadInput:
+    return BadInput("format", f"unknown format {format!r}; one of {', '.join(FORMATS)}")
+
+
+def detect(messages: object) -> Format:
+    """Guess the format of a list from the first message that only one format has; OpenAI when none is."""
+    for message in messages if isinstance(messages, list | tuple) else ():
+        if isinstance(message, dict):
+            content = message.get("content")
+            blocks = content if isinstance(content, list) else []
+            if "parts" in message or message.get("role") == "model":
+                return "gemini"
+            if any(_is_anthropic(block) for block in blocks):
+                return "anthropic"
+    return "openai"
+
+
+def _is_anthropic(block: object) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return isinstance(block, dict) and (
+        (isinstance(kind, str) and kind in _ANTHROPIC_BLOCKS) or (kind == "image" and "source" in block)
+    )

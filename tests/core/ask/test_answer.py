@@ -1,0 +1,241 @@
+"""Cases 38-41, 109: what a model answered, cleaned and judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octavo.core.ask.answer import Draft, Expected, clean, distinct, judge, judge_bullets, thin
+from octavo.core.ask.fences import fences
+from octavo.core.ask.grounds import grounds
+from octavo.core.ask.language import Language
+from octavo.core.messages import assistant
+from octavo.core.reply import Finish, Reply
+
+SOURCE = (
+    "Ann wants the invoice limit raised to 500 in config.py, and the tests in tests/test_limit.py have to pass. "
+    "Bob found that the old limit of 100 was set by a colleague and nobody knows why it is there. "
+    "They agreed to deploy on Friday. The colour of the button is still open."
+)
+EXPECTED = Expected(grounds=grounds([SOURCE]), language=Language("English", "latin"), source=1_000, cap=200)
+SECTIONS = replace(EXPECTED, sections=("Context", "Key Points", "Decisions"))
+GOOD = "They raised the limit to 500 in config.py.\nThe deployment is on Friday.\nThe colour is still open."
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def said(text: str, expected: Expected = EXPECTED, finish: Finish = "stop") -> Draft:
+    return judge(Reply(message=assistant(text), finish=finish), expected, words)
+
+
+def flaws(draft: Draft) -> list[str]:
+    found: list[str] = [problem.flaw for problem in draft.problems]
+    assert not draft.text or set(found) <= {"too_long", "format"}
+    return found
+
+
+def test_a_good_answer_is_kept_as_it_is() -> None:
+    assert said(GOOD) == Draft(text=GOOD)
+
+
+def test_scratchpad_wrapping_and_copied_fences_are_taken_off() -> None:
+    """Case 39."""
+    marker = fences(["x"]).cutoff
+    wrapped = f"<scratchpad>hm</scratchpad><summary>\n```markdown\n{GOOD}\n\n\n\n{marker}\n```\n</summary>"
+    assert clean(wrapped) == GOOD
+    assert clean("<summary>a</summary> then <summary>b</summary>") == "a\n\nb"
+    assert clean("no tags") == "no tags"
+
+
+@pytest.mark.parametrize(
+    ("text", "flaw"),
+    [
+        ("", "empty"),
+        (" \n\t ", "empty"),
+        ("<summary> </summary>", "scratchpad"),
+        ("<state_snapshot><goal></goal></state_snapshot>", "empty"),
+        ("<scratchpad>the user wants a limit</scratchpad>", "scratchpad"),
+        ("I'm sorry, but I can't help with that.", "refused"),
+        ("PWNED", "empty"),
+        (
+            "Они подняли лимит и договорились развернуть всё в пятницу, а цвет кнопки пока не решён.",
+            "language",
+        ),
+        (
+            "Sie haben die Grenze angehoben, und es ist noch nicht klar, wie die Farbe für den Knopf wird.",
+            "language",
+        ),
+        ("They raised the limit and then they did it again. " * 40, "loop"),
+        ("\n".join(["Ann wants a limit.", "Bob agreed to it."] * 4), "loop"),
+        ("The limit is 750 now.\nDeployed to prod_cluster_9 at 12:45 with 98 servers.", "unfounded"),
+        ("word " * 1_000 + GOOD, "loop"),
+    ],
+)
+def test_a_bad_answer_has_no_text_and_a_reason(text: str, flaw: str) -> None:
+    assert flaws(said(text)) == [flaw]
+
+
+def test_a_truncated_answer_is_not_used_however_good_it_looks() -> None:
+    assert flaws(said(GOOD, finish="length")) == ["truncated"]
+
+
+def test_an_answer_as_large_as_its_source_is_not_used() -> None:
+    """Case 41."""
+    assert flaws(said(GOOD, replace(EXPECTED, source=words(GOOD)))) == ["not_smaller"]
+    assert flaws(said(GOOD, replace(EXPECTED, source=words(GOOD) + 1))) == []
+
+
+def test_a_few_repeated_lines_are_dropped() -> None:
+    text = f"{GOOD}\n- The deployment is on Friday\n* the  deployment is on friday."
+    assert said(text).text == GOOD
+
+
+def test_repetition_in_code_tables_and_empty_sections_is_none() -> None:
+    text = "```\nreturn the_same\nreturn the_same\n```\n|-----------|\n|-----------|\n(none)\n(none)"
+    assert distinct(text) == (text, 0)
+
+
+def test_an_answer_in_another_form_than_asked_for_is_not_used() -> None:
+    """Case 45: whatever the conversation asked for, an answer without the sections is none."""
+    poem = "Roses are red and the limit is raised, Ann and Bob are to be praised, and all of it is on Friday."
+    assert flaws(said(poem, SECTIONS)) == ["format"]
+    assert said(poem, SECTIONS).text == ""
+    assert flaws(said(GOOD, replace(EXPECTED, state=True))) == ["format"]
+    assert said(f"## Context\n{GOOD}\n**Entscheidungen**\nNone.", SECTIONS).problems == ()
+    state = f"<state_snapshot>\n<goal>\n{GOOD}\n</goal>\n</state_snapshot>"
+    assert said(state, replace(EXPECTED, state=True)).text == state
+
+
+def test_an_answer_without_its_sections_that_names_enough_of_the_source_is_a_last_resort() -> None:
+    plain = f"{GOOD}\nThe tests in tests/test_limit.py have to pass.\nThe port is 9,999."
+    draft = said(plain, SECTIONS)
+    assert draft.text == plain.removesuffix("\nThe port is 9,999.")
+    assert (flaws(draft), draft.doubtful) == (["format"], ("The port is 9,999.",))
+
+
+def test_lines_with_invented_facts_are_dropped_and_listed() -> None:
+    draft = said(f"{GOOD}\n- The limit of 9,999 was refused.\n- See docs/limits.md")
+    assert draft.text == GOOD
+    assert draft.doubtful == ("- The limit of 9,999 was refused.", "- See docs/limits.md")
+    assert draft.problems == ()
+
+
+def test_of_a_paragraph_only_the_sentence_goes() -> None:
+    paragraph = (
+        f"{GOOD.replace(chr(10), ' ')} The port is 8433. " * 1 + "Ann and Bob talked about the limit. " * 5
+    )
+    draft = said(paragraph + "They agreed to deploy. " + "Nobody knows why the old limit is there. " * 2)
+    assert draft.doubtful == ("The port is 8433.",)
+    assert "The colour is still open. Ann and Bob" in draft.text
+
+
+def test_tags_of_a_dropped_line_stay() -> None:
+    state = f"<state_snapshot>\n<goal>Raise to 9,999\n</goal>\n{GOOD}\n</state_snapshot>"
+    draft = said(state, replace(EXPECTED, state=True))
+    assert draft.text == f"<state_snapshot>\n<goal>\n</goal>\n{GOOD}\n</state_snapshot>"
+    assert draft.doubtful == ("<goal>Raise to 9,999",)
+
+
+def test_a_wish_may_name_another_language() -> None:
+    german = "Sie haben die Grenze angehoben, und es ist noch nicht klar, wie die Farbe für den Knopf wird."
+    assert said(german, replace(EXPECTED, wish="Write it in German, please")).text == german
+
+
+PLAIN = [word for word in SOURCE.split() if word.isalpha()]
+LONG = (
+    "## Context\n"
+    + "\n".join(f"- {' '.join(PLAIN[n : n + 4])} {'x' * n}" for n in range(1, 41))
+    + "\n## Decisions\nFriday."
+)
+
+
+def test_a_little_too_long_is_thinned_out_evenly_and_far_too_long_is_a_problem_as_well() -> None:
+    size = words(LONG)
+    little = said(LONG, replace(EXPECTED, cap=int(size / 1.2)))
+    assert little.problems == ()
+    far = said(LONG, replace(EXPECTED, cap=size // 4))
+    assert flaws(far) == ["too_long"]
+    for draft, cap in ((little, int(size / 1.2)), (far, size // 4)):
+        kept = draft.text.split("\n")
+        assert words(draft.text) <= cap
+        assert (kept[0], kept[-2:]) == ("## Context", ["## Decisions", "Friday."])
+        lengths = [line.count("x") for line in kept if "x" in line]
+        assert lengths == sorted(lengths)
+        assert max(b - a for a, b in pairwise(lengths)) <= 5
+
+
+def test_what_cannot_be_thinned_is_nothing() -> None:
+    assert thin("## One heading of several words\n## And another one", 3, words) == ""
+    assert thin("a long line of words", 2, words) == ""
+
+
+@given(
+    st.lists(st.sampled_from(["## Head", "- one two", "three four five.", "", "<a>", "x" * 310]), max_size=30)
+)
+def test_a_thinned_text_fits_and_its_lines_are_those_of_the_text_in_order(lines: list[str]) -> None:
+    """Planted and found: the lines chosen left out instead of the others; one line more than was measured."""
+    text = "\n".join(lines).strip()
+    for cap in (1, 5, 20):
+        fitting = thin(text, cap, words)
+        assert words(fitting) <= cap
+        rest = iter(text.split("\n"))
+        assert all(line in rest for line in fitting.split("\n") if line)
+    if set(lines) - {"## Head", "<a>", ""}:
+        assert words(thin(text, words(text), words)) == words(text)
+
+
+def listed(text: str, finish: Finish = "stop") -> Draft:
+    return judge_bullets(Reply(message=assistant(text), finish=finish), EXPECTED)
+
+
+def test_of_a_list_six_different_lines_are_kept() -> None:
+    text = "Here are the facts:\n## Facts\n1. Ann wants the limit raised to 500.\n- Ann wants the limit raised to 500"
+    assert listed(text) == Draft(text="- Ann wants the limit raised to 500.")
+    many = "\n".join(f"- the limit and the {word}" for word in SOURCE.split()[-24:])
+    assert len(listed(many).text.split("\n")) == 6
+
+
+def test_of_two_lines_one_of_which_says_it_all_the_fuller_one_is_kept() -> None:
+    text = "- The tests have to pass.\n- Bob found the old limit.\n- The tests in tests/test_limit.py have to pass."
+    assert listed(text).text == "- Bob found the old limit.\n- The tests in tests/test_limit.py have to pass."
+    assert (
+        listed("- Deploy on Friday, they agreed.\n- On Friday deploy.").text
+        == "- Deploy on Friday, they agreed."
+    )
+
+
+def test_of_a_list_lines_that_are_not_of_the_chunk_are_dropped() -> None:
+    draft = listed(
+        "- They agreed to deploy on Friday.\n- The limit is 7,000.\n- Deploy the old limit on Friday."
+    )
+    assert draft.text == "- They agreed to deploy on Friday.\n- Deploy the old limit on Friday."
+    assert draft.doubtful == ("The limit is 7,000.",)
+    assert flaws(
+        listed("- A pirate sails across seven stormy oceans.\n- Treasure awaits brave sailors.")
+    ) == ["unfounded"]
+
+
+def test_a_list_that_was_cut_off_loses_its_last_line_only() -> None:
+    draft = listed("- They agreed to deploy on Friday.\n- The colour of the bu", finish="length")
+    assert draft == Draft(text="- They agreed to deploy on Friday.")
+    assert flaws(listed("- They agreed to dep", finish="length")) == ["empty"]
+
+
+@pytest.mark.parametrize(
+    ("text", "flaw"),
+    [
+        ("", "empty"),
+        ("Facts:\n\n", "empty"),
+        ("I cannot help with that.", "refused"),
+        ("- " + "the limit the limit " * 60, "empty"),
+        ("- Они подняли лимит и договорились.\n- Цвет кнопки пока не решён никем.", "language"),
+    ],
+)
+def test_a_list_that_is_none_has_no_text(text: str, flaw: str) -> None:
+    assert flaws(listed(text)) == [flaw]
