@@ -1,0 +1,1 @@
+"""Summarisers: what writes the narrative of a snapshot."""

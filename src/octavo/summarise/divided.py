@@ -1,0 +1,110 @@
+"""Conversations that a model cannot read at once: notes on chunks, notes on notes, and lists by small models.
+
+A chunk whose answers cannot be used is left to the extracts and named among the problems; the others go on. Rounds of
+notes are bounded, so a model that does not shorten anything ends the work too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from octavo.core.ask.answer import Draft, distinct, judge, judge_bullets, thin
+from octavo.core.ask.blocks import Block, Chunk, divide, text_of
+from octavo.core.ask.forms import bullets, joined, merge, part
+from octavo.core.ask.grounds import grounds
+from octavo.core.verify import Problem
+from octavo.summarise.calls import side_by_side
+from octavo.summarise.run import Run
+
+PREVIOUS_SHARE = 0.4
+"""Of the room of a merge. A previous summary larger than that is condensed with the messages."""
+NOTES_FLOOR = 300
+"""Tokens the notes on one chunk may take even if there are many chunks."""
+CONDENSINGS = 3
+"""Rounds of notes on notes: each shortens several times over, so what does not fit after three will never."""
+SMALL_CHUNK = 1_500
+"""Characters a small model reads at a time; of longer texts it keeps half as many facts."""
+SMALL_OUTPUT = 400
+"""Tokens for six lines, with some to spare."""
+
+
+async def take_notes(run: Run) -> list[str]:
+    """Have notes taken on all that is covered, so short that one request holds them."""
+    calls, brief = run.calls, run.brief
+    room = calls.room(merge(replace(brief, previous=""), [" "], brief.job.style), brief.cap)
+    notes: list[str] = []
+    if calls.measure(brief.previous) > PREVIOUS_SHARE * room:
+        run.brief = replace(brief, previous="")
+        notes = await _notes_on(run, _as_blocks([brief.previous]), int(PREVIOUS_SHARE * room), again=True)
+    room -= calls.measure(run.brief.previous)
+    notes += await _notes_on(run, brief.blocks, room)
+    for _ in range(CONDENSINGS):
+        if calls.measure(joined(notes)) <= room:
+            return notes
+        notes = await _notes_on(run, _as_blocks(notes), room, again=True)
+    return [thin("\n".join(notes), room, calls.measure)]
+
+
+def _as_blocks(texts: Sequence[str]) -> list[Block]:
+    return [Block(source=f"summary {number}", text=text, opens=True) for number, text in enumerate(texts)]
+
+
+async def _notes_on(run: Run, blocks: Sequence[Block], room: int, *, again: bool = False) -> list[str]:
+    """Have notes taken on every chunk; `again`: on summaries, kept as they are where that fails."""
+    calls, cap = run.calls, run.brief.cap
+    empty = part(run.brief, (), number=1, count=1, cap=cap)
+    chunks = divide(blocks, calls.room(empty, cap), calls.measure)
+    share = min(cap, max(NOTES_FLOOR, room // len(chunks)))
+    jobs = [_note(run, chunk, (number, len(chunks)), share) for number, chunk in enumerate(chunks, start=1)]
+    notes = await side_by_side(jobs)
+    if again:
+        notes = [text or text_of(chunk) for chunk, text in zip(chunks, notes, strict=True)]
+    return [text for text in notes if text]
+
+
+async def _note(run: Run, chunk: Chunk, place: tuple[int, int], cap: int) -> str:
+    calls, text = run.calls, text_of(chunk)
+    if calls.measure(text) <= cap:
+        return text
+    number, count = place
+    expected = run.expected_of(text, cap=cap, source=run.source)
+
+    async def ask(problem: str) -> Draft:
+        asked = part(run.brief, chunk, number=number, count=count, cap=cap, problem=problem)
+        return judge(await calls.ask(asked, calls.answer_room(cap)), expected, calls.measure)
+
+    draft = await ask("")
+    if not draft.text:
+        draft = await ask(draft.problems[0].detail)
+    return run.keep(draft, f"part {number} of {count}")
+
+
+async def list_facts(run: Run) -> str:
+    """Have a small model list the facts of small chunks, and put them below those that there were."""
+    calls, brief = run.calls, run.brief
+    chunks = divide(brief.blocks, SMALL_CHUNK, len)
+    jobs = [_facts(run, chunk, f"part {n} of {len(chunks)}") for n, chunk in enumerate(chunks, start=1)]
+    lists = [text for text in await side_by_side(jobs) if text]
+    if not lists:
+        return ""
+    text, _ = distinct("\n".join((brief.previous, *lists)).strip())
+    tokens = calls.measure(text)
+    if tokens >= run.shown:
+        run.note([Problem("not_smaller", f"{tokens:,} tokens for a source of {run.shown:,}")])
+        return ""
+    return text if tokens <= brief.cap else thin(text, brief.cap, calls.measure)
+
+
+async def _facts(run: Run, chunk: Chunk, where: str) -> str:
+    calls, text = run.calls, text_of(chunk)
+    expected = run.expected_of(text, cap=SMALL_OUTPUT, source=grounds([text]))
+
+    async def ask(problem: str) -> Draft:
+        asked = bullets(run.brief, chunk, problem)
+        return judge_bullets(await calls.ask(asked, min(SMALL_OUTPUT, calls.max_output)), expected)
+
+    draft = await ask("")
+    if not draft.text:
+        draft = await ask(draft.problems[0].detail)
+    return run.keep(draft, where)

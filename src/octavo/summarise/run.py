@@ -1,0 +1,78 @@
+"""One run of a summariser: what it works on, what it has noticed, and the narrative that comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from octavo.core.ask.answer import Draft, Expected
+from octavo.core.ask.forms import Brief
+from octavo.core.ask.grounds import Grounds, grounds, said
+from octavo.core.summary import Narrative, SummaryJob
+from octavo.core.verify import Problem
+from octavo.summarise.calls import Calls, Tell
+
+STATE = "<state_snapshot>"
+"""A prompt that shows this tag asks for a structured state."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """The work on one narrative."""
+
+    calls: Calls
+    brief: Brief
+    source: Grounds
+    shown: int
+    """Tokens of what is to be summarised, the previous summary included."""
+    tell: Tell
+    problems: list[Problem] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
+    notes: list[str] | None = None
+    """Notes on chunks, once it is known that the whole does not fit; taken once, whatever becomes of the merge."""
+
+    @property
+    def expected(self) -> Expected:
+        """What an answer to the whole task is judged by."""
+        return Expected(
+            grounds=self.source,
+            language=self.brief.language,
+            source=self.shown,
+            cap=self.brief.cap,
+            sections=self.brief.form.sections,
+            state=STATE in self.brief.form.text,
+            wish=self.brief.wish,
+        )
+
+    def expected_of(self, text: str, *, cap: int, source: Grounds) -> Expected:
+        """What an answer on one chunk is judged by: any form will do."""
+        size = self.calls.measure(text)
+        return replace(self.expected, grounds=source, source=size, cap=cap, sections=(), state=False)
+
+    def keep(self, draft: Draft, where: str) -> str:
+        """Take in what came of one chunk."""
+        self.note(Problem(problem.flaw, f"{where}: {problem.detail}") for problem in draft.problems)
+        if draft.text:
+            self.doubtful += draft.doubtful
+            self.tell(f"{draft.text}\n")
+        return draft.text
+
+    def note(self, problems: Iterable[Problem]) -> None:
+        self.problems += problems
+
+    def narrative(self, text: str) -> Narrative:
+        return Narrative(
+            text=text,
+            model=self.calls.answered_by or self.calls.model,
+            prompt=self.brief.form.label,
+            usage=self.calls.usage,
+            problems=tuple(self.problems),
+            doubtful=tuple(dict.fromkeys(self.doubtful)),
+        )
+
+
+def source_of(job: SummaryJob) -> Grounds:
+    """Gather what a summary may name: what is covered, what was summarised before, and what the user asked for."""
+    always_sent = (*job.live.system, *job.live.pins) if job.live else ()
+    messages = (*always_sent, *(node.message for node in job.covered))
+    return grounds([job.previous, job.focus, job.prompt, *said(messages)])
