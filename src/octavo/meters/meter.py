@@ -1,0 +1,254 @@
+"""A meter: what a whole request costs a model, section by section, and how sure that is.
+
+Messages are counted once and added up ever after: a request that grew by one message costs one count and one
+addition. The sections of a reading add up to its total, to the token, and the same total moves the gauge and the
+trigger. What the provider billed before corrects what it will bill next.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from octavo.core.budget import ModelCard, Reading
+from octavo.core.messages import Attachment, Image, Message, Node, Opaque, chain
+from octavo.core.tools import Tool
+from octavo.errors import BadInput
+from octavo.meters.calibration import Anchor, Calibration, Prediction, Request, observe, predict
+from octavo.meters.frames import FRAMES
+from octavo.meters.images import MEDIA
+from octavo.meters.tally import Tally
+from octavo.meters.tokenizers import Tokenizer, load, names
+from octavo.meters.unit import FRAME, Unit
+
+if TYPE_CHECKING:
+    from octavo.core.context import Context
+
+log = logging.getLogger(__name__)
+
+NOTHING_KNOWN: Mapping[Message, int] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A request as far as it is written: extended message by message, never counted twice."""
+
+    key: str
+    """Digest of the system prompt and the tools."""
+    digest: bytes
+    tally: Tally
+    anchor: Anchor | None = None
+    """The newest bill known for a beginning of this request."""
+    last: bytes = b""
+    """Digest of the last message by itself."""
+    suspect: str = ""
+    """The message since the anchor whose cost is least certain."""
+    odd: int = 0
+    """What its messages are known to cost beyond their counts."""
+    odd_before: int = 0
+    """The same as far as the anchor."""
+
+    @property
+    def tokens(self) -> int:
+        """What is in it by count and by what is known, uncorrected otherwise."""
+        return self.tally.tokens + self.odd
+
+    @property
+    def request(self) -> Request:
+        return Request(
+            key=self.key,
+            digest=self.digest.hex(),
+            tally=self.tally,
+            anchor=self.anchor,
+            suspect=self.suspect,
+            odd=self.odd,
+            odd_since=self.odd - self.odd_before,
+        )
+
+
+class Meter:
+    """Counts for one model; `calibration` is what is known of its bills so far."""
+
+    def __init__(
+        self, card: ModelCard, calibration: Calibration | None = None, *, tokenizer: Tokenizer | None = None
+    ) -> None:
+        for name, value, known in (
+            ("tokenizer", card.tokenizer, names()),
+            ("frame", card.frame, FRAMES),
+            ("image_rule", card.image_rule, MEDIA),
+        ):
+            if value not in known:
+                raise BadInput(f"{card.name}.{name}", f"unknown {value!r}; one of {', '.join(known)}")
+        self.card = card
+        self._tokenizer = tokenizer
+        self._calibration = calibration
+
+    @cached_property
+    def unit(self) -> Unit:
+        """What counts are stored in; the vocabulary is loaded when this is first asked for."""
+        card = self.card
+        return Unit(
+            tokenizer=self._tokenizer or load(card.tokenizer),
+            frame=FRAMES[card.frame],
+            media=card.image_rule,
+            vision=card.vision,
+        )
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        exact = self.unit.tokenizer.exact
+        return replace(self._calibration or Calibration(), exact=exact)
+
+    @cached_property
+    def _anchors(self) -> Mapping[str, Anchor]:
+        return {anchor.digest: anchor for anchor in self.calibration.anchors}
+
+    @cached_property
+    def _oddities(self) -> Mapping[str, int]:
+        return self.calibration.oddities
+
+    def count_text(self, text: str) -> int:
+        """Count a text by itself."""
+        return self.unit.text(text)
+
+    def count_message(self, message: Message) -> int:
+        """Count a message with its frame: the number that is stored under `unit.name`."""
+        return self.unit.tally(message).tokens
+
+    def count_node(self, node: Node) -> int:
+        """Give a node's stored count, or count it."""
+        stored = node.counts.get(self.unit.name)
+        return self.count_message(node.message) if stored is None else stored
+
+    def count_tools(self, tools: Iterable[Tool]) -> int:
+        """Count tool definitions."""
+        return self.unit.tools(tools).tokens
+
+    def by_role(self, messages: Iterable[Message]) -> tuple[tuple[str, int], ...]:
+        """Divide the cost of messages by who said them."""
+        total: Counter[str] = Counter()
+        for message in messages:
+            total[message.role] += self.count_message(message)
+        return tuple(total.items())
+
+    def by_part(self, messages: Iterable[Message]) -> tuple[tuple[str, int], ...]:
+        """Divide the cost of messages by the kinds of their parts."""
+        total: Counter[str] = Counter()
+        for message in messages:
+            for kind, tokens in self.unit.by_part(message):
+                total[kind] += tokens
+        return tuple(total.items())
+
+    def start(self, system: Iterable[Message] = (), tools: Iterable[Tool] = ()) -> Running:
+        """Begin a request with its system prompt and its tools."""
+        tools = tuple(tools)
+        base = Tally(self.unit.frame.request) + self.unit.tools(tools)
+        running = Running("", _digest(self.unit.name, tools), base)
+        for message in system:
+            running = self.extend(running, message)
+        return replace(running, key=running.digest.hex())
+
+    def extend(self, running: Running, message: Message, tokens: int | None = None) -> Running:
+        """Add a message; `tokens` is its stored count, if there is one."""
+        # The text is hashed once. A message is known again by itself and its predecessor: "yes" is said too often.
+        last = chain(b"", message)
+        digest, pair = _joined(running.digest, last), _joined(running.last, last).hex()
+        odd = running.odd + self._oddities.get(pair, 0)
+        anchor = self._anchors.get(digest.hex())
+        suspect = running.suspect if running.suspect and not _has_media(message) else pair
+        return Running(
+            key=running.key,
+            digest=digest,
+            tally=running.tally + self._tally(message, tokens),
+            anchor=anchor or running.anchor,
+            last=last,
+            suspect="" if anchor else suspect,
+            odd=odd,
+            odd_before=odd if anchor else running.odd_before,
+        )
+
+    def _tally(self, message: Message, tokens: int | None) -> Tally:
+        if tokens is None:
+            return self.unit.tally(message)
+        messages, calls = self.unit.shape(message)
+        return Tally(tokens, messages, calls, 0 if self.unit.tokenizer.exact else tokens)
+
+    def predict(self, running: Running) -> Prediction:
+        """Say what the provider will bill for a request as it stands."""
+        return predict(self.calibration, running.request)
+
+    def read(self, context: Context, known: Mapping[Message, int] = NOTHING_KNOWN) -> Reading:
+        """Measure a context; `known` are stored counts, and only other messages are counted."""
+        running, sections = self._survey(context, known)
+        prediction = self.predict(running)
+        return Reading(
+            tokens=prediction.tokens,
+            basis=prediction.basis,
+            error_bound=prediction.bound,
+            breakdown=_balanced(sections, prediction.tokens),
+        )
+
+    def learn(
+        self, context: Context, billed: int, known: Mapping[Message, int] = NOTHING_KNOWN
+    ) -> Calibration:
+        """Learn from the input tokens a provider billed or counted for a context; give the new calibration."""
+        running, _ = self._survey(context, known)
+        learned = observe(self.calibration, running.request, billed)
+        if learned.misfit and not self.calibration.misfit:
+            log.warning(
+                "%s is billed as if it used another vocabulary than %s", self.card.name, self.unit.name
+            )
+        return learned
+
+    def knows(self, context: Context) -> bool:
+        """Tell whether a bill for this system prompt and these tools has been seen."""
+        key = self.start(context.system, context.tools).key
+        return self.calibration.fit.constant(key) is not None
+
+    def _survey(self, context: Context, known: Mapping[Message, int]) -> tuple[Running, dict[str, int]]:
+        running = self.start(context.system, context.tools)
+        tools = self.count_tools(context.tools)
+        sections = {
+            "system": running.tokens - tools - self.unit.frame.request,
+            "tools": tools,
+        }
+        for name in ("pins", "summary", "retained", "pending"):
+            before = running.tokens
+            messages: tuple[Message, ...] = getattr(context, name)
+            for message in messages:
+                running = self.extend(running, message, known.get(message) if known else None)
+            sections[name] = running.tokens - before
+        return running, sections
+
+
+def _has_media(message: Message) -> bool:
+    """Tell whether a message holds something whose size is easily mistaken."""
+    return any(type(part) in (Image, Attachment, Opaque) for part in message.parts)
+
+
+def _joined(before: bytes, last: bytes) -> bytes:
+    return blake2b(before + last, digest_size=16).digest()
+
+
+def _digest(unit: str, tools: tuple[Tool, ...]) -> bytes:
+    digest = blake2b(unit.encode(), digest_size=16)
+    for tool in tools:
+        for piece in (tool.name, tool.description, tool.schema):
+            data = piece.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.digest()
+
+
+def _balanced(sections: Mapping[str, int], total: int) -> tuple[tuple[str, int], ...]:
+    """Put the difference between the sections and the total into the frame; no section goes below zero."""
+    shown = {name: max(0, tokens) for name, tokens in sections.items()}
+    shown[FRAME] = max(0, total - sum(shown.values()))
+    for name in sorted(sections, key=lambda each: -sections[each]):
+        taken = min(shown[name], max(0, sum(shown.values()) - total))
+        shown[name] -= taken
+    return tuple((name, tokens) for name, tokens in shown.items() if tokens)

@@ -1,0 +1,32 @@
+"""What messages hold, in local measure: a value that adds up, so a new message costs one addition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What messages hold in local measure; tallies add up."""
+
+    tokens: int = 0
+    messages: int = 0
+    calls: int = 0
+    guessed: int = 0
+    """How many of the tokens were guessed rather than counted."""
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.tokens + other.tokens,
+            self.messages + other.messages,
+            self.calls + other.calls,
+            self.guessed + other.guessed,
+        )
+
+    def __sub__(self, other: Tally) -> Tally:
+        return Tally(
+            self.tokens - other.tokens,
+            self.messages - other.messages,
+            self.calls - other.calls,
+            self.guessed - other.guessed,
+        )
