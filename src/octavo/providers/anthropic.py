@@ -1,0 +1,181 @@
+"""Anthropic's Messages.
+
+Two cache markers are set: where the system prompt ends, and where `request.stable` says that the next request will be
+the same, unless the caller set markers. Thinking comes back with its signature, in the `wire` of its part. A
+temperature that a model refuses is left out from then on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from octavo.core.fields import Json, JsonObject
+from octavo.core.protocol import ANTHROPIC, Rules
+from octavo.core.reply import Chunk, Request
+from octavo.core.wire import write, write_tools
+from octavo.providers.blocks import Answer
+from octavo.providers.faults import Fault, classify, silent, unreachable, unreadable
+from octavo.providers.patience import persist
+from octavo.providers.sdk import demand, read_options
+from octavo.providers.secret import Secret
+from octavo.providers.settings import Account, Patience
+
+if TYPE_CHECKING:
+    from anthropic import APIError, AsyncAnthropic, AsyncStream
+    from anthropic.types import RawMessageStreamEvent
+
+EXTRA = "anthropic"
+ADDRESS = "https://api.anthropic.com"
+MAX_OUTPUT = 8_192
+"""Anthropic wants a limit in every request; this one every model of the last generations accepts."""
+COOL = re.compile(
+    r"`?temperature`?\W.*(deprecated|not supported|unsupported|may only be set to 1)", re.IGNORECASE
+)
+"""How a model says that it takes no temperature, or none but its own."""
+MARKER: JsonObject = {"type": "ephemeral"}
+UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
+"""Blocks that may not carry a cache marker."""
+
+
+@dataclass(slots=True)
+class Messages:
+    """The Messages service."""
+
+    client: AsyncAnthropic = field(repr=False)
+    patience: Patience = Patience()
+    secrets: tuple[Secret, ...] = field(default=(), repr=False)
+    name: str = "anthropic"
+    rules: Rules = ANTHROPIC
+    _without_temperature: set[str] = field(default_factory=set, repr=False)
+    """Models that turned a temperature down."""
+
+    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+        """Answer a request; see `Provider`."""
+        return persist(lambda: self._attempt(request), self.patience)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.client.close()
+
+    async def _attempt(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        answer = Answer(self.name, request.model)
+        with self._faults():
+            async with await self._open(request) as stream:
+                async for event in stream:
+                    for delta in answer.take(event):
+                        if delta.text:
+                            yield delta
+        yield answer.reply()
+
+    async def _open(self, request: Request) -> AsyncStream[RawMessageStreamEvent]:
+        while True:
+            body = self.body(request)
+            try:
+                return await self.client.messages.create(
+                    model=request.model, messages=[], max_tokens=MAX_OUTPUT, stream=True, extra_body=body
+                )
+            except demand("anthropic", EXTRA).BadRequestError as error:
+                if request.model in self._without_temperature or not COOL.search(str(error.body)):
+                    raise
+                self._without_temperature.add(request.model)
+
+    def body(self, request: Request) -> JsonObject:
+        """Write a request as it goes over the wire."""
+        wired = write("anthropic", request.messages)
+        stable = write("anthropic", request.messages[: request.stable]).messages
+        tools: list[Json] = [*write_tools("anthropic", request.tools)]
+        body: JsonObject = {"model": request.model, "max_tokens": request.max_output or MAX_OUTPUT}
+        if wired.system is not None:
+            body["system"] = wired.system
+        if tools:
+            body["tools"] = tools
+        if request.temperature is not None and request.model not in self._without_temperature:
+            body["temperature"] = request.temperature
+        body["messages"] = [*wired.messages]
+        options = read_options(request.options)
+        marked = body if _has_marker(body) or _has_marker(options) else _mark(body, wired.messages, stable)
+        return marked | options | {"stream": True}
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        anthropic, httpx2 = demand("anthropic", EXTRA), demand("httpx2", EXTRA)
+        try:
+            yield
+        except (anthropic.APITimeoutError, httpx2.TimeoutException):
+            raise silent(self.name) from None
+        except (anthropic.APIConnectionError, httpx2.TransportError) as error:
+            raise unreachable(self.name, error, self.secrets) from None
+        except anthropic.APIResponseValidationError as error:
+            raise unreadable(self.name, str(error), self.secrets) from None
+        except anthropic.APIError as error:
+            raise classify(self._fault(error)) from None
+        except json.JSONDecodeError as error:
+            raise unreadable(self.name, str(error), self.secrets) from None
+
+    def _fault(self, error: APIError) -> Fault:
+        response: Any = getattr(error, "response", None)
+        body: Any = error.body
+        return Fault(
+            provider=self.name,
+            status=getattr(error, "status_code", None),
+            body=body if body is not None else error.message,
+            headers={} if response is None else response.headers,
+            secrets=self.secrets,
+        )
+
+
+def open_anthropic(account: Account, patience: Patience) -> Messages:
+    """Open the service; its library makes no retries of its own."""
+    sdk = demand("anthropic", EXTRA)
+    client: AsyncAnthropic = sdk.AsyncAnthropic(
+        api_key=account.key.reveal() if account.key else None,
+        base_url=account.base_url or ADDRESS,
+        timeout=sdk.Timeout(patience.read, connect=patience.connect),
+        max_retries=0,
+        default_headers=dict(account.headers),
+    )
+    return Messages(client=client, patience=patience, secrets=(account.key,) if account.key else ())
+
+
+def _has_marker(value: Json) -> bool:
+    match value:
+        case dict():
+            return "cache_control" in value or any(_has_marker(inner) for inner in value.values())
+        case list():
+            return any(_has_marker(inner) for inner in value)
+        case _:
+            return False
+
+
+def _mark(body: JsonObject, messages: list[JsonObject], stable: list[JsonObject]) -> JsonObject:
+    """Mark the end of what will come again: of the system prompt, and of the stable messages."""
+    marked = dict(body)
+    if "system" in body:
+        marked["system"] = _marked(body["system"], last=None)
+    if stable:
+        at = len(stable) - 1
+        # Results of parallel calls share a message, so the last stable message may go on past the mark.
+        content = _marked(messages[at]["content"], last=len(_blocks(stable[at]["content"])))
+        marked["messages"] = [*messages[:at], {**messages[at], "content": content}, *messages[at + 1 :]]
+    return marked
+
+
+def _marked(content: Json, *, last: int | None) -> Json:
+    """Mark the last block of the first `last` that can carry a marker."""
+    blocks = _blocks(content)
+    for at in reversed(range(len(blocks) if last is None else last)):
+        block = blocks[at]
+        if isinstance(block, dict) and block.get("type") not in UNMARKABLE and block.get("text") != "":
+            return [*blocks[:at], {**block, "cache_control": MARKER}, *blocks[at + 1 :]]
+    return content
+
+
+def _blocks(content: Json) -> list[Json]:
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}]

@@ -1,0 +1,182 @@
+"""Google's Gemini, through `google-genai`.
+
+The library is given an HTTP client of ours, for two reasons: its own setting for time limits is also sent to the
+server as a limit for the whole answer, and closing one of its streams leaves the response to the garbage collector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from octavo.core.fields import Json, JsonObject, compact
+from octavo.core.protocol import GEMINI, Rules
+from octavo.core.reply import Chunk, Request
+from octavo.core.wire import write, write_tools
+from octavo.errors import BadInput
+from octavo.providers.candidates import Answer
+from octavo.providers.faults import Fault, classify, silent, unreachable, unreadable
+from octavo.providers.patience import persist
+from octavo.providers.sdk import demand, read_options
+from octavo.providers.secret import Secret
+from octavo.providers.settings import Account, Patience
+
+if TYPE_CHECKING:
+    import httpx2
+    from google.genai import Client
+    from google.genai.errors import APIError
+    from google.genai.types import Content, GenerateContentConfig, GenerateContentResponse
+
+EXTRA = "google"
+SDK = "google.genai"
+ADDRESS = "https://generativelanguage.googleapis.com/"
+APART = ("tools", "systemInstruction", "system_instruction")
+"""Settings that are unions of many types, given as the type they are instead of being guessed from JSON."""
+
+_responses: ContextVar[list[httpx2.Response]] = ContextVar("octavo_google_responses")
+"""The responses that the attempt in progress has received."""
+
+
+@dataclass(slots=True)
+class GenerateContent:
+    """The Gemini service."""
+
+    client: Client = field(repr=False)
+    http: httpx2.AsyncClient = field(repr=False)
+    patience: Patience = Patience()
+    secrets: tuple[Secret, ...] = field(default=(), repr=False)
+    name: str = "google"
+    rules: Rules = GEMINI
+
+    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+        """Answer a request; see `Provider`."""
+        return persist(lambda: self._attempt(request), self.patience)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self.client.close()
+        await self.http.aclose()
+
+    async def _attempt(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        answer = Answer(self.name, request.model)
+        contents, config = self.body(request)
+        with self._faults():
+            async with self._opened(request.model, contents, config) as stream:
+                async for response in stream:
+                    for delta in answer.take(response):
+                        if delta.text:
+                            yield delta
+        yield answer.reply()
+
+    @asynccontextmanager
+    async def _opened(
+        self, model: str, contents: list[Content], config: GenerateContentConfig
+    ) -> AsyncIterator[AsyncIterator[GenerateContentResponse]]:
+        responses: list[httpx2.Response] = []
+        _responses.set(responses)
+        try:
+            yield await self.client.aio.models.generate_content_stream(
+                model=model, contents=[*contents], config=config
+            )
+        finally:
+            for response in responses:
+                await response.aclose()
+
+    def body(self, request: Request) -> tuple[list[Content], GenerateContentConfig]:
+        """Write a request in the library's types: the contents, and everything else."""
+        types = demand(f"{SDK}.types", EXTRA)
+        wired = write("gemini", request.messages)
+        contents = [types.Content.model_validate_json(compact(content)) for content in wired.messages]
+        options = read_options(request.options)
+        ours: JsonObject = {
+            "temperature": request.temperature,
+            "maxOutputTokens": request.max_output,
+            "automaticFunctionCalling": {"disable": True},
+        }
+        plain = {name: value for name, value in (ours | options).items() if name not in APART}
+        config = self._config(plain)
+        config.tools = _tools(options.get("tools") or [*write_tools("gemini", request.tools)])
+        given = options.get("systemInstruction") or options.get("system_instruction")
+        config.system_instruction = _instruction(given or wired.system)
+        return contents, config
+
+    def _config(self, values: JsonObject) -> GenerateContentConfig:
+        types, pydantic = demand(f"{SDK}.types", EXTRA), demand("pydantic", EXTRA)
+        try:
+            config: GenerateContentConfig = types.GenerateContentConfig.model_validate_json(compact(values))
+        except pydantic.ValidationError as error:
+            wrong = ", ".join(".".join(map(str, flaw["loc"])) for flaw in error.errors())
+            raise BadInput("options", f"not accepted by google-genai: {wrong}") from None
+        return config
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        errors, httpx2 = demand(f"{SDK}.errors", EXTRA), demand("httpx2", EXTRA)
+        pydantic = demand("pydantic", EXTRA)
+        try:
+            yield
+        except httpx2.TimeoutException:
+            raise silent(self.name) from None
+        except httpx2.TransportError as error:
+            raise unreachable(self.name, error, self.secrets) from None
+        except errors.APIError as error:
+            raise classify(self._fault(error)) from None
+        except (errors.UnknownApiResponseError, pydantic.ValidationError) as error:
+            raise unreadable(self.name, str(error), self.secrets) from None
+
+    def _fault(self, error: APIError) -> Fault:
+        return Fault(
+            provider=self.name,
+            status=error.code,
+            body=error.details,
+            headers=getattr(error.response, "headers", {}),
+            secrets=self.secrets,
+        )
+
+
+def open_google(account: Account, patience: Patience) -> GenerateContent:
+    """Open the service; its library makes no retries of its own unless told to."""
+    genai, net = demand(SDK, EXTRA), demand("httpx2", EXTRA)
+    limits = net.Timeout(patience.read, connect=patience.connect)
+
+    async def limit(request: httpx2.Request) -> None:
+        request.extensions["timeout"] = limits.as_dict()
+
+    async def note(response: httpx2.Response) -> None:
+        _responses.get([]).append(response)
+
+    http: httpx2.AsyncClient = net.AsyncClient(
+        timeout=limits, follow_redirects=True, event_hooks={"request": [limit], "response": [note]}
+    )
+    options: dict[str, Any] = {
+        "httpx_async_client": http,
+        "headers": dict(account.headers),
+        "base_url": account.base_url or ADDRESS,
+    }
+    options |= {"api_version": account.api_version} if account.api_version else {}
+    client = genai.Client(
+        api_key=account.key.reveal() if account.key else None, vertexai=False, http_options=options
+    )
+    secrets = (account.key,) if account.key else ()
+    return GenerateContent(client=client, http=http, patience=patience, secrets=secrets)
+
+
+def _tools(tools: Json) -> Any:
+    types = demand(f"{SDK}.types", EXTRA)
+    if not isinstance(tools, list):
+        raise BadInput("options.tools", f"expected a list, got {type(tools).__name__}")
+    return [types.Tool.model_validate_json(compact(tool)) for tool in tools] or None
+
+
+def _instruction(system: Json) -> Any:
+    types = demand(f"{SDK}.types", EXTRA)
+    match system:
+        case None | str():
+            return system
+        case list():
+            return types.Content.model_validate_json(compact({"parts": system}))
+        case _:
+            return types.Content.model_validate_json(compact(system))

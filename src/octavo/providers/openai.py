@@ -1,0 +1,186 @@
+"""OpenAI's Chat Completions, and everything that speaks the same: Ollama, llama.cpp, vLLM, LM Studio, gateways.
+
+The adapter sends what `core.wire` writes and reads the answer back through `core.wire`, so a reply is a message like
+any other. A parameter of ours that a model refuses (a temperature, the name of the output limit) is left out from
+then on; what the caller put into `options` is never touched.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from octavo.core.fields import JsonObject
+from octavo.core.protocol import OPENAI, Rules
+from octavo.core.reply import Chunk, Request
+from octavo.core.wire import write, write_tools
+from octavo.providers.chunks import Answer
+from octavo.providers.faults import Fault, classify, silent, unreachable, unreadable
+from octavo.providers.patience import persist
+from octavo.providers.sdk import demand, read_options
+from octavo.providers.secret import Secret
+from octavo.providers.settings import Account, Patience
+
+if TYPE_CHECKING:
+    from openai import APIError, AsyncOpenAI, AsyncStream, BadRequestError
+    from openai.types.chat import ChatCompletionChunk
+
+EXTRA = "openai"
+ADDRESS = "https://api.openai.com/v1"
+OFFICIAL_HOSTS = ("openai.com", "openai.azure.com")
+LIMITS = ("max_completion_tokens", "max_tokens")
+"""What the output's limit is called: by OpenAI today, and by everybody else (and OpenAI before)."""
+ADAPTABLE = frozenset({*LIMITS, "temperature", "stream_options"})
+"""Parameters of ours that some models refuse and an answer can do without."""
+REFUSALS = frozenset({"unsupported_parameter", "unsupported_value"})
+NO_KEY = "none"
+"""The library insists on a key; servers that need none ignore it."""
+COMPATIBLE = replace(OPENAI, alternate=True, user_first=True, system_front=True)
+"""Chat templates of open models raise errors where OpenAI is lenient, so other servers get the strictest order."""
+
+
+@dataclass(slots=True)
+class ChatCompletions:
+    """A service that speaks Chat Completions."""
+
+    name: str
+    rules: Rules
+    client: AsyncOpenAI = field(repr=False)
+    official: bool
+    patience: Patience = Patience()
+    secrets: tuple[Secret, ...] = field(default=(), repr=False)
+    _refused: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    """By model: which parameters it turned down."""
+
+    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+        """Answer a request; see `Provider`."""
+        return persist(lambda: self.attempt(request), self.patience)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.client.close()
+
+    async def attempt(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Answer a request, without trying again."""
+        answer = Answer(self.name, request.model)
+        with self._faults():
+            async with await self._open(request) as stream:
+                async for chunk in stream:
+                    for delta in answer.take(chunk):
+                        if delta.text:
+                            yield delta
+        yield answer.reply()
+
+    async def _open(self, request: Request) -> AsyncStream[ChatCompletionChunk]:
+        refused = self._refused.setdefault(request.model, set())
+        while True:
+            body = self.body(request)
+            try:
+                return await self.client.chat.completions.create(
+                    model=request.model, messages=[], stream=True, extra_body=body
+                )
+            except demand("openai", EXTRA).BadRequestError as error:
+                name = _turned_down(error)
+                if name not in ADAPTABLE or name in refused:
+                    raise
+                refused.add(name)
+
+    def body(self, request: Request) -> JsonObject:
+        """Write a request as it goes over the wire."""
+        refused = self._refused.get(request.model, set())
+        ours: JsonObject = {
+            "model": request.model,
+            "messages": [*write("openai", request.messages).messages],
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            ours["tools"] = [*write_tools("openai", request.tools)]
+        if request.temperature is not None:
+            ours["temperature"] = request.temperature
+        limits = [limit for limit in (LIMITS if self.official else LIMITS[::-1]) if limit not in refused]
+        if request.max_output is not None and limits:
+            ours[limits[0]] = request.max_output
+        kept = {name: value for name, value in ours.items() if name not in refused}
+        return kept | read_options(request.options) | {"stream": True}
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        openai = demand("openai", EXTRA)
+        try:
+            yield
+        except openai.APITimeoutError:
+            raise silent(self.name) from None
+        except openai.APIConnectionError as error:
+            raise unreachable(self.name, error, self.secrets) from None
+        except openai.APIResponseValidationError as error:
+            raise unreadable(self.name, str(error), self.secrets) from None
+        except openai.APIError as error:
+            raise classify(self._fault(error)) from None
+        except json.JSONDecodeError as error:
+            raise unreadable(self.name, str(error), self.secrets) from None
+
+    def _fault(self, error: APIError) -> Fault:
+        response: Any = getattr(error, "response", None)
+        body: Any = error.body
+        return Fault(
+            provider=self.name,
+            status=getattr(error, "status_code", None),
+            body=body if body is not None else error.message,
+            headers={} if response is None else response.headers,
+            secrets=self.secrets,
+        )
+
+
+def _turned_down(error: BadRequestError) -> str:
+    """Name the parameter that a model refused; empty if it was something else."""
+    return error.param or "" if error.code in REFUSALS else ""
+
+
+def open_openai(account: Account, patience: Patience, *, name: str = "openai") -> ChatCompletions:
+    """Open OpenAI itself, or whatever answers at `account.base_url`."""
+    address = account.base_url or ADDRESS
+    host = urlsplit(address).hostname or ""
+    official = any(host == known or host.endswith("." + known) for known in OFFICIAL_HOSTS)
+
+    def connect(**common: Any) -> AsyncOpenAI:
+        sdk = demand("openai", EXTRA)
+        if is_loopback(host):
+            # A proxy would look for this machine's servers on its own machine.
+            common["http_client"] = sdk.DefaultAsyncHttpxClient(trust_env=False)
+        client: AsyncOpenAI = sdk.AsyncOpenAI(base_url=address, **common)
+        return client
+
+    return open_chat(connect, account, patience, name=name, official=official)
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this very machine."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def open_chat(
+    connect: Callable[..., AsyncOpenAI], account: Account, patience: Patience, *, name: str, official: bool
+) -> ChatCompletions:
+    """Wrap a client of OpenAI's library that makes no retries of its own."""
+    client = connect(
+        api_key=account.key.reveal() if account.key else NO_KEY,
+        timeout=demand("openai", EXTRA).Timeout(patience.read, connect=patience.connect),
+        max_retries=0,
+        default_headers=dict(account.headers),
+    )
+    return ChatCompletions(
+        name=name,
+        rules=OPENAI if official else COMPATIBLE,
+        client=client,
+        official=official,
+        patience=patience,
+        secrets=(account.key,) if account.key else (),
+    )

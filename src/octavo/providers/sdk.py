@@ -1,0 +1,51 @@
+"""The services' own libraries, imported only when one is used.
+
+A library that is not installed is the user's to install: the error names the extra that brings it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import warnings
+from types import ModuleType
+
+from octavo.core.fields import JsonObject, parse
+from octavo.errors import BadInput, UsageError
+
+
+def is_installed(module: str) -> bool:
+    """Tell whether a library is there, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def demand(module: str, extra: str) -> ModuleType:
+    """Import a library, or say how to get it."""
+    if module in sys.modules:
+        return sys.modules[module]
+    if not is_installed(module):
+        raise UsageError(f"the package {module!r} is not installed; {remedy(extra)}")
+    with warnings.catch_warnings():
+        # Compiling google-genai for the first time warns about backslashes in its own documentation.
+        warnings.filterwarnings("ignore", message="invalid escape sequence")
+        return importlib.import_module(module)
+
+
+def remedy(extra: str) -> str:
+    """Say how to get what an extra brings."""
+    return f"run: pip install 'octavo[{extra}]'"
+
+
+def read_options(options: str) -> JsonObject:
+    """Read a request's further parameters; raise `BadInput` unless they are an object."""
+    try:
+        value = parse(options)
+    except ValueError as error:
+        raise BadInput("options", f"expected a JSON object: {error}") from None
+    if not isinstance(value, dict):
+        raise BadInput("options", f"expected a JSON object, got {type(value).__name__}")
+    return value

@@ -1,0 +1,134 @@
+"""What the providers need to know: keys, addresses, patience, and where model files are kept.
+
+Read once, at the edge, from the environment; nothing in this package looks into the environment later.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from octavo.errors import UsageError
+from octavo.providers.secret import Secret, find_secret
+
+CONNECT_SECONDS = 10.0
+"""A service that is there answers a connection in well under a second; ten allow for a bad network."""
+READ_SECONDS = 300.0
+"""The longest silence within an answer: models that think before they speak are quiet for minutes."""
+LOCAL_WINDOW = 4_096
+"""Tokens: a full prompt takes the embedded model half a minute to read on two cores; more is no fun to wait for."""
+OLLAMA_ADDRESS = "http://127.0.0.1:11434"
+AZURE_VERSION = "2024-10-21"
+"""The newest version of the interface that Azure calls stable for chat completions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """How to reach a service."""
+
+    key: Secret | None = None
+    base_url: str = field(default="", repr=False)
+    """Empty for the service's own address; it may hold a password."""
+    api_version: str = ""
+    """Empty for the one that the service's library prefers."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with every request; they may hold credentials too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long to wait, and how often to try again before the first byte."""
+
+    attempts: int = 4
+    """One, and three more: with the waits below a hiccup of several seconds is bridged."""
+    first_wait: float = 0.5
+    growth: float = 2.0
+    longest_wait: float = 8.0
+    longest_retry_after: float = 60.0
+    """A service that asks for a longer pause than a person would sit through is reported instead."""
+    connect: float = CONNECT_SECONDS
+    read: float = READ_SECONDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """How models run in this process."""
+
+    cache: Path
+    window: int = LOCAL_WINDOW
+    threads: int = 0
+    """0 for one per core, at most four: the small models gain nothing from more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything the providers are told."""
+
+    openai: Account = Account()
+    azure: Account = Account(api_version=AZURE_VERSION)
+    anthropic: Account = Account()
+    google: Account = Account()
+    ollama: Account = Account(base_url=OLLAMA_ADDRESS)
+    local: Local = field(default_factory=lambda: Local(cache=cache_folder(os.environ)))
+    patience: Patience = Patience()
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Read the variables that the services' own tools use, and `OCTAVO_...` for the rest."""
+    get = environment.get
+    return Settings(
+        openai=Account(key=find_secret(environment, "OPENAI_API_KEY"), base_url=get("OPENAI_BASE_URL", "")),
+        azure=Account(
+            key=find_secret(environment, "AZURE_OPENAI_API_KEY"),
+            base_url=get("AZURE_OPENAI_ENDPOINT", ""),
+            api_version=get("AZURE_OPENAI_API_VERSION") or get("OPENAI_API_VERSION") or AZURE_VERSION,
+        ),
+        anthropic=Account(
+            key=find_secret(environment, "ANTHROPIC_API_KEY"), base_url=get("ANTHROPIC_BASE_URL", "")
+        ),
+        google=Account(
+            key=find_secret(environment, "GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            base_url=get("GOOGLE_GEMINI_BASE_URL", ""),
+            api_version=get("GOOGLE_GENAI_API_VERSION", ""),
+        ),
+        ollama=Account(base_url=_ollama(get("OLLAMA_HOST", ""))),
+        local=Local(
+            cache=cache_folder(environment),
+            window=_number(environment, "OCTAVO_LOCAL_WINDOW", LOCAL_WINDOW),
+            threads=_number(environment, "OCTAVO_LOCAL_THREADS", 0),
+        ),
+    )
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Find the folder for what can be fetched again: `OCTAVO_CACHE`, else where the platform keeps such things."""
+    if chosen := environment.get("OCTAVO_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "octavo" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "octavo"
+    return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "octavo"
+
+
+def _ollama(host: str) -> str:
+    """Read `OLLAMA_HOST` as Ollama does: an address, a host, or a host and a port; `0.0.0.0` means here."""
+    if not host:
+        return OLLAMA_ADDRESS
+    scheme, _, rest = host.rpartition("://")
+    rest = rest.rstrip("/").replace("0.0.0.0", "127.0.0.1")
+    if ":" not in rest and not scheme:
+        rest += ":11434"
+    return f"{scheme or 'http'}://{rest}"
+
+
+def _number(environment: Mapping[str, str], name: str, default: int) -> int:
+    value = environment.get(name, "").strip()
+    if not value:
+        return default
+    if not value.isdecimal():
+        raise UsageError(f"{name} is {value!r}; expected a whole number")
+    return int(value)

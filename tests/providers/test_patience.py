@@ -1,0 +1,92 @@
+"""Trying again: how often, how long in between, and never after the first chunk."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from octavo.core.messages import assistant
+from octavo.core.reply import Chunk, Delta, Reply
+from octavo.errors import ProviderError, RateLimited, WindowExceeded
+from octavo.providers.patience import JITTER, pause, persist
+from octavo.providers.settings import Patience
+
+pytestmark = pytest.mark.anyio
+REPLY = Reply(message=assistant("Hi"))
+QUICK = Patience(first_wait=0, longest_wait=0)
+FAILED = ProviderError("failed", retryable=True)
+
+
+class Attempts:
+    """Makes attempts from a script: what each one gives before it ends or raises."""
+
+    def __init__(self, *script: list[Chunk | ProviderError]) -> None:
+        self.script = [*script]
+        self.closed = 0
+
+    async def __call__(self) -> AsyncGenerator[Chunk, None]:
+        try:
+            for step in self.script.pop(0):
+                if isinstance(step, ProviderError):
+                    raise step
+                yield step
+        finally:
+            self.closed += 1
+
+
+async def test_attempts_go_on_until_one_speaks() -> None:
+    attempts = Attempts([FAILED], [FAILED], [Delta("Hi"), REPLY])
+    assert [chunk async for chunk in persist(attempts, QUICK)] == [Delta("Hi"), REPLY]
+    assert attempts.closed == 3
+
+
+async def test_after_the_first_chunk_a_failure_is_final() -> None:
+    attempts = Attempts([Delta("H"), FAILED], [REPLY])
+    stream = persist(attempts, QUICK)
+    assert await anext(stream) == Delta("H")
+    with pytest.raises(ProviderError, match="failed"):
+        await anext(stream)
+    assert len(attempts.script) == 1
+
+
+async def test_patience_ends_with_the_last_error() -> None:
+    attempts = Attempts([FAILED], [FAILED], [FAILED], [FAILED], [REPLY])
+    with pytest.raises(ProviderError, match="failed"):
+        await anext(persist(attempts, QUICK))
+    assert attempts.closed == QUICK.attempts
+
+
+async def test_what_no_retry_helps_is_raised_at_once() -> None:
+    attempts = Attempts([WindowExceeded("too long")], [REPLY])
+    with pytest.raises(WindowExceeded):
+        await anext(persist(attempts, QUICK))
+    assert attempts.closed == 1
+
+
+async def test_closing_closes_the_attempt() -> None:
+    attempts = Attempts([Delta("H"), Delta("i"), REPLY])
+    stream = cast(Any, persist(attempts, QUICK))
+    await anext(stream)
+    await stream.aclose()
+    assert attempts.closed == 1
+
+
+def test_waits_grow_up_to_a_limit_with_some_chance_in_them() -> None:
+    patience = Patience(attempts=10, first_wait=1, growth=2, longest_wait=5)
+    for tried, longest in enumerate((1, 2, 4, 5, 5), start=1):
+        wait = pause(FAILED, tried, patience)
+        assert wait is not None
+        assert longest * (1 - JITTER) <= wait <= longest
+
+
+def test_a_pause_that_is_asked_for_is_kept_unless_it_is_too_long() -> None:
+    assert pause(RateLimited("slow", retry_after=7.5), 1, Patience()) == 7.5
+    assert pause(RateLimited("slow", retry_after=61), 1, Patience()) is None
+    assert pause(RateLimited("slow", retry_after=0.1), 4, Patience(attempts=4)) is None
+
+
+def test_one_attempt_means_no_second_one() -> None:
+    assert pause(FAILED, 1, replace(QUICK, attempts=1)) is None
