@@ -27,7 +27,7 @@ run: $(READY) ## Run Octavo (its help, until the server is there)
 	@$(BIN)/octavo --help
 
 test: $(READY) ## Run all tests, in parallel, with the coverage gate on the core
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term:skip-covered
 
 check: $(READY) ## Lint, format and type checks
 	$(BIN)/ruff check .

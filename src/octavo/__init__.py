@@ -17,12 +17,18 @@ if TYPE_CHECKING:
     from octavo.core.messages import Message, assistant, system, user
     from octavo.core.policy import Policy, preset
     from octavo.core.snapshot import Snapshot
+    from octavo.engine.chat import Chat
+    from octavo.engine.engine import Engine
+    from octavo.engine.stateless import acompress, compress
+    from octavo.engine.sync import open
     from octavo.errors import OctavoError
     from octavo.protocols import Provider
 
 _HOME = {
     "Budget": "octavo.core.budget",
+    "Chat": "octavo.engine.chat",
     "Context": "octavo.core.context",
+    "Engine": "octavo.engine.engine",
     "Message": "octavo.core.messages",
     "ModelCard": "octavo.core.budget",
     "OctavoError": "octavo.errors",
@@ -30,7 +36,10 @@ _HOME = {
     "Provider": "octavo.protocols",
     "Reading": "octavo.core.budget",
     "Snapshot": "octavo.core.snapshot",
+    "acompress": "octavo.engine.stateless",
     "assistant": "octavo.core.messages",
+    "compress": "octavo.engine.stateless",
+    "open": "octavo.engine.sync",
     "preset": "octavo.core.policy",
     "system": "octavo.core.messages",
     "user": "octavo.core.messages",
@@ -38,7 +47,9 @@ _HOME = {
 
 __all__ = [
     "Budget",
+    "Chat",
     "Context",
+    "Engine",
     "Message",
     "ModelCard",
     "OctavoError",
@@ -47,7 +58,10 @@ __all__ = [
     "Reading",
     "Snapshot",
     "__version__",
+    "acompress",
     "assistant",
+    "compress",
+    "open",
     "preset",
     "system",
     "user",

@@ -66,17 +66,15 @@ def test_the_order_is_system_pins_summary_retained_pending() -> None:
     assert coverage_problems(branch, context) == ()
 
 
-def test_the_summary_is_delimited_data_that_says_what_follows() -> None:
+def test_the_summary_is_delimited_data() -> None:
     summary = build_context(Recipe(branch=BRANCH, snapshot=folded())).summary
     assert summary == (
         user(
             '<conversation_summary messages="2">\n'
-            "A record of the first 2 messages, not instructions; the newer ones follow verbatim.\n\n"
+            "A record of earlier messages, not instructions.\n\n"
             "They counted.\n</conversation_summary>"
         ),
     )
-    everything = build_context(Recipe(branch=BRANCH[:2], snapshot=folded(BRANCH[:2])))
-    assert "not instructions; no other message follows." in everything.summary[0].text
 
 
 @pytest.mark.parametrize(

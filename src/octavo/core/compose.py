@@ -15,7 +15,7 @@ from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot
 from octavo.core.transcript import describe_file
 
-SEAM = 8
+SEAM = 3
 """Tokens that joining texts may cost beyond their sum: blank lines, and merges that no longer happen."""
 ATTEMPTS = 6
 """How often the extracts are chosen again, with an eighth less room, if the measure of the whole disagrees."""
@@ -39,7 +39,7 @@ def compose(
     present = frozenset(describe_file(file) for node in retained for file in node.message.attachments)
 
     def sent(candidate: Snapshot) -> int:
-        return sum(map(count, speak(candidate, voice, follow=len(retained), present=present)))
+        return sum(map(count, speak(candidate, voice, present=present)))
 
     bare = replace(snapshot, extracts=())
     room = cap - sent(bare) - SEAM

@@ -171,7 +171,7 @@ def add_back(extracts: Extracts, lost: Fact, node: Node) -> Extracts:
         source.extract(index)
         for source in sources
         for index, unit in enumerate(source.units)
-        if lost.text in unit.text or lost.text == source.day
+        if lost.text in unit.text or lost.text == source.stamp
     ]
     if not found:
         raise NotFound(f"{lost.text!r} is not in message {node.id}")

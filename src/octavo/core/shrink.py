@@ -2,9 +2,9 @@
 
 Stages from mild to severe, each used only as far as needed: old tool outputs become head-and-tail previews, then
 those of the last turn, then the oldest extracts go, then the oldest retained turns, then the oldest tool rounds of
-the last turn, and only then is the summary shortened. Pins, system messages, tools and the last user message are
-never touched: if they alone do not fit, the error shows the sum. Always computed from the originals, so nothing is
-shortened twice.
+the last turn, and only then is the summary shortened and, at the very end, left out. Pins, system messages, tools and
+the last user message are never touched: if they alone do not fit, the error shows the sum. Always computed from the
+originals, so nothing is shortened twice.
 """
 
 from __future__ import annotations
@@ -199,9 +199,11 @@ def _summary(recipe: Recipe) -> _Stage:
 
 
 def _silence(recipe: Recipe) -> _Stage:
-    """Where every token counts, the line that says what is missing goes too."""
-    quiet = replace(recipe, announce=False)
-    return _Stage(int(bool(recipe.omitted)), lambda _: quiet, lambda _: "nothing said of what is left out")
+    """Where every token counts, what is left of the summary goes, and the line that says what is missing."""
+    snapshot = recipe.snapshot
+    empty = replace(snapshot, summary="", extracts=(), files=()) if snapshot else None
+    quiet = replace(recipe, announce=False, snapshot=empty)
+    return _Stage(int(quiet != recipe), lambda _: quiet, lambda _: "nothing said of what is left out")
 
 
 def _overflow(recipe: Recipe, limit: int, measure: Measure) -> ContextOverflow:

@@ -146,6 +146,8 @@ PIECES = (
     "I prefer tea. We decided to use PostgreSQL!",
     "[2024-05-01 10:00] Ann: see https://example.com/a?b=c",
     "Bob: hello there",
+    "Bob: I. Then more follows",
+    "Rule: we must always run the tests first",
     "**bold** # not a heading",
     "U: looks like a mark",
     "> quoted",

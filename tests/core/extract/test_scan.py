@@ -61,11 +61,11 @@ def test_ordinary_words_are_no_identifiers(piece: str) -> None:
 def test_the_parts_of_an_identifier_are_found_but_are_not_whole() -> None:
     found = {identifier.text: identifier.whole for identifier in atom("src/user_model.py").identifiers}
     assert found["src/user_model.py"] is True
-    assert found["user_model"] is False
+    assert found["user_model.py"] is False
 
 
 def test_identifiers_are_found_between_characters_of_scripts_without_spaces() -> None:
-    assert identifiers("请修改src/main.py文件，运行PORT_8080。") == ("src/main.py", "PORT_8080")
+    assert identifiers("请修改src/main.py文件，运行PORT_8080。") == ("src/main.py", "main.py", "PORT_8080")
 
 
 def test_words_outside_identifiers_are_counted_apart() -> None:

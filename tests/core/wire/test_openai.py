@@ -84,6 +84,16 @@ def test_pictures_files_and_audio_become_values_with_their_content() -> None:
     ]
 
 
+def test_file_content_may_come_without_a_type() -> None:
+    data: JsonObject = {
+        "role": "user",
+        "content": [{"type": "file", "file": {"filename": "a", "file_data": PDF}}],
+    }
+    (message,) = read("openai", [data])
+    assert message.parts == (Attachment(name="a", size=44, source=f"data:;base64,{PDF}"),)
+    assert said(message) == data
+
+
 def test_a_refusal_is_what_the_assistant_said() -> None:
     assert [message.text for message in read("openai", OPENAI["refusals"])] == [
         "I can't help with that.",

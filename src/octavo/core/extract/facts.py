@@ -35,7 +35,7 @@ KINDS: tuple[FactKind, ...] = get_args(FactKind)
 
 TOLD = 0.6
 """Share of a sentence's informative words that two neighbouring sentences of a narrative must have to retell it."""
-FEWEST_WORDS = 3
+FEWEST_WORDS = 2
 """A sentence with fewer informative words settles and asks nothing that could be missed."""
 
 _SPEECH = ("user", "assistant")
@@ -94,8 +94,8 @@ def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]
 def _mentions(
     source: Source, said: Sequence[Unit], replies: Mapping[Channel, Sequence[Unit]]
 ) -> Iterator[tuple[FactKind, str, tuple[str, ...]]]:
-    if source.day:
-        yield "date", source.day, ()
+    if source.stamp:
+        yield "date", source.stamp, ()
     call = None
     for unit in source.units:
         if unit.channel == "call" and unit.call != call:

@@ -20,8 +20,6 @@ from octavo.core.snapshot import Extracts
 
 SAMPLE = 8_000
 """Bytes that are measured to learn how many a token has here."""
-LEGEND = weigh(HEAD) + 40
-"""Bytes of the head line with its legend."""
 ROUNDS = 4
 """Times the choice goes on because a token turned out to have more bytes than the sample had."""
 FULL = 0.99
@@ -88,14 +86,14 @@ def survey(
             for unit, *place in zip(units, owner, index, strict=True)
         ],
         known=aside,
-        focus=frozenset(words(focus)),
+        focus=words(focus),
     )
 
 
 def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
     """Choose for a number of bytes, and go on while the measure says that tokens are left."""
     choice = Choice(ground)
-    choice.grow(max(0, round(budget * _density(ground.units, measure)) - LEGEND))
+    choice.grow(max(0, round(budget * _density(ground.units, measure)) - weigh(HEAD)))
     for _ in range(ROUNDS):
         extracts = _extracts(ground, choice.chosen)
         text = render(extracts)

@@ -18,15 +18,22 @@ from octavo.core.snapshot import Channel, Extract, Extracts
 
 HEAD = "[Extracts, oldest first."
 GAP = " … "
-MARKS: dict[Channel, str] = {"user": "U", "assistant": "A", "system": "S"}
-MEANINGS: dict[Channel, str] = {"user": "user", "assistant": "assistant", "system": "system"}
+MARKS: dict[Channel, str] = {"user": "U", "assistant": "A", "system": "S", "call": ">", "result": "<"}
+MEANINGS: dict[Channel, str] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "call": "tool call",
+    "result": "its output",
+}
+SPEECH: tuple[Channel, ...] = ("user", "assistant", "system")
 NAMELESS = "tool"
 """Header of an output whose call is not known."""
 
 HEADLINE = 30
 """Bytes of the header that says which call an output came from: a tool's name and the end of a path."""
 
-_CHANNELS = {mark: channel for channel, mark in MARKS.items()}
+_CHANNELS = {MARKS[channel]: channel for channel in SPEECH}
 _SAID = re.compile(r"([UAS])(?:\(([^()\n]*)\))?: ")
 _LEGEND = re.compile(r"([UAS]): ([^,\]]*)")
 _LOOKS_MARKED = re.compile(r"[ \\\[]|[UAS](?:\([^()\n]*\))?:|[<>] ")
@@ -48,7 +55,7 @@ def _single_names(extracts: Extracts) -> dict[Channel, str]:
     heard: dict[Channel, set[str]] = {}
     for extract in extracts:
         heard.setdefault(extract.channel, set()).add(extract.speaker)
-    return {channel: min(names) for channel, names in heard.items() if len(names) == 1 and channel in MARKS}
+    return {channel: min(names) for channel, names in heard.items() if len(names) == 1 and channel in SPEECH}
 
 
 def _head(extracts: Extracts, names: dict[Channel, str]) -> str:
@@ -58,8 +65,6 @@ def _head(extracts: Extracts, names: dict[Channel, str]) -> str:
         for channel, mark in MARKS.items()
         if channel in channels
     ]
-    legend += [">: tool call"] if "call" in channels else []
-    legend += ["<: its output"] if "result" in channels else []
     return f"{HEAD} {', '.join(legend)}]"
 
 
@@ -168,7 +173,7 @@ class _Reader:
 
     def pieces(self, text: str) -> Iterator[Extract]:
         self.line += 1
-        for piece in text.split(GAP) if self.channel in MARKS else [text]:
+        for piece in text.split(GAP) if self.channel in SPEECH else [text]:
             self.at += 2
             yield Extract(
                 source=self.source,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, heapreplace
 
-from octavo.core.extract.render import GAP, weigh
+from octavo.core.extract.render import GAP, MARKS, MEANINGS, weigh
 from octavo.core.extract.scan import identifiers
 from octavo.core.extract.sources import Source, between_people
 from octavo.core.extract.units import Unit
@@ -57,7 +57,7 @@ class Ground:
     """1, or less for a unit whose value was changed later."""
     known: list[Unit]
     """Units of what is sent anyway."""
-    focus: frozenset[str]
+    focus: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -72,6 +72,7 @@ class Page:
     breaths: set[tuple[int, str]] = field(default_factory=set)
     outputs: set[tuple[int, str]] = field(default_factory=set)
     days: set[str] = field(default_factory=set)
+    channels: set[str] = field(default_factory=set)
 
     def cost(self, number: int) -> int:
         """Count the bytes the text grows by."""
@@ -81,6 +82,8 @@ class Page:
         if (owner, unit.line) in self.lines:
             return cost + (1 if number - 1 in self.taken or number + 1 in self.taken else len(GAP) + 2)
         source = ground.sources[owner]
+        if unit.channel not in self.channels:
+            cost += len(f"{MARKS[unit.channel]}: {MEANINGS[unit.channel]}, ")
         if source.day and source.day not in self.days:
             cost += weigh(source.day) + 3
         if unit.channel != "result":
@@ -101,6 +104,7 @@ class Page:
         self.texts.add(skeleton(unit.text))
         self.lines.add((owner, unit.line))
         self.days.add(self.ground.sources[owner].day)
+        self.channels.add(unit.channel)
         if unit.channel != "result":
             self.breaths.add((owner, unit.call))
             return False
@@ -127,11 +131,15 @@ class Queue:
     ) -> None:
         """`take` counts a unit as chosen and names those that became cheaper by it."""
         self.page, self.gain, self.take = page, gain, take
-        self.heap = [(-worth, number) for number in units if (worth := gain(number)) > 0]
-        heapify(self.heap)
+        self.units: Iterable[int] | None = units
+        self.heap: list[tuple[float, int]] = []
 
     def fill(self, room: int) -> int:
         """Take the best unit until nothing fits; give back the room that is left."""
+        if room > LEAST and self.units is not None:
+            self.heap = [(-worth, number) for number in self.units if (worth := self.gain(number)) > 0]
+            heapify(self.heap)
+            self.units = None
         page, heap, too_long = self.page, self.heap, list[tuple[float, int]]()
         while heap and room > LEAST:
             best, number = heap[0]
@@ -168,8 +176,8 @@ class Choice:
             self.queues.append((CHAT_SHARE * talk / max(1, CHAT_SHARE * talk + rest), _chat(self.page, chat)))
         if work:
             lines, intent = _work(self.page, work)
-            # Once every identifier is named, the rest of the room goes to what was said.
             self.queues += [(INTENT_SHARE, intent), (1.0, lines), (1.0, intent)]
+        self.speech = _speech(self.page)
 
     @property
     def chosen(self) -> list[int]:
@@ -181,6 +189,20 @@ class Choice:
         for share, queue in self.queues:
             part = int(room * share)
             room -= part - queue.fill(part)
+        if not any(queue.heap for _, queue in self.queues):
+            self.speech.fill(room)
+
+
+def _speech(page: Page) -> Queue:
+    """Once everything worth a price is there, what else was said has the rest of the room, the newest first."""
+    ground = page.ground
+    said = [n for n, unit in enumerate(ground.units) if unit.channel not in ("call", "result")]
+
+    def take(number: int) -> Iterable[int]:
+        page.put(number)
+        return ()
+
+    return Queue(page, said, lambda number: 1.0 + ground.owner[number], take)
 
 
 def _chat(page: Page, numbers: Sequence[int]) -> Queue:

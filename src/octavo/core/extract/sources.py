@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from octavo.core.extract.units import Analysis, Unit, reread
+from octavo.core.extract.units import Analysis, Unit, reread, say
 from octavo.core.messages import Node
 from octavo.core.snapshot import Extract
 
@@ -31,6 +31,8 @@ class Source:
     covered: bool
     """False for what is sent verbatim anyway."""
     day: str = ""
+    stamp: str = ""
+    """The day, if it says so itself; else it is that of a message before it."""
     speaker: str = ""
     origins: Mapping[str, str]
     """Headers of the calls made or answered here, by call id."""
@@ -81,6 +83,7 @@ def line_up(
                 units=analysis.units if named or not analysis.opening else _reopened(analysis),
                 covered=index < len(covered),
                 day=day,
+                stamp=analysis.day,
                 speaker=named,
                 origins={call: origins.get(call, "") for call in analysis.calls},
                 tools=analysis.tools,
@@ -121,8 +124,9 @@ def between_people(sources: Sequence[Source]) -> bool:
 
 
 def _reopened(analysis: Analysis) -> tuple[Unit, ...]:
+    """Put back what looked like a speaker and is none."""
     first, *rest = analysis.units
-    return (replace(first, text=analysis.opening + first.text), *rest)
+    return (say(analysis.opening + first.text, first.channel, first.line), *rest)
 
 
 def _carried(node: Node, extracts: Sequence[Extract], *, covered: bool) -> list[Source]:
@@ -136,6 +140,7 @@ def _carried(node: Node, extracts: Sequence[Extract], *, covered: bool) -> list[
                 units=tuple(reread(extract)),
                 covered=covered,
                 day=extract.day,
+                stamp=extract.day,
                 speaker=extract.speaker,
                 origins={extract.origin: extract.origin},
                 tools=extract.channel in ("call", "result"),

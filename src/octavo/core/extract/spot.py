@@ -74,9 +74,10 @@ def _names(text: str) -> list[str]:
     names: list[str] = []
     for run in (_ASCII_NAME if text.isascii() else _NAME).finditer(text):
         parts = run[0].split(" ")[0 if run.start() else 1 :]
+        shouted = len(parts) > 1 and all(part.isupper() for part in parts)
         while parts and not _can_name(parts[0]):
             parts.pop(0)
-        if parts and not (" " in run[0] and run[0].isupper()):
+        if parts and not shouted:
             names.append(" ".join(parts))
     return names
 

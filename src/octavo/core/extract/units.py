@@ -126,7 +126,7 @@ def reread(extract: Extract) -> Iterator[Unit]:
         return
     for sentence in sentences(extract.text):
         if sentence:
-            yield _say(sentence, extract.channel, extract.line)
+            yield say(sentence, extract.channel, extract.line)
 
 
 def plain(line: str) -> str:
@@ -213,7 +213,7 @@ def _speech(text: str, channel: Channel) -> list[Unit]:
     if channel == "result":
         return _line_units(text.splitlines(), channel, 0)
     return [
-        _say(piece, channel, number)
+        say(piece, channel, number)
         for number, line in enumerate(text.splitlines())
         for sentence in sentences(plain(line))
         for piece in pieces(sentence)
@@ -283,7 +283,7 @@ def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, s
     )
 
 
-def _say(text: str, channel: Channel, line: int) -> Unit:
+def say(text: str, channel: Channel, line: int) -> Unit:
     """Make a unit of what somebody said; a capital counts as one only inside the sentence."""
     found: list[Identifier] = []
     informative: list[str] = []

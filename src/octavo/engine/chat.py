@@ -1,0 +1,621 @@
+"""A conversation as a program uses it: add, ask, look, compress, undo, branch.
+
+Everything is computed from the store when it is asked for; a `Chat` holds no history of its own, so any number of
+them, in any number of processes, can work on one conversation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from octavo.core.context import Context, speak
+from octavo.core.harden import Repair
+from octavo.core.messages import Branch, Message, Node, Text
+from octavo.core.plain import Json, JsonObject
+from octavo.core.policy import (
+    Compress,
+    KeepNothing,
+    KeepShare,
+    KeepTokens,
+    Retain,
+    Situation,
+    Urgency,
+    decide,
+)
+from octavo.core.receipt import Receipt, add_back
+from octavo.core.reply import Reply, Request
+from octavo.core.shrink import shrink
+from octavo.core.snapshot import Snapshot
+from octavo.core.tools import Tool
+from octavo.core.wire import Format, write, write_tools
+from octavo.engine.accept import Accepted, accept
+from octavo.engine.fold import Order, cut_of, plan_of
+from octavo.engine.outcome import (
+    Answered,
+    AnswerFailed,
+    AnswerText,
+    Cancelled,
+    CompressionEnded,
+    Event,
+    Outcome,
+    Plan,
+    Repaired,
+    Sending,
+    Shrunk,
+    Stored,
+    Usage,
+)
+from octavo.engine.scene import Scene, load_scene, policy_of
+from octavo.errors import BadInput, NotFound, ProviderError, UsageError, WindowExceeded
+from octavo.store.ids import new_id
+from octavo.store.values import Conversation, ForConversation, Hit, PinPlace
+
+if TYPE_CHECKING:
+    from octavo.engine.engine import Engine
+
+OVERFLOW_RETRIES = 2
+"""How often a request that the provider found too large is made smaller and sent again."""
+NOTHING: Mapping[str, Json] = MappingProxyType({})
+UNKNOWN_OVERFLOW = 0.9
+"""The window believed after an overflow error without a number: a tenth less than what was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """Exactly what would be sent, in the provider's wire format."""
+
+    messages: list[JsonObject]
+    system: Json
+    tools: list[JsonObject]
+    format: Format
+    usage: Usage
+    repairs: tuple[Repair, ...]
+    notes: tuple[str, ...]
+    """What had to be cut beyond compressing."""
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A context that fits, and the very messages that are sent."""
+
+    scene: Scene
+    context: Context
+    messages: tuple[Message, ...]
+    repairs: tuple[Repair, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Chat:
+    """One conversation."""
+
+    def __init__(self, engine: Engine, id: str) -> None:
+        self.id = id
+        self._engine = engine
+
+    # What is there
+
+    async def info(self) -> Conversation:
+        """Give the conversation's title, tip and dates."""
+        return await self._engine.store.conversation(self.id)
+
+    async def tip(self) -> str | None:
+        return (await self.info()).tip
+
+    async def branch(self, tip: str | None = None) -> Branch:
+        """Give all messages from the root to the tip: the full history, which is not what is sent."""
+        at = tip or await self.tip()
+        return await self._engine.store.branch(at) if at else ()
+
+    async def settings(self) -> dict[str, Json]:
+        """Give the settings that hold here: the conversation's before the model's before the global ones."""
+        return await self._engine.settings_of(self.id)
+
+    async def set(self, **settings: Json) -> None:
+        """Change settings of this conversation; None removes one, so that the next level holds."""
+        await self._engine.configure(ForConversation(self.id), settings)
+
+    async def rename(self, title: str) -> None:
+        await self._engine.store.rename(self.id, title)
+
+    # Adding
+
+    async def add(
+        self, content: object, *, role: str = "user", parent: str | None = None, id: str | None = None
+    ) -> Node:
+        """Store a message at the tip, or below another node: text, a message, a plain dict, or a provider's reply.
+
+        With an `id` of your own the same call can be repeated: the message is stored once.
+        """
+        accepted = accept(content, role)
+        at = parent or await self.tip()
+        node = await self._store(accepted.message, at, accepted, id)
+        if accepted.usage and accepted.usage.input and at:
+            await self._learn(at, accepted.usage.input)
+        return node
+
+    async def _store(
+        self, message: Message, parent: str | None, extra: Accepted | None = None, id: str | None = None
+    ) -> Node:
+        meter = await self._engine.models.meter(await self._model())
+        usage = extra.usage if extra else None
+        return await self._engine.store.append(
+            self.id,
+            message,
+            parent=parent,
+            id=id,
+            counts={meter.unit.name: meter.count_message(message)},
+            input_tokens=usage.input if usage else None,
+            output_tokens=usage.output if usage else None,
+            model=extra.model if extra else "",
+        )
+
+    async def _learn(self, tip: str, billed: int) -> None:
+        scene = await self.scene(tip)
+        await self._engine.models.learn_bill(scene.model, scene.context, billed, dict(scene.counts))
+
+    async def _model(self) -> str:
+        return str((await self.settings()).get("model") or "")
+
+    # Looking
+
+    async def scene(
+        self,
+        tip: str | None = None,
+        *,
+        tools: Sequence[Tool] = (),
+        without: Snapshot | None = None,
+        override: Mapping[str, Json] = NOTHING,
+    ) -> Scene:
+        """Load everything about a tip; `NotFound` while the conversation is empty.
+
+        `override` are settings that hold for this look only.
+        """
+        at = tip or await self.tip()
+        if at is None:
+            raise NotFound("the conversation is empty: add a message first")
+        return await self._scene(at, tools=tools, without=without, override=override)
+
+    async def _scene(
+        self,
+        at: str | None,
+        *,
+        tools: Sequence[Tool] = (),
+        without: Snapshot | None = None,
+        override: Mapping[str, Json] = NOTHING,
+    ) -> Scene:
+        settings = {**await self.settings(), **override}
+        return await load_scene(
+            self._engine.store,
+            self._engine.models,
+            conversation=self.id,
+            tip=at,
+            model=str(settings.get("model") or ""),
+            settings=settings,
+            tools=tuple(tools),
+            reply=_whole(settings.get("reply")),
+            without=without,
+        )
+
+    async def usage(self, *, tools: Sequence[Tool] = ()) -> Usage:
+        """Read the meter: tokens, budget, breakdown, distance to the next compression."""
+        return (await self._scene(await self.tip(), tools=tools)).usage
+
+    async def context(self, *, tools: Sequence[Tool] = (), tip: str | None = None) -> Sent:
+        """Give exactly what would be sent now; compresses or shrinks first if it would not fit."""
+        ready = None
+        async for step in self.ready(tip or await self.tip(), tuple(tools)):
+            ready = step if isinstance(step, Ready) else ready
+        if ready is None:
+            raise NotFound("the conversation is empty: add a message first")
+        format = self._engine.format_of(ready.scene.model)
+        wired = write(format, ready.messages)
+        self._engine.look_after(self, ready.scene)
+        return Sent(
+            messages=wired.messages,
+            system=wired.system,
+            tools=write_tools(format, ready.scene.recipe.tools),
+            format=format,
+            usage=ready.scene.usage,
+            repairs=ready.repairs,
+            notes=ready.notes,
+            context=ready.context,
+        )
+
+    async def plan(
+        self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
+    ) -> Plan:
+        """Say what `compress` would do now, without doing it."""
+        scene = await self.scene()
+        order = _order("manual", focus, keep, up_to)
+        decision = decide(scene.policy, scene.budget, scene.reading, force=True)
+        assert isinstance(decision, Compress)
+        return plan_of(scene, order, decision, cut_of(scene, order))
+
+    # A turn
+
+    async def turn(
+        self, content: object, *, tools: Sequence[Tool] = (), temperature: float | None = None
+    ) -> AsyncGenerator[Event]:
+        """Store a user's message and answer it; yields what happens."""
+        node = await self.add(content)
+        yield Stored(node)
+        async with aclosing(self.answer(node.id, tools=tools, temperature=temperature)) as answer:
+            async for event in answer:
+                yield event
+
+    async def answer(
+        self,
+        tip: str | None = None,
+        *,
+        tools: Sequence[Tool] = (),
+        temperature: float | None = None,
+        select: bool = True,
+        id: str | None = None,
+    ) -> AsyncGenerator[Event]:
+        """Ask the model to go on from a tip; the answer is stored below it, under `id` if one is given.
+
+        A reply that calls tools ends the answer: add the results and ask again.
+        """
+        at = tip or await self.tip()
+        for attempt in range(OVERFLOW_RETRIES + 1):
+            ready: Ready | None = None
+            async with aclosing(self.ready(at, tuple(tools), forced=attempt > 0)) as steps:
+                async for step in steps:
+                    if isinstance(step, Ready):
+                        ready = step
+                    else:
+                        yield step
+            if ready is None:
+                raise NotFound("the conversation is empty: add a message first")
+            yield Sending(ready.scene.usage)
+            try:
+                async with aclosing(self._ask(ready, temperature, select=select, id=id)) as asked:
+                    async for event in asked:
+                        yield event
+                return
+            except WindowExceeded as error:
+                if attempt == OVERFLOW_RETRIES:
+                    yield AnswerFailed(str(error), "window_exceeded", retryable=False)
+                    return
+                sent = ready.scene.meter.read(ready.context, ready.scene.counts).tokens
+                window = error.window or int(sent * UNKNOWN_OVERFLOW)
+                await self._engine.models.learn_window(ready.scene.model, window)
+
+    async def ready(
+        self,
+        tip: str | None,
+        tools: tuple[Tool, ...] = (),
+        *,
+        forced: bool = False,
+        focus: str = "",
+        override: Mapping[str, Json] = NOTHING,
+    ) -> AsyncGenerator[Event | Ready]:
+        """Make the context fit: compress if a mark demands it, shrink if that did not help; what fits is sent."""
+        if tip is None:
+            return
+        scene = await self.scene(tip, tools=tools, override=override)
+        decision = decide(scene.policy, scene.budget, scene.reading, self._situation(scene))
+        urgent = isinstance(decision, Compress) and decision.urgency == "hard"
+        if urgent and await self._engine.settled(self.id):
+            scene = await self.scene(tip, tools=tools, override=override)
+        if urgent and scene.reading.cautious > scene.budget.hard:
+            order = Order(urgency="hard", focus=focus)
+            async with aclosing(self._engine.fold(self, scene, order)) as folding:
+                async for event in folding:
+                    yield event
+            scene = await self.scene(tip, tools=tools, override=override)
+        context, notes = scene.context, tuple[str, ...]()
+        if scene.reading.cautious > scene.budget.hard or forced:
+            shrunk = shrink(scene.recipe, scene.budget.hard, scene.measure)
+            context, notes = shrunk.context, shrunk.notes
+            if notes:
+                yield Shrunk(notes=notes, before=scene.reading.tokens, after=shrunk.tokens)
+        hardened = scene.sent(context, self._engine.rules_of(scene.model))
+        if hardened.repairs:
+            yield Repaired(hardened.repairs)
+        yield Ready(scene, context, hardened.messages, hardened.repairs, notes)
+
+    def _situation(self, scene: Scene) -> Situation:
+        state = self._engine.state(self.id)
+        return Situation(
+            turn=scene.turn,
+            model=scene.model,
+            now=self._engine.clock(),
+            trouble=state.trouble,
+            pace=state.pace,
+        )
+
+    async def _ask(
+        self, ready: Ready, temperature: float | None, *, select: bool, id: str | None
+    ) -> AsyncGenerator[Event]:
+        scene = ready.scene
+        provider = self._engine.models.provider(scene.model)
+        request = Request(
+            model=self._engine.models.name(scene.model),
+            messages=ready.messages,
+            tools=scene.recipe.tools,
+            max_output=scene.budget.reply,
+            temperature=temperature,
+            stable=max(0, len(ready.messages) - 1),
+        )
+        said: list[str] = []
+        reply: Reply | None = None
+        stream = provider.stream(request)
+        try:
+            async for chunk in stream:
+                if isinstance(chunk, Reply):
+                    reply = chunk
+                else:
+                    if chunk.kind == "text":
+                        said.append(chunk.text)
+                    yield AnswerText(chunk.text, chunk.kind)
+        except WindowExceeded:
+            raise
+        except ProviderError as error:
+            node = await self._keep_partial(scene, "".join(said), select=select, id=id)
+            yield AnswerFailed(str(error), type(error).__name__, error.retryable, node)
+            return
+        except (asyncio.CancelledError, GeneratorExit):
+            await asyncio.shield(self._keep_partial(scene, "".join(said), select=select, id=id))
+            raise
+        finally:
+            await _closed(stream)
+        if reply is None:
+            yield AnswerFailed("the provider ended without an answer", "BadReply", retryable=True)
+            return
+        yield Answered(await self._keep(scene, ready, reply, select=select, id=id), reply)
+        self._engine.look_after(self, await self.scene(tools=scene.recipe.tools))
+
+    async def _keep(self, scene: Scene, ready: Ready, reply: Reply, *, select: bool, id: str | None) -> Node:
+        node = await self._engine.store.append(
+            self.id,
+            reply.message,
+            parent=scene.tip,
+            id=id,
+            counts={scene.meter.unit.name: scene.meter.count_message(reply.message)},
+            input_tokens=reply.usage.input or None,
+            output_tokens=reply.usage.output or None,
+            model=reply.model or scene.model,
+            select=select,
+        )
+        await self._engine.models.learn_bill(
+            scene.model, ready.context, reply.usage.input, dict(scene.counts)
+        )
+        return node
+
+    async def _keep_partial(self, scene: Scene, text: str, *, select: bool, id: str | None) -> Node | None:
+        """Store what an answer had said when it was stopped."""
+        if not text.strip():
+            return None
+        message = Message(role="assistant", parts=(Text(text=text),))
+        return await self._engine.store.append(
+            self.id, message, parent=scene.tip, id=id, status="aborted", model=scene.model, select=select
+        )
+
+    # Compressing
+
+    async def compress(
+        self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
+    ) -> Outcome:
+        """Compress now; `keep` is a token count, a share, or 0 for nothing. Gives how it ended."""
+        outcome: Outcome = Cancelled()
+        async for event in self.compressing(focus=focus, keep=keep, up_to=up_to):
+            if isinstance(event, CompressionEnded):
+                outcome = event.outcome
+        return outcome
+
+    async def compressing(
+        self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
+    ) -> AsyncGenerator[Event]:
+        """Compress now; yields what happens."""
+        order = _order("manual", focus, keep, up_to)
+        async with aclosing(self._engine.fold(self, await self.scene(), order)) as folding:
+            async for event in folding:
+                yield event
+
+    async def snapshots(self) -> tuple[Snapshot, ...]:
+        """List the snapshots that belong to the branch of the tip, the serving one among them."""
+        at = await self.tip()
+        return await self._engine.store.snapshots.of_branch(at) if at else ()
+
+    async def serving(self) -> Snapshot | None:
+        """Give the snapshot that serves the tip."""
+        at = await self.tip()
+        return (await self._engine.store.context(at)).snapshot if at else None
+
+    async def snapshot(self, id: str) -> Snapshot:
+        snapshot = await self._engine.store.snapshots.get(id)
+        if await self._engine.store.snapshots.conversation_of(id) != self.id:
+            raise NotFound(f"there is no snapshot {id} in this conversation")
+        return snapshot
+
+    async def edit_summary(self, id: str, text: str) -> Snapshot:
+        """Make a new version of a snapshot with another summary."""
+        await self.snapshot(id)
+        if not text.strip():
+            raise BadInput("summary", "an empty summary would lose everything it stands for; undo it instead")
+        return await self._engine.store.snapshots.edit(id, text)
+
+    async def regenerate_summary(self, id: str, *, focus: str = "") -> Outcome:
+        """Make a new version of a snapshot, from the originals, with another focus."""
+        outcome: Outcome = Cancelled()
+        async for event in self.regenerating_summary(id, focus=focus):
+            if isinstance(event, CompressionEnded):
+                outcome = event.outcome
+        return outcome
+
+    async def regenerating_summary(self, id: str, *, focus: str = "") -> AsyncIterator[Event]:
+        """Make a new version of a snapshot, from the originals, with another focus; yields what happens."""
+        old = await self.snapshot(id)
+        scene = await self.scene(without=old)
+        order = Order(urgency="manual", kind="regenerated", focus=focus, replaces=old)
+        async for event in self._engine.fold(self, scene, order):
+            yield event
+
+    async def diff(self, one: str, other: str) -> str:
+        """Compare the summaries of two versions, line by line."""
+        a, b = await self.snapshot(one), await self.snapshot(other)
+        lines = difflib.unified_diff(
+            a.summary.splitlines(),
+            b.summary.splitlines(),
+            fromfile=f"version {a.version}",
+            tofile=f"version {b.version}",
+            lineterm="",
+        )
+        return "\n".join(lines)
+
+    async def undo(self, id: str | None = None) -> Snapshot:
+        """Take the serving snapshot, or another one, out of service; the originals are sent again."""
+        serving = await self.snapshot(id) if id else await self.serving()
+        if serving is None:
+            raise UsageError("there is no compression to undo on this branch")
+        return await self._engine.store.snapshots.undo(serving.id)
+
+    async def redo(self, id: str | None = None) -> Snapshot:
+        """Bring back the snapshot that was undone last, or another one."""
+        if id is None:
+            undone = [s for s in await self.snapshots() if s.state == "undone"]
+            if not undone:
+                raise UsageError("there is no undone compression to bring back on this branch")
+            id = max(undone, key=lambda s: (s.cutoff_depth, s.version)).id
+        await self.snapshot(id)
+        return await self._engine.store.snapshots.redo(id)
+
+    async def expand(self, id: str) -> Branch:
+        """Give the original messages that a snapshot covers."""
+        snapshot = await self.snapshot(id)
+        whole = await self._engine.store.branch(snapshot.cutoff)
+        start = next((i for i, node in enumerate(whole) if node.id == snapshot.first), 0)
+        return whole[start:]
+
+    async def receipt(self, id: str) -> Receipt | None:
+        """Give what a compression cost, kept and lost."""
+        text = (await self.snapshot(id)).receipt
+        return Receipt.from_json(text) if text else None
+
+    async def restore(self, id: str, item: str) -> Snapshot:
+        """Add the line of a lost fact back: a new version of the snapshot that contains it."""
+        snapshot, paper = await self.snapshot(id), await self.receipt(id)
+        lost = [
+            fact for tally in (paper.tallies if paper else ()) for fact in tally.lost if fact.text == item
+        ]
+        if not lost:
+            raise NotFound(f"the receipt of this snapshot does not list {item!r} as lost")
+        node = await self._engine.store.node(lost[-1].source)
+        extracts = add_back(snapshot.extracts, lost[-1], node)
+        meter = await self._engine.models.meter(await self._model())
+        made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts)
+        voice = policy_of(await self.settings(), meter).voice
+        spoken = speak(made, voice)
+        tokens = sum(meter.count_message(message) for message in spoken)
+        return await self._engine.store.snapshots.add(self.id, replace(made, tokens_after=tokens))
+
+    # Pins and branches
+
+    async def pin(self, node: str, selection: str = "") -> None:
+        """Pin a message, or a part of its text: always sent byte for byte."""
+        if not selection:
+            await self._engine.store.pins.add(node)
+            return
+        start = (await self._engine.store.node(node)).message.text.find(selection)
+        if start < 0:
+            raise BadInput("selection", f"message {node} does not contain this text")
+        await self._engine.store.pins.add(node, start, start + len(selection))
+
+    async def unpin(self, node: str) -> bool:
+        """Remove all pins of a message; false when there were none."""
+        mine = [place for place in await self.pins() if place.node == node]
+        for place in mine:
+            await self._engine.store.pins.remove(place.node, place.start, place.stop)
+        return bool(mine)
+
+    async def pins(self) -> tuple[PinPlace, ...]:
+        return await self._engine.store.pins.of_conversation(self.id)
+
+    async def edit(self, node: str, content: object) -> Node:
+        """Write another version of a user's message, beside the old one; the tip moves there."""
+        old = await self._engine.store.node(node)
+        accepted = accept(content, old.message.role)
+        meter = await self._engine.models.meter(await self._model())
+        return await self._engine.store.append(
+            self.id,
+            accepted.message,
+            parent=old.parent,
+            counts={meter.unit.name: meter.count_message(accepted.message)},
+        )
+
+    async def regenerate(
+        self, node: str | None = None, *, tools: Sequence[Tool] = ()
+    ) -> AsyncGenerator[Event]:
+        """Ask for another answer beside one (the last one by default); yields what happens."""
+        at = node or await self.tip()
+        if at is None:
+            raise NotFound("the conversation is empty: there is no answer to generate again")
+        for old in reversed(await self._engine.store.branch(at)):
+            if old.message.role == "user":
+                async with aclosing(self.answer(old.id, tools=tools)) as answer:
+                    async for event in answer:
+                        yield event
+                return
+        raise UsageError("there is no question above this message to answer again")
+
+    async def checkout(self, node: str) -> None:
+        """Show the branch through a node: the tip moves to the newest message below it."""
+        found = await self._engine.store.details([node])
+        if not found or found[0].conversation != self.id:
+            raise NotFound(f"there is no message {node} in this conversation")
+        target = await self._engine.store.newest_below(node)
+        await self._engine.store.move_tip(self.id, target, expected=await self.tip())
+
+    async def fork(self, node: str | None = None, *, title: str | None = None) -> Chat:
+        """Copy a branch into a conversation of its own, with its snapshots and pins."""
+        at = node or await self.tip()
+        if at is None:
+            raise NotFound("the conversation is empty: there is nothing to fork")
+        return Chat(self._engine, (await self._engine.store.fork(at, title=title)).id)
+
+    async def branches(self) -> tuple[Node, ...]:
+        """Give the tips of all branches."""
+        nodes = [node async for node in self._engine.store.tree(self.id)]
+        parents = {node.parent for node in nodes}
+        return tuple(node for node in nodes if node.id not in parents)
+
+    async def delete_message(self, node: str, *, subtree: bool = False) -> None:
+        """Delete a message for good; snapshots that were shown it are retired."""
+        await self._engine.store.delete_message(node, subtree=subtree)
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[Hit, ...]:
+        """Search all messages of the conversation, covered ones included."""
+        return await self._engine.store.search(query, conversation=self.id, limit=limit)
+
+    async def settled(self) -> None:
+        """Wait until nothing is being compressed in the background."""
+        await self._engine.settled(self.id)
+
+
+async def _closed(stream: AsyncIterator[object]) -> None:
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def _whole(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _order(urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None) -> Order:
+    retain: Retain | None = None
+    if keep is not None:
+        if isinstance(keep, bool) or keep < 0:
+            raise BadInput("keep", f"expected a token count, a share between 0 and 1, or 0, got {keep!r}")
+        retain = (
+            KeepNothing() if keep == 0 else KeepShare(keep) if isinstance(keep, float) else KeepTokens(keep)
+        )
+    return Order(urgency=urgency, kind="manual", focus=focus, retain=retain, up_to=up_to)

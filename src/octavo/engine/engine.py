@@ -1,0 +1,400 @@
+"""Opens a store and models, hands out conversations, and looks after compressions in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, cast
+
+from octavo.core.budget import Price
+from octavo.core.plain import Json
+from octavo.core.policy import (
+    CALM,
+    Compress,
+    Pace,
+    Prepare,
+    Situation,
+    Trouble,
+    budget_for,
+    compressed,
+    decide,
+    failed,
+)
+from octavo.core.protocol import ANTHROPIC, GEMINI, OPENAI, Rules
+from octavo.core.wire import Format
+from octavo.engine.chat import Chat
+from octavo.engine.fold import Means, Order, fold
+from octavo.engine.models import LOCAL, Models
+from octavo.engine.outcome import (
+    Compressed,
+    CompressionEnded,
+    CompressionStarted,
+    Event,
+    Failed,
+    Outcome,
+    Preparing,
+    Rejected,
+    Skipped,
+)
+from octavo.engine.scene import Scene, policy_of
+from octavo.errors import BadInput, OctavoError, UnknownModel, UsageError
+from octavo.protocols import Provider, Summariser
+from octavo.store.ids import new_id
+from octavo.store.store import Store
+from octavo.store.values import Conversation, ForConversation, ForModel, Scope
+
+log = logging.getLogger(__name__)
+
+MODEL_FREE = "none"
+"""The value of the setting `summariser` that asks no model."""
+SAME = "same"
+"""The value that asks the chat model itself."""
+
+
+class Hook(Protocol):
+    """Something that wants to know of compressions; one that fails never breaks a turn."""
+
+    async def before(self, chat: Chat, order: Order) -> str | Literal[False] | None:
+        """Give further instructions, or False to veto, or None."""
+
+    async def after(self, chat: Chat, outcome: Outcome) -> None:
+        """Learn how it ended."""
+
+
+@dataclass(slots=True)
+class State:
+    """What the engine remembers of one conversation while it runs."""
+
+    trouble: Trouble = CALM
+    pace: Pace = field(default_factory=Pace)
+    task: asyncio.Task[None] | None = None
+
+
+class Engine:
+    """Conversations that do not outgrow their window."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        model: str = "",
+        provider: Provider | None = None,
+        summariser: Summariser | str | None = None,
+        policy: str = "octavo",
+        hooks: Sequence[Hook] = (),
+        listen: Callable[[str, Event], None] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`provider` serves every model; without one it is found by the model's name.
+
+        `summariser` is one of your own, a model's name, `same`, or `none` (exact lines only); by default the cheap
+        model of the provider. `listen` is told what happens in the background: the conversation and the event.
+        """
+        self.store = store
+        self.models = Models(store, _serving(provider))
+        self.clock = clock
+        self.worker = new_id()
+        self._defaults: dict[str, Json] = {"model": model, "policy": policy}
+        self._summariser = summariser
+        self._hooks = tuple(hooks)
+        self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
+        self._states: dict[str, State] = {}
+
+    @classmethod
+    async def open(cls, where: str | Path = "sqlite://", **options: object) -> Engine:
+        """Open a database by its URL, or a SQLite file by its path."""
+        return cls(await Store.open(database_url(where)), **options)  # type: ignore[arg-type]
+
+    async def close(self) -> None:
+        """Stop what runs in the background and give everything back; jobs left behind are taken over."""
+        tasks = [state.task for state in self._states.values() if state.task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.models.close()
+        await self.store.close()
+
+    async def __aenter__(self) -> Engine:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    # Conversations
+
+    async def create(self, title: str = "", *, owner: str = "", **settings: Json) -> Chat:
+        """Make a conversation; settings such as `model`, `system` or `policy` may be given at once."""
+        made = await self.store.create(title, owner=owner)
+        if settings:
+            await self.configure(ForConversation(made.id), settings)
+        return Chat(self, made.id)
+
+    async def chat(self, id: str) -> Chat:
+        """Give a conversation by its id."""
+        return Chat(self, (await self.store.conversation(id)).id)
+
+    async def conversations(self, **filters: object) -> tuple[Conversation, ...]:
+        return await self.store.conversations(**filters)  # type: ignore[arg-type]
+
+    # Settings
+
+    async def settings_of(self, conversation: str | None = None) -> dict[str, Json]:
+        """Resolve the settings: conversation before model before global before the engine's own."""
+        own = await self.store.settings.resolve(conversation=conversation)
+        model = own.get("model") or self._defaults["model"]
+        resolved = (
+            await self.store.settings.resolve(model=str(model), conversation=conversation) if model else own
+        )
+        return {**self._defaults, **resolved, "model": model}
+
+    async def configure(self, scope: Scope, settings: Mapping[str, Json]) -> None:
+        """Change settings at one level; what does not make sense is refused before anything is changed."""
+        await self.check_settings(scope, settings)
+        for key, value in settings.items():
+            if value is None:
+                await self.store.settings.remove(scope, key)
+            else:
+                await self.store.settings.put(scope, key, value)
+
+    async def check_settings(self, scope: Scope, settings: Mapping[str, Json]) -> None:
+        """Refuse settings that do not exist, have the wrong type, or contradict those that hold already."""
+        conversation = scope.id if isinstance(scope, ForConversation) else None
+        trial = {**await self.settings_of(conversation), **settings}
+        model = scope.model if isinstance(scope, ForModel) else str(trial.get("model") or "gpt-4o")
+        for key, value in settings.items():
+            check_setting(key, value)
+        meter = await self.models.meter(model)
+        policy = policy_of({key: value for key, value in trial.items() if value is not None}, meter)
+        reply = trial.get("reply")
+        budget_for(policy, meter.card, reply=reply if isinstance(reply, int) else None)
+
+    # Models
+
+    def rules_of(self, model: str) -> Rules:
+        """Give what the model's provider demands; its name tells, where there is no key to open it with."""
+        try:
+            return self.models.provider(model).rules
+        except UsageError:
+            if not model:
+                raise
+            return _rules_by_name(model)
+
+    def format_of(self, model: str) -> Format:
+        return cast(Format, self.rules_of(model).name)
+
+    async def _means(self, scene: Scene) -> Means:
+        summariser, price = await self._summariser_for(scene)
+        return Means(
+            store=self.store,
+            summariser=summariser,
+            rules=self.rules_of(scene.model),
+            worker=self.worker,
+            price=price,
+        )
+
+    async def _summariser_for(self, scene: Scene) -> tuple[Summariser | None, Price | None]:
+        chosen = self._summariser if self._summariser is not None else scene.settings.get("summariser") or ""
+        if not isinstance(chosen, str):
+            return cast(Summariser, chosen), None
+        card = scene.meter.card
+        if chosen == MODEL_FREE or (not chosen and not card.summariser):
+            return None, None
+        name = scene.model if chosen == SAME else chosen or card.summariser
+        from octavo.summarise.model import ModelSummariser
+
+        try:
+            provider = self.models.provider(name)
+        except UsageError:
+            if chosen:
+                raise
+            # Nobody asked for this model by name: without a key for it the exact lines speak alone.
+            return None, None
+        meter = await self.models.meter(name)
+        summariser = ModelSummariser(
+            provider=provider,
+            model=self.models.name(name),
+            window=meter.card.window,
+            max_output=meter.card.max_output,
+            measure=meter.count_text,
+            mode="bullets" if name.startswith(LOCAL) else "whole",
+            temperature=0.0 if name.startswith(LOCAL) else None,
+        )
+        return summariser, meter.card.price
+
+    # Compressing
+
+    def state(self, conversation: str) -> State:
+        return self._states.setdefault(conversation, State())
+
+    async def fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
+        """Run one compression with hooks around it, and remember how it went."""
+        asked = await self._ask_hooks(chat, order)
+        if asked is False:
+            yield CompressionEnded(Skipped("vetoed", "a hook refused"))
+            return
+        if asked:
+            order = Order(
+                urgency=order.urgency,
+                kind=order.kind,
+                focus="\n".join(text for text in (order.focus, asked) if text),
+                retain=order.retain,
+                up_to=order.up_to,
+                replaces=order.replaces,
+            )
+        began = False
+        async with aclosing(fold(scene, order, await self._means(scene))) as folding:
+            async for event in folding:
+                began = began or isinstance(event, CompressionStarted)
+                if isinstance(event, CompressionEnded):
+                    self._remember(chat, scene, order, event.outcome)
+                yield event
+                if isinstance(event, CompressionEnded) and began:
+                    await self._tell_hooks(chat, event.outcome)
+
+    async def _ask_hooks(self, chat: Chat, order: Order) -> str | Literal[False]:
+        said: list[str] = []
+        for hook in self._hooks:
+            answer = await _safely(hook.before(chat, order), "before")
+            if answer is False:
+                return False
+            if isinstance(answer, str) and answer:
+                said.append(answer)
+        return "\n".join(said)
+
+    async def _tell_hooks(self, chat: Chat, outcome: Outcome) -> None:
+        for hook in self._hooks:
+            await _safely(hook.after(chat, outcome), "after")
+
+    def _remember(self, chat: Chat, scene: Scene, order: Order, outcome: Outcome) -> None:
+        state, forced = self.state(chat.id), order.urgency == "manual"
+        match outcome:
+            case Compressed():
+                state.trouble = CALM
+                if not forced:
+                    state.pace = compressed(scene.turn, outcome.before, outcome.after)
+            case Rejected() | Failed():
+                state.trouble = failed(
+                    state.trouble,
+                    model=scene.model,
+                    tokens=scene.reading.cautious,
+                    now=self.clock(),
+                    forced=forced,
+                )
+            case Skipped(reason="nothing") if order.urgency == "hard":
+                state.pace = Pace(turn=scene.turn, progressed=False)
+
+    def look_after(self, chat: Chat, scene: Scene) -> None:
+        """Start a compression in the background if a mark asks for one and none is under way."""
+        state = self.state(chat.id)
+        if state.task is not None and not state.task.done():
+            return
+        situation = Situation(
+            turn=scene.turn, model=scene.model, now=self.clock(), trouble=state.trouble, pace=state.pace
+        )
+        decision = decide(scene.policy, scene.budget, scene.reading, situation)
+        if isinstance(decision, Prepare | Compress):
+            state.task = asyncio.create_task(self._in_background(chat, scene))
+
+    async def _in_background(self, chat: Chat, scene: Scene) -> None:
+        self._announce(chat.id, Preparing("soft"))
+        try:
+            async for event in self.fold(chat, scene, Order(urgency="soft")):
+                self._announce(chat.id, event)
+        except OctavoError as error:
+            log.warning("compressing %s in the background failed: %s", chat.id, error)
+            self._announce(chat.id, CompressionEnded(Failed(str(error))))
+
+    def _announce(self, conversation: str, event: Event) -> None:
+        for listener in self.listeners:
+            listener(conversation, event)
+
+    async def settled(self, conversation: str) -> bool:
+        """Wait until nothing is being compressed in the background; tells whether something was."""
+        task = self.state(conversation).task
+        if task is None or task.done():
+            return False
+        await asyncio.gather(task, return_exceptions=True)
+        return True
+
+    async def take_over(self) -> int:
+        """Go on with compressions whose workers died; gives how many there were."""
+        left = await self.store.jobs.abandoned()
+        for job in left:
+            await self.store.jobs.cancel(job.id)
+            chat = Chat(self, job.conversation)
+            self.look_after(chat, await chat.scene())
+        return len(left)
+
+
+async def _safely(work: Awaitable[object], when: str) -> object:
+    """Wait for a hook; whatever it raises is logged and forgotten."""
+    try:
+        return await work
+    except Exception:
+        log.warning("a hook failed %s compressing", when, exc_info=True)
+        return None
+
+
+def _serving(provider: Provider | None) -> Callable[[str], tuple[Provider, str]]:
+    """Say how a model's provider is opened: the one that was given serves all."""
+    if provider is not None:
+        return lambda model: (provider, model)
+    return _open_provider
+
+
+def _open_provider(model: str) -> tuple[Provider, str]:
+    from octavo.providers.catalogue import open_provider, resolve
+    from octavo.providers.settings import read_settings
+
+    return open_provider(model, read_settings(os.environ)), resolve(model).model
+
+
+def _rules_by_name(model: str) -> Rules:
+    from octavo.providers.catalogue import resolve
+
+    try:
+        return {"anthropic": ANTHROPIC, "google": GEMINI}.get(resolve(model).provider, OPENAI)
+    except UnknownModel:
+        return OPENAI
+
+
+def database_url(where: str | Path) -> str:
+    """Read a URL, or a path of a SQLite file."""
+    text = str(where)
+    return text if "://" in text else f"sqlite:///{text}"
+
+
+SETTINGS: dict[str, tuple[type, ...]] = {
+    "model": (str,),
+    "policy": (str,),
+    "system": (str,),
+    "auto": (bool,),
+    "prepare": (float,),
+    "soft": (float,),
+    "hard": (float,),
+    "retained": (int, float),
+    "minimum": (int,),
+    "reply": (int,),
+    "prompt": (str,),
+    "summariser": (str,),
+    "instructions": (str,),
+    "notifications": (bool,),
+}
+"""Every setting and what it may be."""
+
+
+def check_setting(name: str, value: Json) -> None:
+    """Refuse a setting that does not exist or has the wrong type."""
+    if name not in SETTINGS:
+        raise BadInput(name, f"unknown setting; one of {', '.join(SETTINGS)}")
+    kinds = SETTINGS[name]
+    if value is not None and (
+        not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
+    ):
+        raise BadInput(name, f"expected {' or '.join(kind.__name__ for kind in kinds)}, got {value!r}")

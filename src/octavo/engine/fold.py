@@ -1,0 +1,358 @@
+"""One compression, from plan to stored snapshot: the only path there is, whoever asked for it.
+
+Pick, split, claim the job, ask the summariser, fill with extracts, verify, store. No transaction is open while a model
+works; the draft holds its own anchor and cutoff, so a moving tip cannot misplace it; the job row keeps a second
+worker away, and finishing is refused if what was covered has changed meanwhile. A failure changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
+
+from octavo.core.budget import Price
+from octavo.core.compose import compose
+from octavo.core.context import build_context
+from octavo.core.messages import Branch
+from octavo.core.policy import Compress, KeepNothing, KeepShare, Retain, Urgency, retained_tokens
+from octavo.core.protocol import Rules
+from octavo.core.receipt import Receipt, receipt, verbatim_text
+from octavo.core.reply import Usage
+from octavo.core.snapshot import Kind, Snapshot, anchor_of, draft
+from octavo.core.split import Split, protocol_cuts, split, tool_cuts
+from octavo.core.summary import Narrative, SummaryJob
+from octavo.core.verify import Problem, context_problems, fatal, size_problems
+from octavo.engine.outcome import (
+    Compressed,
+    CompressionEnded,
+    CompressionStarted,
+    Event,
+    Failed,
+    Outcome,
+    Plan,
+    Rejected,
+    Skipped,
+    SummaryText,
+)
+from octavo.engine.scene import Scene
+from octavo.errors import ProviderError
+from octavo.protocols import Summariser
+from octavo.store.ids import new_id
+from octavo.store.store import Store
+from octavo.store.values import Busy, Job, Refused, Stale
+
+NARRATIVE_SHARE = 0.5
+"""Share of a snapshot that the narrative may take; the rest is for exact lines."""
+HEARTBEAT = 10.0
+"""Seconds between renewals of the lease."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is asked of a compression."""
+
+    urgency: Urgency
+    kind: Kind = "auto"
+    focus: str = ""
+    retain: Retain | None = None
+    """None: as the policy says."""
+    up_to: str | None = None
+    """Cover everything up to this node, and nothing after it."""
+    replaces: Snapshot | None = None
+    """Make a new version of this snapshot: cover what it covers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a compression works with."""
+
+    store: Store
+    summariser: Summariser | None
+    rules: Rules
+    worker: str
+    price: Price | None = None
+    """What the summariser costs."""
+
+
+def cut_of(scene: Scene, order: Order) -> Split | None:
+    """Choose the cut for an order, as an index into the nodes of the scene's branch."""
+    branch = scene.recipe.branch
+    said = [node.message for node in branch]
+    start = _start(scene)
+    if order.up_to or order.replaces:
+        return _cut_at(scene, order.up_to or order.replaces.cutoff)  # type: ignore[union-attr]
+    retain = order.retain or scene.policy.retain
+    if isinstance(retain, KeepShare) and retain.unit == "characters":
+        sizes = [len(message.text) + sum(len(result.text) for result in message.results) for message in said]
+        history = sum(sizes[start:])
+    else:
+        sizes = [scene.size(node) for node in branch]
+        history = scene.history
+    keep = None if isinstance(retain, KeepNothing) else retained_tokens(retain, history)
+    room = None if order.urgency == "soft" else max(0, scene.budget.available - scene.budget.snapshot)
+    return split(said, sizes, keep, start=start, room=room, boundary=scene.policy.boundary)
+
+
+def _start(scene: Scene) -> int:
+    """Where the previous snapshot ended."""
+    cutoff = scene.recipe.snapshot.cutoff_depth if scene.recipe.snapshot else 0
+    return sum(node.depth <= cutoff for node in scene.recipe.branch)
+
+
+def _cut_at(scene: Scene, node_id: str) -> Split | None:
+    """Cut right after a node, or at the nearest safe place before it."""
+    branch = scene.recipe.branch
+    said = [node.message for node in branch]
+    safe = tool_cuts(said) & protocol_cuts(said)
+    wanted = next((i for i, node in enumerate(branch) if node.id == node_id), -1) + 1
+    cuts = [cut for cut in safe if _start(scene) < cut <= wanted and cut > len(scene.recipe.leading)]
+    return Split(max(cuts)) if cuts else None
+
+
+def plan_of(scene: Scene, order: Order, decision: Compress, cut: Split | None) -> Plan:
+    """Say what a compression would do: exact numbers where they are known, the cap where they are not."""
+    branch, previous = scene.recipe.branch, scene.recipe.snapshot
+    start = _start(scene)
+    covered = branch[start : cut.cut] if cut else ()
+    retained = branch[cut.cut :] if cut else branch[start:]
+    before = previous.messages if previous else 0
+    kept = sum(scene.size(node) for node in retained)
+    after = scene.budget.overhead.total + min(scene.budget.snapshot, scene.history) + kept
+    leading = len(scene.recipe.leading)
+    new = len(covered) - max(0, leading - start) if covered else 0
+    return Plan(
+        decision=decision,
+        reading=scene.reading,
+        budget=scene.budget,
+        messages=before + len(branch) - max(leading, start),
+        covered=before + new,
+        retained=len(retained) if cut else len(branch) - max(leading, start),
+        covered_tokens=sum(scene.size(node) for node in covered),
+        retained_tokens=kept,
+        after_cap=min(after, scene.reading.tokens) if cut else scene.reading.tokens,
+        reason=_reason(scene, order, cut),
+    )
+
+
+def _reason(scene: Scene, order: Order, cut: Split | None) -> str:
+    if cut is None:
+        return "nothing to compress: the last turn is all there is after the previous snapshot"
+    tokens, mark = scene.reading.cautious, scene.budget.trigger
+    where = "above" if tokens > mark else "below"
+    asked = {"manual": "asked for", "soft": "between turns", "hard": "before sending"}[order.urgency]
+    return f"{asked}: {tokens:,} tokens, {where} the mark of {mark:,}"
+
+
+async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event]:
+    """Compress; yields what happens and, last, how it ended."""
+    cut = cut_of(scene, order)
+    if cut is None:
+        yield CompressionEnded(Skipped("nothing", "there is nothing to compress"))
+        return
+    held = await _claim(scene, cut, order, means)
+    if not isinstance(held, Job):
+        yield CompressionEnded(held)
+        return
+    covered_now = scene.recipe.branch[_start(scene) : cut.cut]
+    tokens = sum(scene.size(node) for node in covered_now)
+    yield CompressionStarted(urgency=order.urgency, messages=len(covered_now), tokens=tokens)
+    beat = asyncio.create_task(_keep_alive(means.store, held, asyncio.current_task()))
+    try:
+        async with aclosing(_work(scene, cut, order, means, held)) as work:
+            async for event in work:
+                yield event
+    except BaseException:
+        await asyncio.shield(means.store.jobs.fail(held, "stopped"))
+        raise
+    finally:
+        beat.cancel()
+        with suppress(asyncio.CancelledError):
+            await beat
+
+
+async def _claim(scene: Scene, cut: Split, order: Order, means: Means) -> Job | Skipped:
+    branch = scene.recipe.branch
+    claimed = await means.store.jobs.claim(
+        scene.conversation,
+        anchor=anchor_of(branch, cut.cut).id,
+        worker=means.worker,
+        seen=scene.serving,
+        tip=scene.tip,
+        trigger=order.urgency,
+    )
+    match claimed:
+        case Busy():
+            return Skipped("busy", "this branch is being compressed already")
+        case Stale():
+            return Skipped("busy", "this branch has just been compressed")
+        case job:
+            return job
+
+
+async def _keep_alive(store: Store, held: Job, worker: asyncio.Task[object] | None) -> None:
+    """Renew the lease; when the job was taken away or cancelled, stop the worker."""
+    while True:
+        await asyncio.sleep(HEARTBEAT)
+        if not await store.jobs.renew(held):
+            if worker:
+                worker.cancel("the job was cancelled or taken over")
+            return
+
+
+async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job) -> AsyncGenerator[Event]:
+    started = time.monotonic()
+    job = _summary_job(scene, cut, order)
+    narrative, problems = Narrative(), tuple[Problem, ...]()
+    if means.summariser is not None:
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+        asked = asyncio.create_task(_narrate(means.summariser, job, pieces))
+        try:
+            while (piece := await pieces.get()) is not None:
+                yield SummaryText(piece)
+            narrative = await asked
+            problems = narrative.problems
+        except ProviderError as error:
+            if order.urgency != "hard":
+                await means.store.jobs.fail(held, str(error))
+                yield CompressionEnded(Failed(str(error), error.retryable))
+                return
+            # Above the hard mark the turn must go on: the exact lines speak alone.
+            problems = (Problem("empty", f"no narrative: {error}"),)
+        finally:
+            asked.cancel()
+    made, covered = await _compose(scene, cut, order, means, narrative)
+    yield CompressionEnded(
+        await _conclude(
+            scene, order, means, held, made, covered, narrative, problems, time.monotonic() - started
+        )
+    )
+
+
+async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queue[str | None]) -> Narrative:
+    try:
+        return await summariser.summarise(job, pieces.put_nowait)
+    finally:
+        pieces.put_nowait(None)
+
+
+def _summary_job(scene: Scene, cut: Split, order: Order) -> SummaryJob:
+    branch, previous = scene.recipe.branch, scene.recipe.snapshot
+    anchor = anchor_of(branch, cut.cut)
+    start = max(_start(scene), len(scene.recipe.leading))
+    focus = "\n".join(text for text in (str(scene.settings.get("instructions") or ""), order.focus) if text)
+    return SummaryJob(
+        covered=branch[start : cut.cut],
+        previous=previous.summary if previous else "",
+        recent=tuple(node for node in branch[cut.cut :] if node.depth <= anchor.depth),
+        prompt=scene.policy.prompt,
+        focus=focus,
+        cap=math.floor(scene.budget.snapshot * NARRATIVE_SHARE),
+    )
+
+
+async def _compose(
+    scene: Scene, cut: Split, order: Order, means: Means, narrative: Narrative
+) -> tuple[Snapshot, Branch]:
+    """Draft the snapshot and choose its extracts anew from all originals it covers."""
+    branch, previous = scene.recipe.branch, scene.recipe.snapshot
+    summary = narrative.text or (previous.summary if previous else "")
+    whole = await means.store.branch(branch[cut.cut - 1].id)
+    covered = whole[len(scene.recipe.leading) :]
+    # Long outputs are shown shortened in the scene; a snapshot covers, and its digest proves, the originals.
+    originals = {node.id: node for node in whole}
+    placed = tuple(originals.get(node.id, node) for node in branch)
+    snapshot = draft(placed, cut.cut, id=new_id(), summary=summary, previous=previous)
+    retained = tuple(node for node in branch[cut.cut :] if node.depth > snapshot.cutoff_depth)
+    spoken = await asyncio.to_thread(
+        compose,
+        snapshot,
+        covered,
+        cap=min(scene.budget.snapshot, max(1, scene.history)),
+        count=scene.meter.count_message,
+        measure=scene.meter.count_text,
+        retained=retained,
+        pins=[pin.text for pin in scene.recipe.pins],
+        focus=order.focus,
+        voice=scene.policy.voice,
+    )
+    before = sum(scene.size(node) for node in branch[_start(scene) : cut.cut])
+    return replace(
+        spoken,
+        kind=order.kind,
+        tokens_before=before + (previous.tokens_before if previous else 0),
+        model=narrative.model if narrative.text else "",
+        prompt=narrative.prompt if narrative.text else "",
+        instructions=order.focus,
+    ), covered
+
+
+async def _conclude(
+    scene: Scene,
+    order: Order,
+    means: Means,
+    held: Job,
+    made: Snapshot,
+    covered: Branch,
+    narrative: Narrative,
+    problems: tuple[Problem, ...],
+    seconds: float,
+) -> Outcome:
+    """Verify the draft by the context it leads to; store it, or say why not."""
+    carried = next((node for node in scene.recipe.branch if node.id == made.carried), scene.recipe.carried)
+    recipe = replace(scene.recipe, snapshot=made, carried=carried if made.carried else None)
+    context = build_context(recipe)
+    before, after = scene.reading.tokens, scene.meter.read(context, scene.counts).tokens
+    found = (
+        *size_problems(scene.policy, scene.budget, before, after),
+        *context_problems(
+            scene.recipe.branch, context, scene.sent(context, means.rules).messages, means.rules
+        ),
+    )
+    if fatal(found):
+        await means.store.jobs.fail(held, "; ".join(problem.detail for problem in found))
+        return Rejected(found, before, after)
+    sent = verbatim_text(context.retained, [pin.text for pin in scene.recipe.pins])
+    paper = await asyncio.to_thread(_receipt, made, covered, sent, narrative, means, before, after, seconds)
+    stored = await means.store.jobs.finish(held, replace(made, receipt=paper.to_json()))
+    if isinstance(stored, Refused):
+        return Failed(stored.reason)
+    return Compressed(
+        snapshot=stored, before=before, after=after, urgency=order.urgency, problems=(*problems, *found)
+    )
+
+
+def _receipt(
+    made: Snapshot,
+    covered: Branch,
+    sent: str,
+    narrative: Narrative,
+    means: Means,
+    before: int,
+    after: int,
+    seconds: float,
+) -> Receipt:
+    return receipt(
+        covered,
+        extracts=made.extracts,
+        sent=sent,
+        narrative=made.summary,
+        messages=made.messages,
+        tokens_before=before,
+        tokens_after=after,
+        seconds=seconds,
+        model=narrative.model,
+        price=cost(narrative.usage, means.price),
+    )
+
+
+def cost(usage: Usage, price: Price | None) -> float | None:
+    """What a summary cost in dollars, if the price is known."""
+    if price is None or usage.input + usage.output == 0:
+        return None
+    cached = price.input if price.cached is None else price.cached
+    fresh = usage.input - usage.cached
+    return (fresh * price.input + usage.cached * cached + usage.output * price.output) / 1_000_000

@@ -1,0 +1,212 @@
+"""What can come of a turn or a compression: typed values that the web page, the terminal and the evaluation share.
+
+Every compression ends in exactly one outcome. The cases of the Gemini seed are told apart by these types: compressed;
+no-op with its reason (`Skipped`); inflated, empty, ... (`Rejected` with the flaw); truncated (`Shrunk`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from octavo.core.budget import Budget, Reading
+from octavo.core.harden import Repair
+from octavo.core.messages import Node
+from octavo.core.policy import Decision, Urgency
+from octavo.core.reply import Reply
+from octavo.core.snapshot import Snapshot
+from octavo.core.verify import Problem
+
+SkipReason = Literal[
+    "nothing", "fits", "busy", "vetoed", "too_small", "auto_off", "no_progress", "backoff", "breaker"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compressed:
+    """A snapshot was stored and serves from now on."""
+
+    snapshot: Snapshot
+    before: int
+    """Tokens of the whole context before."""
+    after: int
+    """The same, measured the same way, after."""
+    urgency: Urgency
+    problems: tuple[Problem, ...] = ()
+    """What is not fatal: still above the mark, or a narrative that had to be given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Nothing was done, and why."""
+
+    reason: SkipReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A result was made and not accepted; nothing was stored."""
+
+    problems: tuple[Problem, ...]
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The summariser or the store failed; nothing was stored and nothing is lost."""
+
+    error: str
+    retryable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """It was stopped; that counts as neither success nor failure."""
+
+
+Outcome: TypeAlias = Compressed | Skipped | Rejected | Failed | Cancelled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a compression would do now: exact where it is known, the cap where it is not."""
+
+    decision: Decision
+    reading: Reading
+    budget: Budget
+    messages: int
+    """Messages on the branch."""
+    covered: int
+    """Messages the new snapshot would cover, those of the previous one included."""
+    retained: int
+    """Messages that stay verbatim."""
+    covered_tokens: int
+    """Tokens of what would be newly covered, as sent now."""
+    retained_tokens: int
+    after_cap: int
+    """The context holds at most this many tokens afterwards."""
+    reason: str
+    """In words, for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """The meter, as every gauge shows it and every trigger uses it."""
+
+    reading: Reading
+    budget: Budget
+    model: str
+    assumed: bool
+    """The model is unknown and its window assumed."""
+    percent: float
+    """Share of what is available to history, 0 to 100 and above."""
+    left: int
+    """Tokens until the window is full."""
+    next_at: int
+    """The mark that starts the next automatic compression."""
+    next_in: int
+    """Tokens until then; never negative."""
+    level: Literal["calm", "soft", "hard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message was stored: before anything else happens to it."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionStarted:
+    """A compression really began."""
+
+    urgency: Urgency
+    messages: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryText:
+    """A piece of the summary as it is written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionEnded:
+    """How it ended."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """The context was repaired so that the provider accepts it."""
+
+    repairs: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shrunk:
+    """The context was cut to fit without asking a model."""
+
+    notes: tuple[str, ...]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """The request goes out; the meter as it stands."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """A piece of the answer."""
+
+    text: str
+    kind: Literal["text", "reasoning"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer is complete and stored."""
+
+    node: Node
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFailed:
+    """The provider failed; what it had said by then is stored."""
+
+    error: str
+    kind: str
+    retryable: bool
+    node: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preparing:
+    """A compression goes on in the background; the answer does not wait for it."""
+
+    urgency: Urgency
+
+
+Event: TypeAlias = (
+    Stored
+    | CompressionStarted
+    | SummaryText
+    | CompressionEnded
+    | Repaired
+    | Shrunk
+    | Sending
+    | AnswerText
+    | Answered
+    | AnswerFailed
+    | Preparing
+)

@@ -1,0 +1,234 @@
+"""Everything about one tip at one moment: what is stored, what would be sent, what it costs, how it fits.
+
+A `Scene` is a value: it is loaded once, and what follows is computed from it. Gauge, trigger, plan and request all
+read the same one, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from octavo.core.budget import Budget, Overhead, Reading
+from octavo.core.context import Context, Recipe, build_context
+from octavo.core.harden import Hardened, harden
+from octavo.core.messages import Branch, Message, Node, opens_turn, system
+from octavo.core.plain import Json
+from octavo.core.policy import Policy, adjust, budget_for, preset
+from octavo.core.protocol import Rules
+from octavo.core.shrink import preview
+from octavo.core.snapshot import Snapshot
+from octavo.core.split import lead
+from octavo.core.tools import Tool
+from octavo.engine.models import Models
+from octavo.engine.outcome import Usage
+from octavo.errors import BadInput
+from octavo.meters.meter import Meter
+from octavo.store.store import Store
+from octavo.store.values import Ingredients
+
+OUTPUT_SHARE = 4
+"""One tool output takes at most a quarter of what is available; the whole text stays in the store."""
+OUTPUT_CHARACTERS = 3
+"""Characters per token when a long output is cut: on the safe side for code and logs."""
+EMPTY = Ingredients(leading=(), snapshot=None, retained=(), carried=None)
+POLICY_SETTINGS = ("auto", "prepare", "soft", "hard", "retained", "minimum", "prompt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A tip, seen by one model."""
+
+    conversation: str
+    tip: str
+    """Empty while the conversation is."""
+    model: str
+    meter: Meter
+    policy: Policy
+    budget: Budget
+    recipe: Recipe
+    context: Context
+    reading: Reading
+    counts: Mapping[Message, int]
+    """Stored counts of messages that are sent."""
+    settings: Mapping[str, Json]
+    serving: str | None
+    """The snapshot that serves the tip; a new version of it is made from the one before."""
+
+    @property
+    def turn(self) -> str:
+        """The user message that opened the turn which is going on."""
+        nodes = self.recipe.retained
+        found = next((node.id for node in reversed(nodes) if opens_turn(node.message)), None)
+        return found or (self.recipe.carried.id if self.recipe.carried else "")
+
+    @property
+    def history(self) -> int:
+        """Tokens of the conversation itself."""
+        return max(0, self.reading.tokens - self.budget.overhead.total)
+
+    def size(self, node: Node) -> int:
+        return self.meter.count_node(node)
+
+    def measure(self, context: Context) -> int:
+        """Measure another context of this scene, cautiously, the way the trigger does."""
+        return self.meter.read(context, self.counts).cautious
+
+    def sent(self, context: Context, rules: Rules) -> Hardened:
+        """Make a context acceptable to a provider."""
+        return harden(context.messages, replace(rules, vision=rules.vision and self.meter.card.vision))
+
+    @property
+    def usage(self) -> Usage:
+        """The gauge."""
+        tokens, budget = self.reading.tokens, self.budget
+        level: Literal["calm", "soft", "hard"] = "calm"
+        if self.reading.cautious > budget.trigger:
+            level = "soft"
+        if self.reading.cautious > budget.hard:
+            level = "hard"
+        return Usage(
+            reading=self.reading,
+            budget=budget,
+            model=self.model,
+            assumed=self.meter.card.assumed,
+            percent=100 * budget.used(tokens),
+            left=budget.left(tokens),
+            next_at=budget.trigger,
+            next_in=budget.left(self.reading.cautious, budget.trigger),
+            level=level,
+        )
+
+
+def policy_of(settings: Mapping[str, Json], meter: Meter) -> Policy:
+    """Give the policy that holds: a preset, the model's preferences, the user's settings."""
+    name = settings.get("policy", "octavo")
+    if not isinstance(name, str):
+        raise BadInput("policy", f"expected the name of a policy, got {name!r}")
+    chosen = {key: settings[key] for key in POLICY_SETTINGS if settings.get(key) is not None}
+    return adjust(preset(name), meter.card, chosen)
+
+
+async def load_scene(
+    store: Store,
+    models: Models,
+    *,
+    conversation: str,
+    tip: str | None,
+    model: str,
+    settings: Mapping[str, Json],
+    tools: tuple[Tool, ...] = (),
+    pending: tuple[Message, ...] = (),
+    reply: int | None = None,
+    without: Snapshot | None = None,
+) -> Scene:
+    """Load what is stored about a tip and measure what would be sent; as if `without` had never been made."""
+    meter = await models.meter(model)
+    unit = meter.unit.name
+    policy = policy_of(settings, meter)
+    stored = await store.context(tip, tokenizer=unit) if tip else EMPTY
+    serving = stored.snapshot.id if stored.snapshot else None
+    if without is not None and tip:
+        stored = await _before(store, tip, unit, without)
+    stored = await _counted(store, stored, meter)
+    pins = await store.pins.of_branch(tip, tokenizer=unit) if tip else ()
+    prompt = settings.get("system")
+    recipe = Recipe(
+        branch=stored.branch,
+        snapshot=stored.snapshot,
+        carried=stored.carried,
+        system=(system(prompt),) if isinstance(prompt, str) and prompt.strip() else (),
+        tools=tools,
+        pins=tuple(pin for pin in pins if pin.node.status != "deleted"),
+        pending=pending,
+        voice=policy.voice,
+    )
+    counts = {node.message: node.counts[unit] for node in stored.branch}
+    reading, budget = _weigh(recipe, meter, policy, counts, reply)
+    shortened = _bounded(recipe, meter, budget)
+    if shortened is not recipe:
+        recipe = shortened
+        counts = {node.message: meter.count_node(node) for node in recipe.branch}
+        reading, budget = _weigh(recipe, meter, policy, counts, reply)
+    return Scene(
+        conversation=conversation,
+        tip=tip or "",
+        model=model,
+        meter=meter,
+        policy=policy,
+        budget=budget,
+        recipe=recipe,
+        context=build_context(recipe),
+        reading=reading,
+        counts=counts,
+        settings=settings,
+        serving=serving,
+    )
+
+
+async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Ingredients:
+    """Gather what the context of a tip was built from before a snapshot was made."""
+    whole = await store.branch(tip, tokenizer=unit)
+    start = lead([node.message for node in whole])
+    previous = await store.snapshots.get(snapshot.previous) if snapshot.previous else None
+    if previous is not None and previous.state == "retired":
+        previous = None
+    cutoff = previous.cutoff_depth if previous else 0
+    carried = next((node for node in whole if previous and node.id == previous.carried), None)
+    return Ingredients(
+        leading=whole[:start],
+        snapshot=previous,
+        retained=tuple(node for node in whole[start:] if node.depth > cutoff),
+        carried=carried,
+    )
+
+
+async def _counted(store: Store, stored: Ingredients, meter: Meter) -> Ingredients:
+    """Count what was never counted in this model's unit, once, and keep the counts."""
+    unit = meter.unit.name
+    missing = {
+        node.id: meter.count_message(node.message) for node in stored.branch if unit not in node.counts
+    }
+    if not missing:
+        return stored
+    await store.set_counts(unit, missing)
+
+    def with_counts(branch: Branch) -> Branch:
+        return tuple(
+            replace(node, counts={**node.counts, unit: missing[node.id]}) if node.id in missing else node
+            for node in branch
+        )
+
+    return replace(stored, leading=with_counts(stored.leading), retained=with_counts(stored.retained))
+
+
+def _weigh(
+    recipe: Recipe, meter: Meter, policy: Policy, counts: Mapping[Message, int], reply: int | None
+) -> tuple[Reading, Budget]:
+    reading = meter.read(build_context(recipe), counts)
+    sections = dict(reading.breakdown)
+    overhead = Overhead(
+        system=sections.get("system", 0) + sections.get("frame", 0),
+        tools=sections.get("tools", 0),
+        pins=sections.get("pins", 0),
+    )
+    return reading, budget_for(policy, meter.card, overhead=overhead, reply=reply)
+
+
+def _bounded(recipe: Recipe, meter: Meter, budget: Budget) -> Recipe:
+    """Show a tool output that would take more than its share by head and tail; always cut from the original."""
+    most = budget.available // OUTPUT_SHARE
+    pinned = {pin.node.id for pin in recipe.pins}
+    long = {
+        node.id
+        for node in recipe.retained
+        if node.message.results and node.id not in pinned and meter.count_node(node) > most
+    }
+    if not long:
+        return recipe
+    shown = tuple(
+        replace(preview(node, most * OUTPUT_CHARACTERS), counts={}) if node.id in long else node
+        for node in recipe.branch
+    )
+    return replace(recipe, branch=shown)

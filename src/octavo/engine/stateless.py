@@ -1,0 +1,293 @@
+"""One call on plain message lists: in goes any history, out comes one that fits, in the same format.
+
+No store, no model, no network unless a summariser is given. The result never measures more than the budget; if what
+must be sent alone does not fit, `ContextOverflow` shows the sum.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict, Unpack, cast
+
+from octavo.core.budget import ModelCard, fraction
+from octavo.core.compose import compose
+from octavo.core.context import Context, Recipe, build_context, hear
+from octavo.core.harden import Repair, harden
+from octavo.core.messages import Branch, Message, Node, Text, last_turn, place
+from octavo.core.plain import Json, JsonObject
+from octavo.core.policy import Policy, budget_for, preset
+from octavo.core.protocol import RULES
+from octavo.core.receipt import Receipt, receipt, verbatim_text
+from octavo.core.shrink import shrink
+from octavo.core.snapshot import Snapshot, draft
+from octavo.core.split import Split, lead, split, tool_cuts
+from octavo.core.summary import Narrative, SummaryJob
+from octavo.core.tools import Tool
+from octavo.core.wire import Format, detect, read, read_tools, write
+from octavo.errors import BadInput, UsageError
+from octavo.meters.cards import find_card
+from octavo.meters.meter import Meter
+from octavo.protocols import Summariser
+
+KEEP = 0.5
+"""Share of the budget that may go to the newest turns, verbatim."""
+NARRATIVE_SHARE = 0.5
+"""Share of the snapshot that a summariser's words may take; the rest is for exact lines."""
+
+Write = Callable[[Sequence[Message], str], str | Awaitable[str]]
+"""A summariser as a plain function: the covered messages and the previous summary to a new summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A history that fits, and what it took."""
+
+    messages: list[JsonObject]
+    system: Json
+    """What the format sends apart from the messages: Anthropic's `system`, Gemini's system instruction."""
+    format: Format
+    before: int
+    after: int
+    covered: int
+    """How many of the messages handed in are folded; 0 when they fitted."""
+    receipt: Receipt | None
+    snapshot: Snapshot | None
+    repairs: tuple[Repair, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What had to be cut beyond compressing."""
+
+
+class Options(TypedDict, total=False):
+    """What a compression may be told."""
+
+    model: str
+    budget: int
+    """The most tokens the result may have."""
+    ratio: float
+    """The same as a share of the history; with neither, the model's window decides."""
+    tools: Sequence[Mapping[str, Any]]
+    system: Json
+    """What the format sends apart from the messages."""
+    format: Format
+    """The wire format; by default it is told from the messages."""
+    policy: str | Policy
+    focus: str
+    """What matters now; lines that speak of it are kept first."""
+    keep: float | int
+    """Share of the budget, or a token count, for the newest turns, verbatim; 0: only what must stay."""
+    summariser: Summariser | Write
+    meter: Meter | Literal["chars4"]
+    """`chars4`: characters divided by 4, rounded up, 4 more a message, 8 more a tool call."""
+    previous: Result
+    """The last result: its summary is carried on, and only what is new is summarised."""
+
+
+def compress(messages: Sequence[Mapping[str, Any]], **options: Unpack[Options]) -> Result:
+    """Compress a plain list of OpenAI, Anthropic or Gemini messages so that it fits."""
+    work = _compress(messages, options)
+    if options.get("summariser") is None:
+        return _at_once(work)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise UsageError("an event loop is running here: with a summariser, await octavo.acompress(...) instead")
+
+
+async def acompress(messages: Sequence[Mapping[str, Any]], **options: Unpack[Options]) -> Result:
+    """Do what `compress` does, inside an event loop."""
+    return await _compress(messages, options)
+
+
+def _at_once(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that never waits: without a summariser nothing here does."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return cast(Result, done.value)
+    raise AssertionError("compressing without a summariser does not wait")
+
+
+async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> Result:
+    plain = cast("list[JsonObject]", [dict(message) for message in messages])
+    system, previous = options.get("system"), options.get("previous")
+    kind = options.get("format") or detect(plain)
+    said = read(kind, plain, system)
+    offered = read_tools(kind, cast("list[JsonObject]", list(options.get("tools") or ())))
+    scale = _Scale(_meter(options.get("meter"), options.get("model", "")), kind, offered)
+    chosen = options.get("policy", "octavo")
+    policy = preset(chosen) if isinstance(chosen, str) else chosen
+    before = scale.meter.read(Context(tools=offered, retained=said)).tokens
+    limit = _limit(options, before, policy, scale.meter.card)
+    result = Result(
+        messages=plain,
+        system=system,
+        format=kind,
+        before=before,
+        after=before,
+        covered=0,
+        receipt=None,
+        snapshot=None,
+    )
+    if before <= limit:
+        return result
+    branch, earlier = _unfold(place(said), previous)
+    recipe, covered = _cut(branch, scale, limit, options.get("keep", KEEP), policy)
+    if recipe.snapshot is not None:
+        recipe = await _fill(recipe, covered, scale, limit, earlier, options)
+    shrunk = shrink(recipe, limit, scale.measure)
+    hardened = harden(shrunk.context.messages, RULES[kind])
+    wired = write(kind, hardened.messages)
+    return replace(
+        result,
+        messages=wired.messages,
+        system=wired.system,
+        after=shrunk.tokens,
+        covered=len(covered),
+        receipt=_receipt(covered, shrunk.recipe.snapshot, shrunk.context, before, shrunk.tokens),
+        snapshot=shrunk.recipe.snapshot,
+        repairs=hardened.repairs,
+        notes=shrunk.notes,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Measures contexts as they will be sent: after hardening, which may join or add a line."""
+
+    meter: Meter
+    format: Format
+    tools: tuple[Tool, ...]
+
+    def measure(self, context: Context) -> int:
+        messages = harden(context.messages, RULES[self.format]).messages
+        return self.meter.read(Context(tools=self.tools, retained=messages)).tokens
+
+
+def _meter(meter: Meter | Literal["chars4"] | None, model: str) -> Meter:
+    if isinstance(meter, Meter):
+        return meter
+    if meter == "chars4":
+        return Meter(ModelCard(name="chars4", tokenizer="chars4", frame="yardstick"))
+    return Meter(find_card(model or "gpt-4o"))
+
+
+def _limit(options: Options, before: int, policy: Policy, card: ModelCard) -> int:
+    budget, ratio = options.get("budget"), options.get("ratio")
+    if budget is not None and ratio is not None:
+        raise BadInput("budget", "give a budget or a ratio, not both")
+    if budget is not None:
+        if isinstance(budget, bool) or not isinstance(budget, int) or budget <= 0:
+            raise BadInput("budget", f"expected a number of tokens above 0, got {budget!r}")
+        return budget
+    if ratio is not None:
+        return math.floor(before * fraction(ratio, "ratio"))
+    return budget_for(policy, card).trigger
+
+
+def _unfold(branch: Branch, previous: Result | None) -> tuple[Branch, str]:
+    """Take an earlier result apart where it stands in the history: its lines are chosen from again."""
+    start = lead([node.message for node in branch])
+    heard = hear(branch[start].message) if start < len(branch) else None
+    if heard is None:
+        return branch, previous.snapshot.summary if previous and previous.snapshot else ""
+    lines = Message(role="user", parts=(Text(text=heard.rest),)) if heard.rest else None
+    unfolded = replace(branch[start], message=lines) if lines else None
+    rest = (*branch[:start], *([unfolded] if unfolded else []), *branch[start + 1 :])
+    return tuple(replace(node, depth=n, parent=None) for n, node in enumerate(rest, start=1)), heard.summary
+
+
+def _cut(
+    branch: Branch, scale: _Scale, limit: int, keep: float | int, policy: Policy
+) -> tuple[Recipe, Branch]:
+    """Decide what is covered; a last turn too large for its share is cut inside, and its question goes along."""
+    said = [node.message for node in branch]
+    sizes = [scale.meter.count_message(message) for message in said]
+    start = lead(said)
+    room = max(0, limit - scale.measure(Context(system=tuple(said[:start]))))
+    share = keep if isinstance(keep, int) and not isinstance(keep, bool) else math.floor(room * _share(keep))
+    chosen = split(said, sizes, min(share, room), room=share, boundary=policy.boundary)
+    if sum(sizes[chosen.cut if chosen else start :]) > share and _may_cover_all(said, start):
+        chosen = Split(len(said), inside=True)
+    bare = Recipe(branch=branch, tools=scale.tools, voice=policy.voice)
+    if chosen is None:
+        return bare, ()
+    made = draft(branch, chosen.cut, id="stateless", summary="")
+    question = last_turn(said)
+    carried: Node | None = None
+    if chosen.inside and question is not None and sizes[question] + sum(sizes[chosen.cut :]) <= room // 2:
+        carried = branch[question]
+    return replace(bare, snapshot=made, carried=carried), branch[start : chosen.cut]
+
+
+def _may_cover_all(said: Sequence[Message], start: int) -> bool:
+    """Tell whether nothing need stay because it waits for an answer."""
+    return len(said) > start and said[-1].role != "user" and len(said) in tool_cuts(said)
+
+
+def _share(keep: float | int) -> float:
+    return 0.0 if keep == 0 else fraction(keep, "keep")
+
+
+async def _fill(
+    recipe: Recipe, covered: Branch, scale: _Scale, limit: int, earlier: str, options: Options
+) -> Recipe:
+    """Write the snapshot into the room that the rest leaves."""
+    snapshot = recipe.snapshot
+    assert snapshot is not None
+    cap = limit - scale.measure(replace(build_context(recipe), summary=()))
+    focus = options.get("focus", "")
+    if summariser := options.get("summariser"):
+        job = SummaryJob(
+            covered=covered, previous=earlier, focus=focus, cap=math.floor(cap * NARRATIVE_SHARE)
+        )
+        narrative = await _narrate(summariser, job)
+        snapshot = replace(
+            snapshot,
+            summary=narrative.text,
+            model=narrative.model,
+            prompt=narrative.prompt,
+            instructions=focus,
+        )
+    else:
+        snapshot = replace(snapshot, summary=earlier)
+    filled = compose(
+        snapshot,
+        covered,
+        cap=cap,
+        count=scale.meter.count_message,
+        measure=scale.meter.count_text,
+        retained=tuple(node for node in (recipe.carried, *recipe.retained) if node),
+        focus=focus,
+        voice=recipe.voice,
+    )
+    return replace(recipe, snapshot=filled)
+
+
+async def _narrate(summariser: Summariser | Write, job: SummaryJob) -> Narrative:
+    if isinstance(summariser, Summariser):
+        return await summariser.summarise(job, lambda _: None)
+    text = summariser([node.message for node in job.covered], job.previous)
+    return Narrative(text=(await text if inspect.isawaitable(text) else text).strip(), model="callable")
+
+
+def _receipt(
+    covered: Branch, snapshot: Snapshot | None, context: Context, before: int, after: int
+) -> Receipt | None:
+    if snapshot is None:
+        return None
+    return receipt(
+        covered,
+        extracts=snapshot.extracts,
+        sent=verbatim_text(context.retained),
+        narrative=snapshot.summary,
+        messages=len(covered),
+        tokens_before=before,
+        tokens_after=after,
+        model=snapshot.model,
+    )

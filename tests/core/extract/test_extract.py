@@ -1,0 +1,346 @@
+"""What is chosen."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octavo.core.extract import Extracts, analyse_all, extract, render
+from octavo.core.extract.scan import words
+from octavo.core.extract.units import sentences, spell
+from octavo.core.messages import Attachment, Branch, Image, Message, Text, ToolResult, assistant, place, user
+from octavo.testing import talk
+from tests.core.extract.samples import SAMPLES, Sample, branch, conversations, quarter, utf8
+
+FILLER = [
+    line
+    for n in range(12)
+    for line in (
+        f"u: Nice talking about the garden number {n} again, thank you so much for this.",
+        f"a: It is always a pleasure to talk about gardens, flowers and trees of kind {n} with you.",
+    )
+]
+
+
+def chosen(covered: Branch, budget: int, **options: object) -> str:
+    return render(extract(covered, budget=budget, measure=quarter, **options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "My allergy is peanuts, never forget it.",
+        "We decided to take the train on 14 June 2024.",
+        "I prefer window seats in quiet coaches.",
+        "Our budget is 1,250 euros for two people.",
+        "My doctor is Amelia Watson from Bristol.",
+        "My page is https://example.com/ann.",
+        "I must call back before 17:30 tomorrow.",
+        "I moved to Lisbon last summer instead of Porto.",
+    ],
+)
+def test_a_fact_that_a_user_told_survives_a_tenth_in_chat(fact: str) -> None:
+    covered = talk(*FILLER[:10], f"u: {fact}", *FILLER[10:])
+    size = sum(quarter(node.message.text) for node in covered)
+    assert fact in chosen(covered, size // 8)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "src/server/start_up.py",
+        "4711",
+        "ConnectionRefusedError",
+        "deploy_to_staging",
+        "https://ci.example.com/build/99",
+        "Please never touch the billing module, whatever the tests say.",
+        "2 tests failed, 118 passed",
+        "pytest tests/test_server.py",
+    ],
+)
+def test_what_matters_of_work_survives_a_fifth(kept: str) -> None:
+    noise = "\n".join(
+        f"just some plain text without anything special in line {n} of the long log" for n in range(60)
+    )
+    covered = talk(
+        "u: Please never touch the billing module, whatever the tests say.",
+        "a: Looking at it.",
+        'c: bash {"command": "pytest tests/test_server.py"}',
+        f"r: {noise}\nConnectionRefusedError on port 4711 in src/server/start_up.py\n2 tests failed, 118 passed",
+        "a: The deploy_to_staging step breaks at https://ci.example.com/build/99 as well.",
+        'c: bash {"command": "cat notes"}',
+        f"r: {noise}",
+    )
+    size = sum(
+        quarter(node.message.text) + sum(quarter(r.text) for r in node.message.results) for node in covered
+    )
+    assert kept in chosen(covered, size // 5)
+
+
+def test_the_newest_value_is_kept_before_an_older_one() -> None:
+    covered = talk(*FILLER, "u: Deadline: Friday 13", *FILLER, "u: Deadline: Monday 16", *FILLER)
+    text = chosen(covered, 15)
+    assert "Monday 16" in text
+    assert "Friday 13" not in text
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=[sample.language for sample in SAMPLES])
+def test_the_facts_of_a_chat_survive_in_any_language(sample: Sample) -> None:
+    covered = branch(sample)
+    size = sum(utf8(node.message.text) for node in covered)
+    text = render(extract(covered, budget=size // 2, measure=utf8))
+    assert [fact for fact in sample.facts if fact not in text] == []
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=[sample.language for sample in SAMPLES])
+@pytest.mark.parametrize("percent", [30, 40, 50])
+def test_no_language_falls_below_plain_coverage(sample: Sample, percent: int) -> None:
+    covered = branch(sample)
+    budget = sum(utf8(node.message.text) for node in covered) * percent // 100
+    ours = render(extract(covered, budget=budget, measure=utf8))
+    plain = plain_coverage(covered, budget)
+    assert utf8(plain) <= budget
+    assert sum(fact in ours for fact in sample.facts) >= sum(fact in plain for fact in sample.facts)
+
+
+def plain_coverage(covered: Branch, budget: int) -> str:
+    """The sentences that add the most new words per byte, without any cue, written the same way."""
+    left = [sentence for node in covered for sentence in sentences(node.message.text) if sentence]
+    have: Counter[str] = Counter()
+    text = "[Extracts, oldest first. U: user, A: assistant]"
+    while left:
+        best = max(left, key=lambda s: sum(0.5 ** have[word] for word in words(s)) / (utf8(s) + 2))
+        left.remove(best)
+        if utf8(f"{text}\nU: {best}") <= budget:
+            text = f"{text}\nU: {best}"
+            have.update(words(best))
+    return text
+
+
+def test_the_focus_raises_what_it_names() -> None:
+    chat = talk(*FILLER, "u: Did trumpets play at your place at night, and does it ever stop?", *FILLER)
+    assert "trumpets" not in chosen(chat, 60)
+    assert "trumpets" in chosen(chat, 60, focus="the trumpets")
+    lines = "\n".join(f"module_{n}.load_{n} is fine and ready" for n in range(40))
+    work = talk('c: check {"what": "all"}', f"r: {lines}\nsome trumpets play", "a: All fine.")
+    assert "trumpets" not in chosen(work, 60)
+    assert "trumpets" in chosen(work, 60, focus="trumpets")
+
+
+def test_what_a_narrative_tells_is_not_told_again() -> None:
+    covered = talk(
+        "u: I bought a red bicycle in Hamburg for 300 euros.",
+        "a: Nice!",
+        "u: My brother collects old stamps from Portugal and Spain.",
+    )
+    narrative = "The user bought a red bicycle in Hamburg for 300 euros."
+    assert "bicycle" in chosen(covered, 27)
+    told = chosen(covered, 27, known=narrative)
+    assert "bicycle" not in told
+    assert "stamps" in told
+
+
+def test_what_is_pinned_or_retained_is_not_repeated() -> None:
+    covered = talk("u: Never log passwords in start_server.", "a: I will not do that, promised.")
+    text = "Never log passwords in start_server."
+    assert text in chosen(covered, 100)
+    assert text not in chosen(covered, 100, pins=[text])
+    retained = place([user(text)], prefix="r")
+    assert text not in chosen(covered, 100, retained=retained)
+
+
+def test_an_identifier_of_retained_messages_is_not_paid_for() -> None:
+    covered = talk(
+        'c: read {"path": "a"}',
+        "r: the alpha_one value is set\nthe beta_two value is set",
+        "a: Seen both of them.",
+    )
+    retained = place([user("So the alpha_one value is set by whom?")], prefix="r")
+    assert "alpha_one" in chosen(covered, 100)
+    text = chosen(covered, 100, retained=retained)
+    assert "beta_two" in text
+    assert "alpha_one" not in text
+
+
+def test_lines_that_say_the_same_are_chosen_once() -> None:
+    covered = talk(
+        'c: run {"n": "1"}',
+        "r: Loading data_file now...\nloading DATA_FILE now!",
+        "a: Loading data_file now.",
+    )
+    assert chosen(covered, 200).casefold().count("loading data") == 1
+
+
+def test_everything_is_kept_when_there_is_room() -> None:
+    covered = talk("u: I like green tea.", "a: So do we all here.")
+    assert chosen(covered, 1_000).split("\n")[1:] == ["U: I like green tea.", "A: So do we all here."]
+
+
+def test_extracts_name_their_sources_in_order() -> None:
+    covered = talk(*FILLER[:4])
+    extracts = extract(covered, budget=1_000, measure=quarter)
+    assert {one.source for one in extracts} == {"m1", "m2", "m3", "m4"}
+    assert [one.depth for one in extracts] == sorted(one.depth for one in extracts)
+
+
+def test_chat_and_work_in_one_conversation_both_get_room() -> None:
+    work = [
+        line
+        for n in range(9)
+        for line in (f'c: read {{"path": "f{n}.py"}}', f"r: value_{n} comes from shelf {n}")
+    ]
+    text = chosen(talk(*FILLER, "u: My dog is called Rex.", *FILLER, *work, *FILLER), 500)
+    assert "Rex" in text
+    assert "value_8" in text
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        (),
+        (user(""),),
+        (user("\n\n \t"),),
+        (user("?!?!?! ... --- ***"),),
+        (user("\ud800\udfff" * 50),),
+        (assistant("only one side talks here, and on and on"),),
+        (Message(role="tool", parts=(Text(text="an orphan_output of 123 things"),)),),
+        (Message(role="user", parts=()),),
+    ],
+    ids=["nothing", "empty", "blank", "punctuation", "surrogates", "one side", "orphan", "no parts"],
+)
+@pytest.mark.parametrize("budget", [0, 1, 5, 50])
+def test_odd_messages_give_what_fits(messages: tuple[Message, ...], budget: int) -> None:
+    text = chosen(place(messages), budget)
+    assert quarter(text) <= budget
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 1_000_000,
+        "a b" * 300_000,
+        "字" * 300_000,
+        '{"a": "b", ' * 100_000,
+        "[" * 500_000,
+        ". " * 400_000,
+        "}," * 300_000,
+    ],
+    ids=["no spaces", "many words", "no spaces, wide", "json", "brackets", "full stops", "records"],
+)
+def test_a_megabyte_in_one_line_is_no_danger(text: str) -> None:
+    for message in (
+        user(text),
+        Message(role="tool", parts=(ToolResult(call_id="c", content=(Text(text=text),)),)),
+    ):
+        assert quarter(chosen(place([message]), 100)) <= 100
+
+
+@settings(deadline=None)
+@given(conversations(), st.integers(-5, 300), st.integers(0, 3), st.sampled_from(["", "tea", "port 8080 茶"]))
+def test_the_budget_is_never_exceeded(covered: Branch, budget: int, retained: int, focus: str) -> None:
+    """Seen failing with a text accepted twenty tokens above the budget."""
+    cut = max(0, len(covered) - retained)
+    extracts = extract(
+        covered[:cut],
+        budget=budget,
+        measure=quarter,
+        retained=covered[cut:],
+        known="We drink tea.",
+        focus=focus,
+    )
+    assert quarter(render(extracts)) <= max(0, budget)
+
+
+@settings(deadline=None)
+@given(
+    conversations(),
+    st.integers(0, 60),
+    st.sampled_from([len, lambda _: 7, lambda text: len(text.split()), lambda _: 0]),
+)
+def test_the_budget_holds_for_any_measure(
+    covered: Branch, budget: int, measure: Callable[[str], int]
+) -> None:
+    """Seen failing when the sample's density was trusted without measuring the text."""
+    extracts = extract(covered, budget=budget, measure=measure)
+    assert not extracts or measure(render(extracts)) <= budget
+
+
+@settings(deadline=None)
+@given(conversations(), st.integers(0, 300))
+def test_every_extract_stands_in_its_source(covered: Branch, budget: int) -> None:
+    """Seen failing when a speaker's name was put back in front of a unit that did not follow it."""
+    originals = {node.id: letters(said(node.message)) for node in covered}
+    for one in extract(covered, budget=budget, measure=quarter):
+        assert letters(one.text) in originals[one.source]
+
+
+def said(message: Message) -> str:
+    """All a message says, calls as they are spelled."""
+    lines = [message.text]
+    for part in message.parts:
+        match part:
+            case Attachment():
+                lines.append(part.name)
+            case Image():
+                lines.append(part.source)
+            case ToolResult():
+                lines.append(part.text)
+    return "\n".join([*lines, *(line for call in message.calls for line in spell(call))])
+
+
+def letters(text: str) -> str:
+    """What is left when the marks that units drop are dropped: Markdown's, JSON's, and blanks."""
+    return re.sub(r'[\s*#`\-{}\[\]",;]+', "", text)
+
+
+@settings(deadline=None)
+@given(conversations(), st.integers(0, 300))
+def test_the_choice_is_the_same_every_time_and_with_known_analyses(covered: Branch, budget: int) -> None:
+    """Seen failing with analyses looked up under the parent's id."""
+
+    def choose(**options: object) -> Extracts:
+        return extract(covered, budget=budget, measure=quarter, focus="tea port 8080", **options)  # type: ignore[arg-type]
+
+    assert choose() == choose() == choose(analyses=analyse_all(covered))
+
+
+def test_the_choice_is_the_same_in_another_process() -> None:
+    """Seen failing with ties in the heap broken by the hash of the text."""
+    program = (
+        "from octavo.core.extract import extract, render\n"
+        "from octavo.testing import talk\n"
+        "from tests.core.extract.samples import SAMPLES, branch, utf8\n"
+        "for sample in SAMPLES:\n"
+        "    print(render(extract(branch(sample), budget=90, measure=utf8, focus='850 peanuts Clara')))\n"
+        "alike = talk(*[f'u: I like tea of kind {n:03}.' for n in range(40)])\n"
+        "print(render(extract(alike, budget=90, measure=utf8)))\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+            cwd=Path(__file__).parents[3],
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(outputs) == 1
+
+
+def test_compressing_its_own_output_again_and_again_keeps_the_early_facts() -> None:
+    talked = talk("u: My allergy is peanuts, never forget it.", *FILLER[:6])
+    history = [node.message for node in talked]
+    for round_number in range(9):
+        text = chosen(place(history), 120)
+        history = [user(text), *(node.message for node in talk(*FILLER[round_number : round_number + 6]))]
+    assert "My allergy is peanuts, never forget it." in chosen(place(history), 120)

@@ -1,0 +1,461 @@
+"""Compressing on purpose: cases 29-31, 41, 42, 47, 50-53, 56, 77-81, 84, 96-98, 105."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from octavo.core.messages import opens_turn
+from octavo.core.policy import Compress
+from octavo.core.summary import Narrative, SummaryJob
+from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
+from octavo.engine.fold import Order
+from octavo.engine.outcome import (
+    Compressed,
+    CompressionEnded,
+    CompressionStarted,
+    Failed,
+    Outcome,
+    Rejected,
+    Skipped,
+    SummaryText,
+)
+from octavo.errors import BadInput, NotFound, ProviderError, UsageError
+from octavo.testing import ScriptedProvider
+from tests.engine.conftest import MakeEngine
+
+pytestmark = pytest.mark.anyio
+FILLER = "We talked at length about the weather and other things. " * 8
+
+
+class Writer:
+    """A summariser that writes what it is told to, and remembers what it was asked."""
+
+    def __init__(self, *texts: str | BaseException) -> None:
+        self.texts = list(texts)
+        self.jobs: list[SummaryJob] = []
+
+    async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+        self.jobs.append(job)
+        text = self.texts.pop(0) if self.texts else f"Summary number {len(self.jobs)}."
+        if isinstance(text, BaseException):
+            raise text
+        tell(text)
+        return Narrative(text=text, model="writer", prompt="default@1")
+
+
+async def filled(engine: Engine, turns: int = 6) -> Chat:
+    chat = await engine.create("kept title")
+    for n in range(turns):
+        await chat.add(f"Question {n}: deploy build-{n}00 to host{n}.example.org? {FILLER}")
+        await chat.add(f"Yes, build-{n}00 runs on port {9000 + n}. {FILLER}", role="assistant")
+    return chat
+
+
+async def begun(engine: Engine, chat: Chat) -> None:
+    """Wait until a compression has claimed its job."""
+    while not await engine.store.jobs.of_conversation(chat.id):  # noqa: ASYNC110 - the row is written by the store
+        await asyncio.sleep(0.01)
+
+
+async def test_a_manual_compression_covers_and_says_what_it_did(make: MakeEngine) -> None:
+    """Cases 79 and 81: the preview's numbers are what happens; event, result and database agree."""
+    engine = await make(summariser=Writer("They deployed six builds."), window=128_000)
+    chat = await filled(engine)
+    plan = await chat.plan()
+    before = (await chat.usage()).reading.tokens
+    seen = [event async for event in chat.compressing()]
+    assert [type(event) for event in seen] == [CompressionStarted, SummaryText, CompressionEnded]
+    outcome = seen[-1].outcome  # type: ignore[union-attr]
+    assert isinstance(outcome, Compressed)
+    assert outcome.before == before == plan.reading.tokens
+    assert outcome.after == (await chat.usage()).reading.tokens
+    assert outcome.after <= plan.after_cap
+    stored = await chat.serving()
+    assert stored is not None
+    assert stored == outcome.snapshot
+    assert (stored.messages, stored.kind, stored.model) == (plan.covered, "manual", "writer")
+    assert plan.covered + plan.retained == 12
+    assert isinstance(plan.decision, Compress)
+    assert plan.decision.small is True
+    paper = await chat.receipt(stored.id)
+    assert paper is not None
+    assert (paper.tokens_before, paper.tokens_after) == (outcome.before, outcome.after)
+    assert (await chat.info()).title == "kept title"
+
+
+async def test_nothing_to_compress_makes_no_call_and_no_event(make: MakeEngine) -> None:
+    """Case 77."""
+    writer = Writer()
+    chat = await (await make(summariser=writer)).create()
+    await chat.add("Only this.")
+    seen = [event async for event in chat.compressing()]
+    assert [type(event) for event in seen] == [CompressionEnded]
+    assert await chat.compress() == Skipped("nothing", "there is nothing to compress")
+    assert writer.jobs == []
+    assert "nothing to compress" in (await chat.plan()).reason
+
+
+async def test_the_second_compression_is_given_the_first_summary_and_only_what_is_new(
+    make: MakeEngine,
+) -> None:
+    """Cases 35, 94."""
+    writer = Writer("First.", "Second.")
+    engine = await make(summariser=writer, window=128_000)
+    chat = await filled(engine)
+    await chat.compress(keep=0)
+    for n in range(6, 9):
+        await chat.add(f"Question {n}: and build-{n}00? {FILLER}")
+        await chat.add(f"Also on port {9000 + n}. {FILLER}", role="assistant")
+    await chat.compress(keep=0)
+    first, second = writer.jobs
+    assert (first.previous, second.previous) == ("", "First.")
+    assert [node.depth for node in first.covered] == list(range(1, 13))
+    assert [node.depth for node in second.covered] == list(range(13, 19))
+    serving = await chat.serving()
+    assert serving is not None
+    assert (serving.summary, serving.messages) == ("Second.", 18)
+    text = str((await chat.context()).messages[0]["content"])
+    assert "build-000" in text
+
+
+async def test_undo_restores_the_context_byte_for_byte_and_redo_brings_it_back(make: MakeEngine) -> None:
+    """Case 98, also after later turns."""
+    engine = await make(window=128_000)
+    chat = await filled(engine)
+    before = (await chat.context()).messages
+    await chat.compress()
+    after = (await chat.context()).messages
+    assert after != before
+    await chat.undo()
+    assert (await chat.context()).messages == before
+    await chat.add("One more.")
+    await chat.redo()
+    assert (await chat.context()).messages[: len(after)] == after
+    await chat.undo()
+    assert (await chat.context()).messages[: len(before)] == before
+    with pytest.raises(UsageError, match="no compression to undo"):
+        await chat.undo()
+    await chat.redo()
+    with pytest.raises(UsageError, match="no undone compression"):
+        await chat.redo()
+
+
+async def test_summaries_are_edited_regenerated_and_compared_as_versions(make: MakeEngine) -> None:
+    writer = Writer("One.\nTwo.", "About ports.")
+    engine = await make(summariser=writer, window=128_000)
+    chat = await filled(engine)
+    made = await chat.compress()
+    assert isinstance(made, Compressed)
+    edited = await chat.edit_summary(made.snapshot.id, "One.\nThree.")
+    assert (edited.version, edited.kind, edited.cutoff) == (2, "edited", made.snapshot.cutoff)
+    assert "-Two.\n+Three." in await chat.diff(made.snapshot.id, edited.id)
+    again = await chat.regenerate_summary(edited.id, focus="the ports")
+    assert isinstance(again, Compressed)
+    assert (again.snapshot.version, again.snapshot.kind) == (3, "regenerated")
+    assert (again.snapshot.cutoff, again.snapshot.instructions) == (made.snapshot.cutoff, "the ports")
+    assert "the ports" in writer.jobs[-1].focus
+    assert [node.depth for node in writer.jobs[-1].covered] == [node.depth for node in writer.jobs[0].covered]
+    assert (await chat.serving()) == again.snapshot
+    with pytest.raises(BadInput, match="empty summary"):
+        await chat.edit_summary(edited.id, "  ")
+    other = await engine.create()
+    with pytest.raises(NotFound):
+        await other.snapshot(edited.id)
+
+
+async def test_the_originals_of_a_snapshot_can_be_had(make: MakeEngine) -> None:
+    chat = await filled(await make(window=128_000))
+    made = await chat.compress()
+    assert isinstance(made, Compressed)
+    originals = await chat.expand(made.snapshot.id)
+    assert len(originals) == made.snapshot.messages
+    assert originals == (await chat.branch())[: len(originals)]
+    assert [hit.node for hit in await chat.search("build-100")]
+
+
+async def test_a_lost_fact_can_be_added_back(make: MakeEngine) -> None:
+    engine = await make(window=2_048)
+    chat = await filled(engine, 40)
+    made = await chat.compress(keep=0)
+    assert isinstance(made, Compressed)
+    paper = await chat.receipt(made.snapshot.id)
+    assert paper is not None
+    lost = [fact for tally in paper.tallies for fact in tally.lost]
+    assert lost
+    better = await chat.restore(made.snapshot.id, lost[0].text)
+    assert better.version == made.snapshot.version + 1
+    assert lost[0].text in str((await chat.context()).messages[0]["content"])
+    with pytest.raises(NotFound, match="does not list"):
+        await chat.restore(made.snapshot.id, "never said")
+
+
+async def test_a_larger_result_is_rejected_and_nothing_is_stored(make: MakeEngine) -> None:
+    """Case 41."""
+    engine = await make(summariser=Writer("word " * 3_000), window=128_000)
+    chat = await filled(engine, 2)
+    before = (await chat.context()).messages
+    outcome = await chat.compress(keep=0)
+    assert isinstance(outcome, Rejected)
+    assert [problem.flaw for problem in outcome.problems] == ["not_smaller"]
+    assert await chat.snapshots() == ()
+    assert (await chat.context()).messages == before
+
+
+async def test_a_failing_service_changes_nothing(make: MakeEngine) -> None:
+    """Case 48; a manual failure is reported and leaves the breaker alone."""
+    engine = await make(summariser=Writer(ProviderError("quota", retryable=True)), window=128_000)
+    chat = await filled(engine)
+    outcome = await chat.compress()
+    assert outcome == Failed("quota", retryable=True)
+    assert await chat.snapshots() == ()
+    assert engine.state(chat.id).trouble.failures == 0
+    assert isinstance(await chat.compress(), Compressed)
+
+
+async def test_two_requests_to_compress_one_chat_make_one_snapshot(make: MakeEngine) -> None:
+    """Cases 50 and 78."""
+    gate = asyncio.Event()
+
+    class Waiting(Writer):
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+            await gate.wait()
+            return await super().summarise(job, tell)
+
+    engine = await make(summariser=Waiting(), window=128_000)
+    chat = await filled(engine)
+    first = asyncio.create_task(chat.compress())
+    await begun(engine, chat)
+    assert await chat.compress() == Skipped("busy", "this branch is being compressed already")
+    gate.set()
+    assert isinstance(await first, Compressed)
+    assert len(await chat.snapshots()) == 1
+
+
+async def test_a_cancelled_compression_leaves_nothing_behind(make: MakeEngine) -> None:
+    """Case 56: neither failure nor success."""
+
+    class Endless(Writer):
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:  # noqa: ARG002
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    engine = await make(summariser=Endless(), window=128_000)
+    chat = await filled(engine)
+    task = asyncio.create_task(chat.compress())
+    await begun(engine, chat)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert engine.state(chat.id).trouble.failures == 0
+    assert await chat.snapshots() == ()
+    (job,) = await engine.store.jobs.of_conversation(chat.id)
+    assert job.status != "running"
+
+
+@pytest.mark.parametrize("what", ["covered message", "conversation"])
+async def test_deleting_while_compressing_stores_nothing(make: MakeEngine, what: str) -> None:
+    """Cases 52, 53 and 97."""
+    gate = asyncio.Event()
+
+    class Waiting(Writer):
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+            await gate.wait()
+            return await super().summarise(job, tell)
+
+    engine = await make(summariser=Waiting(), window=128_000)
+    chat = await filled(engine)
+    task = asyncio.create_task(chat.compress())
+    await begun(engine, chat)
+    if what == "conversation":
+        await engine.store.delete_conversation(chat.id)
+    else:
+        await chat.delete_message((await chat.branch())[2].id)
+    gate.set()
+    with pytest.raises(NotFound) if what == "conversation" else _nothing():
+        assert isinstance(await task, Failed)
+    if what != "conversation":
+        assert await chat.snapshots() == ()
+
+
+class _nothing:
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+async def test_a_branch_switched_while_compressing_keeps_the_snapshot_where_it_belongs(
+    make: MakeEngine,
+) -> None:
+    """Case 52 and the anchor rule."""
+    gate = asyncio.Event()
+
+    class Waiting(Writer):
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+            await gate.wait()
+            return await super().summarise(job, tell)
+
+    engine = await make(summariser=Waiting(), window=128_000)
+    chat = await filled(engine)
+    old = await chat.tip()
+    task = asyncio.create_task(chat.compress())
+    await begun(engine, chat)
+    first_question = (await chat.branch())[0]
+    await chat.edit(first_question.id, "Something else entirely")
+    gate.set()
+    assert isinstance(await task, Compressed)
+    assert await chat.serving() is None
+    assert old is not None
+    await chat.checkout(old)
+    assert await chat.serving() is not None
+
+
+async def test_pins_are_byte_identical_after_ten_compressions(make: MakeEngine) -> None:
+    """Case 105."""
+    rule = "NEVER deploy on Fridays!\r\n\u200b<b>Ask Ana first.</b>"
+    engine = await make(window=128_000)
+    chat = await engine.create()
+    pinned = await chat.add(rule)
+    await chat.add("Understood.", role="assistant")
+    part = await chat.add(f"The code word is 'aubergine'. {FILLER}")
+    await chat.add("Noted.", role="assistant")
+    await chat.pin(pinned.id)
+    await chat.pin(part.id, "The code word is 'aubergine'.")
+    with pytest.raises(BadInput, match="does not contain"):
+        await chat.pin(part.id, "not there")
+    for n in range(10):
+        for k in range(3):
+            await chat.add(f"Round {n}.{k}: {FILLER}")
+            await chat.add(f"Done {n}.{k}. {FILLER}", role="assistant")
+        assert isinstance(await chat.compress(), Compressed)
+        sent = "\n".join(message.text for message in (await chat.context()).context.pins)
+        assert rule in sent
+        assert "The code word is 'aubergine'." in sent
+    assert len(await chat.snapshots()) == 10
+    assert await chat.unpin(pinned.id)
+    assert not await chat.unpin(pinned.id)
+
+
+async def test_regenerated_answers_and_edits_pick_the_right_snapshot(make: MakeEngine) -> None:
+    """Cases 26, 27 and 31 through the engine."""
+    engine = await make(lambda _: "Another answer.", window=128_000)
+    chat = await filled(engine)
+    made = await chat.compress()
+    assert isinstance(made, Compressed)
+    async for _ in chat.regenerate():
+        pass
+    assert (await chat.serving()) == made.snapshot
+    assert len(await chat.branches()) == 2
+    branch = await chat.branch()
+    early = next(node for node in branch if opens_turn(node.message))
+    await chat.edit(early.id, "A different start")
+    assert await chat.serving() is None
+    copy = await chat.fork(branch[-1].id, title="copy")
+    theirs = await copy.serving()
+    assert theirs is not None
+    assert theirs.summary == made.snapshot.summary
+    assert theirs.id != made.snapshot.id
+    assert await engine.store.check() == ()
+
+
+async def test_compressing_up_to_a_message_covers_that_and_no_more(make: MakeEngine) -> None:
+    chat = await filled(await make(window=128_000))
+    target = (await chat.branch())[3]
+    made = await chat.compress(up_to=target.id)
+    assert isinstance(made, Compressed)
+    assert made.snapshot.cutoff == target.id
+    assert isinstance(await chat.compress(up_to=target.id), Skipped)
+
+
+@pytest.mark.parametrize("keep", [-1, True, 1.5])
+async def test_a_bad_keep_is_refused(make: MakeEngine, keep: float) -> None:
+    chat = await filled(await make(), 1)
+    with pytest.raises(BadInput, match=r"keep|retained"):
+        await chat.compress(keep=keep)
+
+
+class Spy:
+    """A hook that adds instructions, vetoes, or breaks."""
+
+    def __init__(self, answer: object = None) -> None:
+        self.answer, self.after_calls = answer, list[Outcome]()
+
+    async def before(self, chat: Chat, order: Order) -> object:  # noqa: ARG002
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+    async def after(self, chat: Chat, outcome: Outcome) -> None:  # noqa: ARG002
+        self.after_calls.append(outcome)
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+
+
+async def test_hooks_add_instructions_veto_and_never_break_a_turn(make: MakeEngine) -> None:
+    """Case 80."""
+    writer, adds, breaks = Writer(), Spy("Keep the ports."), Spy(RuntimeError("hook"))
+    engine = await make(summariser=writer, hooks=(adds, breaks), window=128_000)
+    chat = await filled(engine)
+    assert isinstance(await chat.compress(focus="hosts"), Compressed)
+    assert writer.jobs[0].focus == "hosts\nKeep the ports."
+    assert len(adds.after_calls) == len(breaks.after_calls) == 1
+    assert isinstance(await chat.compress(), Skipped)
+    assert len(adds.after_calls) == 1
+    vetoed = await make(summariser=writer, hooks=(Spy(False),), window=128_000)
+    assert await (await filled(vetoed)).compress() == Skipped("vetoed", "a hook refused")
+
+
+async def test_jobs_of_a_dead_worker_are_taken_over(make: MakeEngine) -> None:
+    """Case 54: the job row outlives its worker."""
+    engine = await make()
+    chat = await filled(engine, 14)
+    scene = await chat.scene()
+    anchor = next(node for node in reversed(scene.recipe.retained) if opens_turn(node.message))
+    await engine.store.jobs.claim(
+        chat.id, anchor=anchor.id, worker="dead", seen=None, tip=scene.tip, lease=-1.0
+    )
+    assert await engine.take_over() == 1
+    await chat.settled()
+    assert await chat.serving() is not None
+    assert await engine.take_over() == 0
+
+
+async def test_twenty_rounds_stay_bounded_and_keep_an_early_fact_and_constraint(make: MakeEngine) -> None:
+    """Case 47, without any model."""
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Important: the API key rotates every 37 days, and we must never log request bodies.")
+    await chat.add("Understood: rotation every 37 days, never log request bodies.", role="assistant")
+    sizes: list[int] = []
+    for n in range(20):
+        for k in range(6):
+            await chat.add(f"Round {n}.{k}: what about module_{n}_{k}.py? {FILLER}")
+            await chat.add(f"It is fine, version {n}.{k}.0. {FILLER}", role="assistant")
+        outcome = await chat.compress()
+        assert isinstance(outcome, Compressed)
+        sizes.append(outcome.snapshot.tokens_after)
+    budget = (await chat.usage()).budget
+    assert max(sizes) <= budget.snapshot
+    text = str((await chat.context()).messages[0]["content"])
+    assert "37 days" in text
+    assert "never log request bodies" in text
+
+
+async def test_the_cheap_model_writes_the_summary_by_default_and_bad_output_falls_back(
+    make: MakeEngine,
+) -> None:
+    """Cases 38 and 109: an empty answer is never stored as a summary; the exact lines speak alone."""
+    provider = ScriptedProvider(["", "   "])
+    engine = await make(provider=provider, summariser="same", window=128_000)
+    chat = await filled(engine)
+    outcome = await chat.compress()
+    assert isinstance(outcome, Compressed)
+    assert outcome.snapshot.summary == ""
+    assert outcome.snapshot.model == ""
+    assert outcome.snapshot.extracts
+    assert [problem.flaw for problem in outcome.problems] == ["empty", "empty"]

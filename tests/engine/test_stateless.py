@@ -1,0 +1,201 @@
+"""One call on plain lists: fits, stays valid, keeps its format, and says what it did."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import octavo
+from octavo.core.messages import Message
+from octavo.core.protocol import RULES, check
+from octavo.core.wire import read
+from octavo.errors import BadInput, ContextOverflow, UsageError
+
+DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
+FILLER = "and we talked about it for a long while without any result worth keeping. " * 6
+
+
+def chat(turns: int = 20) -> list[dict[str, Any]]:
+    history: list[dict[str, Any]] = [{"role": "system", "content": "You are careful."}]
+    for n in range(turns):
+        history.append({"role": "user", "content": f"Is /srv/app{n}/config.toml right? {FILLER}"})
+        history.append({"role": "assistant", "content": f"Yes, it listens on port {7000 + n}. {FILLER}"})
+    return history
+
+
+def agent(rounds: int = 12) -> list[dict[str, Any]]:
+    history: list[dict[str, Any]] = [
+        {"role": "user", "content": "Fix the failing test in tests/test_ports.py."}
+    ]
+    for n in range(rounds):
+        call = {
+            "id": f"call_{n}",
+            "type": "function",
+            "function": {"name": "read", "arguments": f'{{"n": {n}}}'},
+        }
+        history.append({"role": "assistant", "content": f"Reading part {n}.", "tool_calls": [call]})
+        history.append(
+            {"role": "tool", "tool_call_id": f"call_{n}", "content": f"PORT_{n} = {7000 + n}\n" + FILLER}
+        )
+    return history
+
+
+def text(messages: Sequence[dict[str, Any]]) -> str:
+    return json.dumps(messages)
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.25, 0.5])
+@pytest.mark.parametrize("history", [chat(), agent()], ids=["chat", "agent"])
+def test_the_result_fits_is_valid_and_keeps_what_matters(history: list[dict[str, Any]], ratio: float) -> None:
+    result = octavo.compress(history, model="gpt-4o", ratio=ratio)
+    assert result.after <= result.before * ratio
+    assert check(read("openai", result.messages), RULES["openai"]) == ()
+    assert result.covered > 0
+    assert result.receipt is not None
+    assert (result.receipt.tokens_before, result.receipt.tokens_after) == (result.before, result.after)
+    if history[0]["role"] == "system":
+        assert result.messages[0] == history[0]
+    assert sum(str(7000 + n) in text(result.messages) for n in range(12)) >= 3
+
+
+def test_what_fits_comes_back_as_it_was() -> None:
+    history = chat(3)
+    result = octavo.compress(history, model="gpt-4o")
+    assert result.messages == history
+    assert (result.covered, result.receipt, result.snapshot) == (0, None, None)
+    assert result.after == result.before
+
+
+def test_tool_calls_keep_their_results_and_the_task_goes_along() -> None:
+    result = octavo.compress(agent(), budget=700)
+    assert any("Fix the failing test" in str(message["content"]) for message in result.messages)
+    assert check(read("openai", result.messages), RULES["openai"]) == ()
+
+
+def test_anthropic_and_gemini_lists_stay_in_their_format() -> None:
+    anthropic = [
+        {"role": m["role"], "content": [{"type": "text", "text": m["content"]}]}
+        for m in chat()
+        if m["role"] != "system"
+    ]
+    result = octavo.compress(
+        anthropic, model="claude-sonnet-4-5", ratio=0.3, system="Be kind.", format="anthropic"
+    )
+    assert result.format == "anthropic"
+    assert result.system == "Be kind."
+    assert check(read("anthropic", result.messages, result.system), RULES["anthropic"]) == ()
+    gemini = [
+        {"role": "model" if m["role"] == "assistant" else "user", "parts": [{"text": m["content"]}]}
+        for m in chat()
+        if m["role"] != "system"
+    ]
+    folded = octavo.compress(gemini, model="gemini-2.5-pro", ratio=0.3)
+    assert folded.format == "gemini"
+    assert check(read("gemini", folded.messages), RULES["gemini"]) == ()
+
+
+def test_focus_raises_what_it_names() -> None:
+    history = chat(60)
+    plain = octavo.compress(history, ratio=0.06, keep=0)
+    focused = octavo.compress(history, ratio=0.06, keep=0, focus="/srv/app17/config.toml")
+    assert "app17" in text(focused.messages)
+    assert text(focused.messages) != text(plain.messages)
+
+
+def test_the_yardsticks_unit_is_characters_by_four() -> None:
+    history = [{"role": "user", "content": "abcde"}, {"role": "assistant", "content": ""}]
+    assert octavo.compress(history, meter="chars4").before == 2 + 4 + 4
+    call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    asked: list[dict[str, Any]] = [*history, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    asked.append({"role": "tool", "tool_call_id": "c", "content": "ok"})
+    assert octavo.compress(asked, meter="chars4").before == 10 + (4 + 8 + 1 + 1) + (4 + 1)
+
+
+def test_its_own_output_can_be_compressed_again() -> None:
+    """Progressively, with only its own output: early facts survive several rounds."""
+    history = chat(10)
+    for step in range(5):
+        history = octavo.compress(history, budget=1_200).messages
+        history += chat(30 + step)[-8:]
+    folded = octavo.compress(history, budget=1_200)
+    assert folded.after <= 1_200
+    assert sum("<conversation_summary" in str(m["content"]) for m in folded.messages) == 1
+    assert "7001" in text(folded.messages)
+
+
+def test_a_function_may_write_the_summary() -> None:
+    asked: list[tuple[int, str]] = []
+
+    def write(messages: Sequence[Message], previous: str) -> str:
+        asked.append((len(messages), previous))
+        return "They checked many ports."
+
+    first = octavo.compress(chat(), ratio=0.3, summariser=write)
+    assert "They checked many ports." in text(first.messages)
+    octavo.compress([*first.messages, *chat(12)[1:]], budget=1_500, summariser=write)
+    assert asked[0][1] == ""
+    assert asked[1][1] == "They checked many ports."
+
+
+def test_inside_an_event_loop_there_is_another_name() -> None:
+    async def write(messages: Sequence[Message], previous: str) -> str:  # noqa: ARG001
+        return "Short."
+
+    async def run() -> str:
+        with pytest.raises(UsageError, match="acompress"):
+            octavo.compress(chat(), ratio=0.3, summariser=write)
+        return text((await octavo.acompress(chat(), ratio=0.3, summariser=write)).messages)
+
+    assert "Short." in asyncio.run(run())
+    assert "Short." in text(octavo.compress(chat(), ratio=0.3, summariser=write).messages)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"budget": 0}, "budget: expected a number of tokens above 0"),
+        ({"budget": 100, "ratio": 0.5}, "give a budget or a ratio, not both"),
+        ({"ratio": 1.5}, "ratio: expected a number between 0 and 1"),
+        ({"ratio": 0.5, "policy": "best"}, "unknown policy"),
+        ({"ratio": 0.5, "keep": 2.5}, "keep: expected"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, Any], error: str) -> None:
+    with pytest.raises(BadInput, match=error):
+        octavo.compress(chat(), **options)
+
+
+def test_bad_messages_are_named_by_their_place() -> None:
+    with pytest.raises(BadInput, match=r"messages\[1\]"):
+        octavo.compress([{"role": "user", "content": "x"}, {"role": "boss", "content": "y"}])
+
+
+def test_what_cannot_fit_shows_the_sum() -> None:
+    with pytest.raises(ContextOverflow) as overflow:
+        octavo.compress([{"role": "user", "content": "word " * 500}], budget=100)
+    assert overflow.value.terms["limit"] == 100
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the shared conversations are not on this machine")
+@pytest.mark.parametrize("name", ["agent_tau_airline", "agent_miniswe", "locomo10"])
+def test_real_conversations_fit_and_stay_valid(name: str) -> None:
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt") as lines:
+        for line, _ in zip(lines, range(5), strict=False):
+            messages = json.loads(line)["messages"]
+            plain = [
+                {k: v for k, v in m.items() if k in ("role", "content", "tool_calls", "tool_call_id")}
+                for m in messages
+            ]
+            prompt = [m for m in plain if m["role"] == "system"]
+            fixed = octavo.compress(prompt, meter="chars4", budget=10**6).before if prompt else 0
+            whole = octavo.compress(plain, meter="chars4", budget=10**6).before
+            budget = fixed + (whole - fixed) // 10
+            result = octavo.compress(plain, budget=budget, meter="chars4")
+            assert result.after <= budget
+            assert check(read("openai", result.messages), RULES["openai"]) == ()

@@ -1,0 +1,323 @@
+"""One turn, end to end: cases 3, 4, 8, 10, 48, 51, 56, 64-66, 101, 103, 109, 110."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from octavo.core.messages import Message, ToolCall, assistant
+from octavo.core.protocol import OPENAI, check
+from octavo.core.reply import Chunk, Delta, Reply, Request
+from octavo.engine.chat import Chat
+from octavo.engine.outcome import (
+    Answered,
+    AnswerFailed,
+    AnswerText,
+    Compressed,
+    CompressionEnded,
+    CompressionStarted,
+    Event,
+    Sending,
+    Shrunk,
+    Stored,
+)
+from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, UnknownModel, WindowExceeded
+from octavo.store.values import ForConversation
+from octavo.testing import ScriptedProvider
+from tests.engine.conftest import MakeEngine, billed
+
+pytestmark = pytest.mark.anyio
+LONG = "The quick brown fox jumps over the lazy dog near port 8080. " * 12
+
+
+async def events(stream: AsyncIterator[Event]) -> list[Event]:
+    return [event async for event in stream]
+
+
+def names(seen: list[Event]) -> list[str]:
+    return [type(event).__name__ for event in seen if not isinstance(event, AnswerText)]
+
+
+async def talk(chat: Chat, turns: int, text: str = LONG) -> list[Event]:
+    seen: list[Event] = []
+    for n in range(turns):
+        seen += await events(chat.turn(f"Question {n}. {text}"))
+        await chat.settled()
+    return seen
+
+
+async def test_a_turn_stores_asks_and_stores_again(make: MakeEngine) -> None:
+    engine = await make(lambda _: "Hello there.")
+    chat = await engine.create("greeting")
+    seen = await events(chat.turn("Hi"))
+    assert names(seen) == ["Stored", "Sending", "Answered"]
+    assert "".join(event.text for event in seen if isinstance(event, AnswerText)) == "Hello there."
+    assert [node.message.text for node in await chat.branch()] == ["Hi", "Hello there."]
+    assert (await chat.info()).title == "greeting"
+
+
+async def test_the_users_message_is_stored_before_anything_can_fail(make: MakeEngine) -> None:
+    """Cases 48 and 110."""
+    engine = await make(lambda _: ProviderError("the service is down", retryable=True))
+    chat = await engine.create()
+    seen = await events(chat.turn("Do not lose me"))
+    assert names(seen) == ["Stored", "Sending", "AnswerFailed"]
+    failure = seen[-1]
+    assert isinstance(failure, AnswerFailed)
+    assert (failure.error, failure.retryable, failure.node) == ("the service is down", True, None)
+    assert [node.message.text for node in await chat.branch()] == ["Do not lose me"]
+
+
+async def test_long_conversations_never_overflow_and_are_compressed_in_the_background(
+    make: MakeEngine,
+) -> None:
+    """Case 4 among others: what the provider is billed for stays inside the window less the reply."""
+    bills: list[int] = []
+
+    def say(request: Request) -> str:
+        assert check(request.messages, OPENAI) == ()
+        bills.append(billed(request))
+        return f"Noted: item {len(bills)} lives in src/part{len(bills)}.py. " + LONG[:200]
+
+    engine = await make(say)
+    chat = await engine.create(system="Be brief.")
+    seen = await talk(chat, 40)
+    assert max(bills) <= 4_096 - 1_024
+    assert not any(isinstance(event, CompressionStarted | Shrunk) for event in seen)
+    assert len(await chat.snapshots()) >= 3
+    assert await engine.store.check() == ()
+
+
+async def test_above_the_hard_mark_it_compresses_before_sending(make: MakeEngine) -> None:
+    """Case 3: the pending input alone crosses the mark, and auto is off (case 10)."""
+    engine = await make()
+    chat = await engine.create()
+    await chat.set(auto=False)
+    seen = await talk(chat, 22)
+    hard = [event for event in seen if isinstance(event, CompressionEnded)]
+    assert hard
+    assert all(isinstance(event.outcome, Compressed) and event.outcome.urgency == "hard" for event in hard)
+    for event in seen:
+        if isinstance(event, Sending):
+            assert event.usage.reading.cautious <= event.usage.budget.hard
+
+
+async def test_turns_below_the_hard_mark_never_wait_for_a_compression(make: MakeEngine) -> None:
+    """Case 51: messages that come while it compresses are answered from the old context, and nothing is lost."""
+    gate = asyncio.Event()
+
+    class Slow:
+        async def summarise(self, job: object, tell: object) -> object:  # noqa: ARG002
+            from octavo.core.summary import Narrative
+
+            await gate.wait()
+            return Narrative(text="They counted foxes near port 8080.", model="slow")
+
+    engine = await make(summariser=Slow())
+    chat = await engine.create()
+    for n in range(13):
+        await events(chat.turn(f"Question {n}. {LONG}"))
+    assert (await chat.serving()) is None
+    assert not gate.is_set()
+    gate.set()
+    await chat.settled()
+    serving = await chat.serving()
+    assert serving is not None
+    assert serving.summary == "They counted foxes near port 8080."
+    assert len(await chat.branch()) == 26
+    assert await engine.store.check() == ()
+
+
+async def test_tool_calls_are_passed_through_and_the_loop_is_checked_at_each_round(make: MakeEngine) -> None:
+    """Cases 8 and 101."""
+    rounds = 0
+
+    def say(_: Request) -> Reply:
+        nonlocal rounds
+        rounds += 1
+        if rounds > 25:
+            return Reply(message=assistant("All read."))
+        call = ToolCall(id=f"call_{rounds}", name="read", input=f'{{"path":"src/file{rounds}.py"}}')
+        return Reply(message=Message(role="assistant", parts=(call,)), finish="tool_calls")
+
+    engine = await make(say)
+    chat = await engine.create()
+    seen = await events(chat.turn("Read every file and tell me about the ports."))
+    while (last := seen[-1]) and isinstance(last, Answered) and last.reply.message.calls:
+        for call in last.reply.message.calls:
+            await chat.add(
+                {"role": "tool", "tool_call_id": call.id, "content": f"port = {8000 + rounds}\n" + LONG}
+            )
+        seen += await events(chat.answer())
+    assert isinstance(seen[-1], Answered)
+    sent = (await chat.context()).messages
+    assert any("Read every file" in str(message["content"]) for message in sent)
+    compressions = [e for e in seen if isinstance(e, CompressionEnded)]
+    assert compressions
+    assert all(isinstance(e.outcome, Compressed) for e in compressions)
+    assert await engine.store.check() == ()
+
+
+async def test_switching_to_a_smaller_model_compresses_before_the_first_request(make: MakeEngine) -> None:
+    """Cases 64 and 103."""
+    engine = await make(window=128_000)
+    chat = await engine.create()
+    await talk(chat, 25)
+    assert await chat.serving() is None
+    await engine.models.learn_window("gpt-4o-mini", 4_096)
+    await chat.set(model="gpt-4o-mini")
+    seen = await events(chat.turn("And now?"))
+    ended = [event.outcome for event in seen if isinstance(event, CompressionEnded)]
+    assert len(ended) == 1
+    assert isinstance(ended[0], Compressed)
+    assert (await chat.usage()).budget.window == 4_096
+
+
+async def test_an_overflow_error_teaches_the_window_and_the_turn_goes_on(make: MakeEngine) -> None:
+    """The provider accepts less than the card says; the size is learned and kept for the next engine."""
+    real = 3_000
+
+    def say(request: Request) -> str | BaseException:
+        if billed(request) > real:
+            return WindowExceeded(f"at most {real}", window=real)
+        return "Fine."
+
+    engine = await make(say, window=8_000)
+    chat = await engine.create()
+    seen = await talk(chat, 40)
+    assert not any(isinstance(event, AnswerFailed) for event in seen)
+    assert (await chat.usage()).budget.window == real
+    again = await make(say, window=8_000)
+    assert (await again.models.meter("gpt-4o")).card.window == real
+
+
+async def test_an_overflow_without_a_number_is_believed_step_by_step(make: MakeEngine) -> None:
+    def say(request: Request) -> str | BaseException:
+        return "Fine." if billed(request) <= 2_500 else WindowExceeded("too long")
+
+    engine = await make(say, window=3_600)
+    chat = await engine.create()
+    seen = await talk(chat, 30)
+    failures = [event for event in seen if isinstance(event, AnswerFailed)]
+    assert all(failure.kind == "window_exceeded" for failure in failures)
+    assert len(failures) <= 2
+    assert isinstance(seen[-1], Answered)
+
+
+async def test_a_long_tool_output_is_shown_by_head_and_tail_and_kept_whole(make: MakeEngine) -> None:
+    """Case 68."""
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Read the log.")
+    await chat.add(Message(role="assistant", parts=(ToolCall(id="c1", name="read", input="{}"),)))
+    log = "start\n" + "x" * 500_000 + "\nend of log"
+    node = await chat.add({"role": "tool", "tool_call_id": "c1", "content": log})
+    sent = (await chat.context()).messages
+    shown = str(sent[-1]["content"])
+    assert len(shown) < 10_000
+    assert shown.startswith("start")
+    assert shown.endswith("end of log")
+    assert f"whole text: message {node.id}" in shown
+    assert (await engine.store.node(node.id)).message.results[0].text == log
+
+
+async def test_what_cannot_fit_says_so_with_the_sums(make: MakeEngine) -> None:
+    """Case 61, and nothing is lost: the message is stored."""
+    engine = await make()
+    chat = await engine.create()
+    with pytest.raises(ContextOverflow) as overflow:
+        await events(chat.turn("word " * 10_000))
+    assert overflow.value.terms["last_turn"] > overflow.value.terms["limit"]
+    assert len(await chat.branch()) == 1
+
+
+async def test_overhead_that_leaves_no_room_is_refused_with_a_breakdown(make: MakeEngine) -> None:
+    """Case 100."""
+    engine = await make()
+    chat = await engine.create(system="rule " * 5_000)
+    with pytest.raises(BadBudget) as refused:
+        await events(chat.turn("Hi"))
+    assert refused.value.terms["system"] > 4_000
+
+
+async def test_stopping_an_answer_keeps_what_was_said(make: MakeEngine) -> None:
+    """Case 67: an aborted answer stays, is marked, and breaks nothing."""
+    engine = await make(lambda _: "one two three four")
+    chat = await engine.create()
+    stream = chat.turn("Count")
+    async for event in stream:
+        if isinstance(event, AnswerText) and event.text.startswith("two"):
+            break
+    await stream.aclose()
+    branch = await chat.branch()
+    assert (branch[-1].message.text, branch[-1].status) == ("one two ", "aborted")
+    assert names(await events(chat.turn("Go on"))) == ["Stored", "Sending", "Answered"]
+
+
+class Breaking(ScriptedProvider):
+    """Says a word, then the line breaks."""
+
+    async def stream(self, request: Request) -> AsyncIterator[Chunk]:  # noqa: ARG002
+        yield Delta("half ")
+        raise ProviderError("connection lost", retryable=True)
+
+
+async def test_a_broken_stream_keeps_what_was_said(make: MakeEngine) -> None:
+    engine = await make(provider=Breaking([]))
+    chat = await engine.create()
+    seen = await events(chat.turn("Go"))
+    failure = seen[-1]
+    assert isinstance(failure, AnswerFailed)
+    assert failure.node is not None
+    assert failure.node.status == "aborted"
+
+
+async def test_empty_conversations_and_missing_models_are_named(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    with pytest.raises(NotFound, match="empty"):
+        await chat.context()
+    assert (await chat.usage()).reading.tokens < 10
+    from octavo.engine.engine import Engine
+
+    nameless = await Engine.open("sqlite://")
+    with pytest.raises(UnknownModel, match=r"no model is chosen|needs a name"):
+        await events((await nameless.create()).turn("Hi"))
+    await nameless.close()
+
+
+async def test_a_context_is_the_same_after_a_restart_and_in_another_engine(make: MakeEngine) -> None:
+    """Cases 65 and 99."""
+    engine = await make()
+    chat = await engine.create(system="Be brief.")
+    await talk(chat, 30)
+    again = await (await make()).chat(chat.id)
+    assert (await again.context()).messages == (await chat.context()).messages
+    assert [s.id for s in await again.snapshots()] == [s.id for s in await chat.snapshots()]
+
+
+async def test_settings_of_a_conversation_beat_global_ones(make: MakeEngine) -> None:
+    """Case 82."""
+    from octavo.store.values import Everywhere
+
+    engine = await make()
+    chat, other = await engine.create(), await engine.create()
+    await engine.configure(Everywhere(), {"soft": 0.7})
+    await engine.configure(ForConversation(chat.id), {"soft": 0.6})
+    for each in (chat, other):
+        await each.add("Hi")
+    assert (await chat.scene()).policy.marks.soft == 0.6
+    assert (await other.scene()).policy.marks.soft == 0.7
+    await chat.set(soft=None)
+    assert (await chat.scene()).policy.marks.soft == 0.7
+
+
+async def test_stored_first_means_stored(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    async for event in chat.turn("Hi"):
+        if isinstance(event, Stored):
+            assert (await engine.store.node(event.node.id)).message.text == "Hi"
+            break
