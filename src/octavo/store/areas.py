@@ -1,0 +1,190 @@
+"""The store's areas beside conversations and messages: snapshots, jobs, pins, settings and keys.
+
+Like the store's own methods, each is one transaction or one read, begun and ended inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from octavo.core.context import Pin
+from octavo.core.fields import Json
+from octavo.core.snapshot import Snapshot
+from octavo.store import jobs, keys, pins, settings, snapshots
+from octavo.store.engines import Database
+from octavo.store.values import ApiKey, Busy, Job, PinPlace, Refused, Scope, Stale
+
+
+class Snapshots:
+    """The snapshots of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, conversation: str, snapshot: Snapshot) -> Snapshot:
+        """Store a snapshot as the newest version for its cutoff; it serves from now on."""
+        return await self._database.write(lambda c: snapshots.add(c, conversation, snapshot))
+
+    async def edit(self, id: str, summary: str, *, tokens_after: int | None = None) -> Snapshot:
+        """Add a version with another summary."""
+        return await self._database.write(lambda c: snapshots.edit(c, id, summary, tokens_after))
+
+    async def undo(self, id: str) -> Snapshot:
+        """Take a snapshot out of service."""
+        return await self._database.write(lambda c: snapshots.set_state(c, id, "undone"))
+
+    async def redo(self, id: str) -> Snapshot:
+        """Bring an undone snapshot back."""
+        return await self._database.write(lambda c: snapshots.set_state(c, id, "active"))
+
+    async def get(self, id: str) -> Snapshot:
+        return await self._database.read(lambda c: snapshots.get(c, id))
+
+    async def conversation_of(self, id: str) -> str:
+        return await self._database.read(lambda c: snapshots.conversation_of(c, id))
+
+    async def newer(self, conversations: Sequence[str], after: str) -> tuple[tuple[str, Snapshot], ...]:
+        """Find snapshots of conversations whose ids are larger than `after`, each with its conversation."""
+        return await self._database.read(lambda c: snapshots.newer(c, conversations, after))
+
+    async def of_conversation(self, conversation: str) -> tuple[Snapshot, ...]:
+        """List all snapshots, by cutoff and version."""
+        return await self._database.read(lambda c: snapshots.of_conversation(c, conversation))
+
+    async def of_branch(self, tip: str) -> tuple[Snapshot, ...]:
+        """List the snapshots whose anchor lies on a branch, by cutoff and version."""
+        return await self._database.read(lambda c: snapshots.of_branch(c, tip))
+
+
+class Jobs:
+    """The compression jobs of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(
+        self,
+        conversation: str,
+        *,
+        anchor: str,
+        worker: str,
+        seen: str | None,
+        tip: str | None = None,
+        trigger: str = "auto",
+        lease: float = jobs.LEASE,
+    ) -> Job | Busy | Stale:
+        """Take the compression of an anchor for `lease` seconds.
+
+        `tip` is the node the plan was made for and `seen` the snapshot that served it then: if another one serves
+        it now, somebody has compressed meanwhile. A job whose worker let the lease run out is taken over.
+        """
+        return await self._database.write(
+            lambda c: jobs.claim(
+                c,
+                conversation,
+                anchor=anchor,
+                tip=tip or anchor,
+                seen=seen,
+                trigger=trigger,
+                worker=worker,
+                lease=lease,
+            )
+        )
+
+    async def renew(self, job: Job, *, lease: float = jobs.LEASE, progress: str | None = None) -> bool:
+        """Prolong the lease; false when the job is no longer ours: stop working."""
+        return await self._database.write(lambda c: jobs.renew(c, job, lease, progress))
+
+    async def finish(self, job: Job, snapshot: Snapshot) -> Snapshot | Refused:
+        """Store the snapshot and close the job, both or neither."""
+        return await self._database.write(lambda c: jobs.finish(c, job, snapshot))
+
+    async def fail(self, job: Job, error: str) -> bool:
+        """Give a job up; false when it is no longer ours."""
+        return await self._database.write(lambda c: jobs.close(c, job, "failed", error))
+
+    async def cancel(self, id: str) -> bool:
+        """Stop a job whoever runs it; its worker learns it when it renews."""
+        return await self._database.write(lambda c: jobs.cancel(c, id))
+
+    async def get(self, id: str) -> Job:
+        return await self._database.read(lambda c: jobs.get(c, id))
+
+    async def of_conversation(self, conversation: str) -> tuple[Job, ...]:
+        """List the jobs of a conversation, the newest first."""
+        return await self._database.read(lambda c: jobs.of_conversation(c, conversation))
+
+    async def abandoned(self) -> tuple[Job, ...]:
+        """List the running jobs whose workers died."""
+        return await self._database.read(jobs.abandoned)
+
+
+class Pins:
+    """The pins of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, node: str, start: int = 0, stop: int = 0) -> None:
+        """Pin a message, or the selection `start:stop` of its text."""
+        await self._database.write(lambda c: pins.add(c, PinPlace(node=node, start=start, stop=stop)))
+
+    async def remove(self, node: str, start: int = 0, stop: int = 0) -> bool:
+        """Unpin; false when it was not pinned."""
+        return await self._database.write(
+            lambda c: pins.remove(c, PinPlace(node=node, start=start, stop=stop))
+        )
+
+    async def of_conversation(self, conversation: str) -> tuple[PinPlace, ...]:
+        return await self._database.read(lambda c: pins.of_conversation(c, conversation))
+
+    async def of_branch(self, tip: str, *, tokenizer: str | None = None) -> tuple[Pin, ...]:
+        """Give the pins that lie on a branch, in order of position."""
+        return await self._database.read(lambda c: pins.of_branch(c, tip, tokenizer))
+
+
+class Settings:
+    """The settings of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, scope: Scope, key: str, value: Json) -> None:
+        await self._database.write(lambda c: settings.put(c, scope, key, value))
+
+    async def remove(self, scope: Scope, key: str) -> bool:
+        """Remove a setting, so that the next level holds; false when it was not set."""
+        return await self._database.write(lambda c: settings.remove(c, scope, key))
+
+    async def of_scope(self, scope: Scope) -> dict[str, Json]:
+        """Give what is set at one level."""
+        return await self._database.read(lambda c: settings.of_scope(c, scope))
+
+    async def resolve(self, *, model: str | None = None, conversation: str | None = None) -> dict[str, Json]:
+        """Give what holds: conversation before model before everywhere."""
+        return await self._database.read(lambda c: settings.resolve(c, model, conversation))
+
+
+class Keys:
+    """The API keys of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, name: str, *, owner: str = "", scopes: Iterable[str] = ()) -> tuple[ApiKey, str]:
+        """Make a key; its secret is returned here and never again."""
+        wanted = tuple(scopes)
+        return await self._database.write(lambda c: keys.create(c, name, owner, wanted))
+
+    async def find(self, secret: str) -> ApiKey | None:
+        """Find the key of a secret; None when there is none or it was revoked."""
+        found = await self._database.read(lambda c: keys.find(c, secret))
+        if found is not None and keys.is_due(found):
+            await self._database.write(lambda c: keys.note_use(c, found.id))
+        return found
+
+    async def revoke(self, id: str) -> ApiKey:
+        return await self._database.write(lambda c: keys.revoke(c, id))
+
+    async def every(self, *, owner: str | None = None) -> tuple[ApiKey, ...]:
+        return await self._database.read(lambda c: keys.every(c, owner))

@@ -1,0 +1,34 @@
+"""An online copy of an SQLite database: one state of it, taken while others read and write."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from octavo.errors import UsageError
+
+
+def copy_file(source: Path, target: Path, *, overwrite: bool) -> None:
+    """Copy a database to a file that appears whole or not at all."""
+    if target.exists() and not overwrite:
+        raise UsageError(f"{target} exists; give another path, or say that it may be replaced")
+    if not target.parent.is_dir():
+        raise UsageError(f"the folder {str(target.parent)!r} does not exist; create it, or give another path")
+    partial = target.with_name(f"{target.name}.partial")
+    partial.unlink(missing_ok=True)
+    try:
+        _copy(source, partial)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    original, copy = sqlite3.connect(source), sqlite3.connect(target)
+    try:
+        original.backup(copy)
+        # One file: the copy is closed without a journal beside it.
+        copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+    finally:
+        copy.close()
+        original.close()

@@ -1,0 +1,226 @@
+"""Re-proves the whole store, from the words up: nothing that was stored is taken on trust.
+
+Every message is read and its digest computed again, every place in the tree compared with its parent's, every
+snapshot with the branch it claims to stand for. Page by page, so that a store of any size is checked while in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from octavo.core.messages import chain, digest
+from octavo.core.snapshot import Snapshot
+from octavo.errors import OctavoError, StoreError
+from octavo.store import reading, rows
+from octavo.store.engines import Database
+from octavo.store.parts import EMPTIED, Packed, unpack
+from octavo.store.schema import (
+    attachment,
+    conversation,
+    large_text,
+    message,
+    message_token,
+    pin,
+    plain_id,
+    snapshot,
+)
+from octavo.store.values import Problem
+from octavo.store.walk import jump_depth
+
+PAGE = 500
+"""Messages checked at a time."""
+
+
+async def check(database: Database) -> tuple[Problem, ...]:
+    """Look for anything that does not add up."""
+    problems: list[Problem] = []
+    if database.dialect == "sqlite":
+        problems += await database.read(_check_file)
+        problems += await _check_search(database)
+    after = 0
+    while True:
+        found, last = await database.view(lambda connection, n=after: _check_messages(connection, n))  # type: ignore[misc]
+        problems += found
+        if last is None:
+            break
+        after = last
+    problems += await database.view(_check_conversations)
+    problems += await database.view(_check_snapshots)
+    problems += await database.view(_check_beside)
+    return tuple(problems)
+
+
+async def _check_file(connection: AsyncConnection) -> list[Problem]:
+    found = (await connection.scalars(sa.text("PRAGMA integrity_check"))).all()
+    return [Problem("file", "", str(line)) for line in found if line != "ok"]
+
+
+async def _check_search(database: Database) -> list[Problem]:
+    async def prove(connection: AsyncConnection) -> None:
+        for index in ("message_fts", "large_text_fts"):
+            await connection.execute(
+                sa.text(f"INSERT INTO {index}({index}, rank) VALUES ('integrity-check', 1)")
+            )
+
+    try:
+        await database.write(prove)
+    except StoreError as error:
+        return [Problem("search", "", f"the index does not match the messages: {error}")]
+    return []
+
+
+def _page(after: int) -> sa.Select[Any]:
+    m, parent, jump, far = message, *(message.alias(name) for name in ("parent", "jump", "far"))
+    return (
+        sa.select(
+            m,
+            parent.c.id.label("parent_found"),
+            parent.c.conversation_id.label("parent_conversation"),
+            parent.c.depth.label("parent_depth"),
+            parent.c.digest.label("parent_digest"),
+            far.c.jump_id.label("far_jump"),
+            jump.c.depth.label("landing"),
+        )
+        .outerjoin(parent, parent.c.id == m.c.parent_id)
+        .outerjoin(jump, jump.c.id == m.c.jump_id)
+        .outerjoin(far, far.c.id == parent.c.jump_id)
+        .where(m.c.n > after)
+        .order_by(m.c.n)
+        .limit(PAGE)
+    )
+
+
+async def _check_messages(connection: AsyncConnection, after: int) -> tuple[list[Problem], int | None]:
+    found = (await connection.execute(_page(after))).all()
+    texts: rows.Texts = {}
+    large = [row.id for row in found if row.large]
+    if large:
+        for row in await connection.execute(sa.select(large_text).where(large_text.c.message_id.in_(large))):
+            texts.setdefault(row.message_id, {}).setdefault(row.piece, {})[row.chunk] = row.text
+    problems = [
+        Problem("message", row.id, detail)
+        for row in found
+        for detail in (*_place_flaws(row), *_content_flaws(row, rows.large(texts, row.id)))
+    ]
+    return problems, found[-1].n if found else None
+
+
+def _place_flaws(row: rows.Row) -> Iterator[str]:
+    if row.parent_id is not None and row.parent_found is None:
+        yield f"its parent {row.parent_id} does not exist"
+    elif row.parent_id is not None and row.parent_conversation != row.conversation_id:
+        yield f"its parent {row.parent_id} is in another conversation"
+    if row.depth != (row.parent_depth or 0) + 1:
+        yield f"its depth is {row.depth}, its parent's {row.parent_depth or 0}"
+    target = jump_depth(row.depth)
+    jump = None if target == 0 else row.parent_id if target == row.depth - 1 else row.far_jump
+    if row.jump_id != jump or (row.landing or 0) != target:
+        yield f"its jump pointer leads to {row.jump_id} at depth {row.landing}, not to {jump} at {target}"
+
+
+def _content_flaws(row: rows.Row, large: Sequence[str]) -> Iterator[str]:
+    try:
+        said = unpack(row.role, Packed(row.text, row.parts, tuple(large)))
+    except (OctavoError, ValueError, TypeError, KeyError) as error:
+        yield f"its content cannot be read: {error}"
+        return
+    if len(large) != row.large:
+        yield f"it has {len(large)} large texts, {row.large} were stored"
+    before = b"" if row.parent_id is None else row.parent_digest
+    if row.status == "deleted":
+        if (row.text, row.parts) != (EMPTIED.text, EMPTIED.parts):
+            yield "it was deleted, yet its content is there"
+        before = None
+    expected = None if before is None else chain(before, said)
+    if row.digest != expected:
+        yield "its digest is not that of its branch"
+
+
+async def _check_conversations(connection: AsyncConnection) -> list[Problem]:
+    c, m, tip = conversation, message, message.alias("tip")
+    count = sa.select(sa.func.count()).where(m.c.conversation_id == c.c.id).scalar_subquery()
+    found = await connection.execute(
+        sa.select(c, count.label("counted"), tip.c.conversation_id.label("tip_conversation")).outerjoin(
+            tip, tip.c.id == c.c.tip_id
+        )
+    )
+    problems = []
+    for row in found:
+        if row.counted != row.messages:
+            detail = f"it is said to have {row.messages} messages, and has {row.counted}"
+            problems.append(Problem("conversation", row.id, detail))
+        if row.tip_id is not None and row.tip_conversation != row.id:
+            problems.append(
+                Problem("conversation", row.id, f"its tip {row.tip_id} is not one of its messages")
+            )
+    return problems
+
+
+async def _check_snapshots(connection: AsyncConnection) -> list[Problem]:
+    problems = []
+    for row in (await connection.execute(sa.select(snapshot).order_by(snapshot.c.id))).all():
+        try:
+            found = rows.snapshot(row)
+        except (TypeError, KeyError, ValueError) as error:
+            problems.append(Problem("snapshot", row.id, f"it cannot be read: {type(error).__name__} {error}"))
+            continue
+        flaws = await _snapshot_flaws(connection, found, row.conversation_id)
+        problems += [Problem("snapshot", row.id, detail) for detail in flaws]
+    return problems
+
+
+async def _snapshot_flaws(connection: AsyncConnection, found: Snapshot, conversation_id: str) -> list[str]:
+    m = message
+    named = {plain_id(id) for id in (found.first, found.cutoff, found.anchor, found.carried) if id}
+    nodes = {
+        row.id: row
+        for row in await connection.execute(
+            sa.select(m.c.id, m.c.depth, m.c.digest, m.c.conversation_id).where(m.c.id.in_(sorted(named)))
+        )
+    }
+    if missing := named - nodes.keys():
+        return [f"it names messages that do not exist: {', '.join(sorted(missing))}"]
+    flaws = []
+    if any(node.conversation_id != conversation_id for node in nodes.values()):
+        flaws.append("it names messages of another conversation")
+    if (nodes[found.cutoff].depth, nodes[found.anchor].depth) != (found.cutoff_depth, found.anchor_depth):
+        flaws.append("its depths are not those of its cutoff and anchor")
+    span = found.cutoff_depth - nodes[found.first].depth + 1
+    if not 0 < found.messages <= span:
+        flaws.append(f"it is said to cover {found.messages} messages where there are {span}")
+    if await reading.on_branch(connection, found.anchor, named) != named:
+        flaws.append("its cutoff and anchor do not lie on one branch")
+    return flaws + await _substance_flaws(connection, found, nodes[found.cutoff].digest)
+
+
+async def _substance_flaws(connection: AsyncConnection, found: Snapshot, stored: bytes | None) -> list[str]:
+    if found.state == "retired":
+        return [] if found == rows.emptied(found) else ["it is retired, yet its content is there"]
+    if stored is None:
+        covered = await reading.branch(connection, found.cutoff, None, previews=False)
+        stored = digest(node.message for node in covered)
+    return [] if stored == found.digest else ["the messages it covers are not those it was made from"]
+
+
+async def _check_beside(connection: AsyncConnection) -> list[Problem]:
+    """Check that nothing is left of messages that are gone or emptied, and that pins point into their texts."""
+    m = message
+    problems = []
+    for table in (large_text, attachment, message_token, pin):
+        found = await connection.execute(
+            sa.select(table.c.message_id)
+            .outerjoin(m, m.c.id == table.c.message_id)
+            .where(sa.or_(m.c.id.is_(None), m.c.status == "deleted"))
+            .distinct()
+        )
+        problems += [Problem(table.name, row.message_id, "its message is gone") for row in found]
+    for row in (await connection.execute(sa.select(pin).where(pin.c.stop > 0))).all():
+        nodes = await reading.present(connection, [row.message_id])
+        if nodes and row.stop > len(nodes[0].message.text):
+            detail = f"the selection {row.start}:{row.stop} is longer than the text"
+            problems.append(Problem("pin", row.message_id, detail))
+    return problems

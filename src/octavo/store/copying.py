@@ -1,0 +1,154 @@
+"""Copying a conversation, whole or one branch of it, into a new one: everything that points somewhere is redirected.
+
+Messages, counts, large texts, files, pins, settings, and the snapshots whose anchor is copied too; jobs are not.
+Contents and digests stay the same, ids do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from octavo.core.snapshot import Snapshot
+from octavo.errors import NotFound
+from octavo.store import reading, rows, settings, walk
+from octavo.store.ids import made_at, new_id
+from octavo.store.schema import (
+    attachment,
+    conversation,
+    large_text,
+    message,
+    message_token,
+    pin,
+    plain_id,
+    snapshot,
+)
+from octavo.store.tree import BATCH, lock
+from octavo.store.values import Conversation, ForConversation
+
+Ids = dict[str, str]
+"""From the ids of the original to those of the copy."""
+
+
+async def fork(connection: AsyncConnection, tip: str, title: str | None) -> Conversation:
+    """Copy the branch of a tip."""
+    where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == tip))
+    if where is None:
+        raise NotFound(f"there is no message {tip}")
+    source = await lock(connection, where)
+    path = (await connection.scalars(walk.path(), {"tip": tip})).all()
+    if not path:
+        raise NotFound(f"there is no message {tip}")
+    return await _copy(connection, source, sorted(path), tip, title)
+
+
+async def copy(connection: AsyncConnection, conversation_id: str, title: str | None) -> Conversation:
+    """Copy a whole tree."""
+    source = await lock(connection, conversation_id)
+    numbers = await connection.scalars(
+        sa.select(message.c.n).where(message.c.conversation_id == source.id).order_by(message.c.n)
+    )
+    return await _copy(connection, source, numbers.all(), source.tip_id, title)
+
+
+async def _copy(
+    connection: AsyncConnection, source: rows.Row, numbers: Sequence[int], tip: str | None, title: str | None
+) -> Conversation:
+    """Copy the messages of these row numbers, parents before children."""
+    target = new_id()
+    now = rows.now()
+    await connection.execute(
+        sa.insert(conversation).values(
+            id=target,
+            owner=source.owner,
+            title=source.title if title is None else title,
+            messages=len(numbers),
+            deletions=0,
+            created=now,
+            updated=now,
+        )
+    )
+    ids: Ids = {}
+    for batch in _batches(numbers):
+        await _copy_messages(connection, batch, target, ids)
+    await _copy_snapshots(connection, source.id, target, ids)
+    for key, value in (await settings.of_scope(connection, ForConversation(source.id))).items():
+        await settings.put(connection, ForConversation(target), key, value)
+    where = conversation.c.id == target
+    tip_id = None if tip is None else ids[plain_id(tip)]
+    await connection.execute(sa.update(conversation).where(where).values(tip_id=tip_id))
+    return rows.conversation(await reading.conversation_row(connection, target))
+
+
+def _batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(numbers), BATCH):
+        yield numbers[start : start + BATCH]
+
+
+async def _copy_messages(connection: AsyncConnection, numbers: Sequence[int], target: str, ids: Ids) -> None:
+    found = await connection.execute(sa.select(message).where(message.c.n.in_(numbers)).order_by(message.c.n))
+    originals = [row._asdict() for row in found]
+    ids |= {row["id"]: new_id() for row in originals}
+    new = [
+        {
+            **row,
+            "id": ids[row["id"]],
+            "conversation_id": target,
+            "parent_id": row["parent_id"] and ids[row["parent_id"]],
+            "jump_id": row["jump_id"] and ids[row["jump_id"]],
+            "created": made_at(row["id"]) if row["created"] is None else row["created"],
+        }
+        for row in originals
+    ]
+    for row in new:
+        del row["n"]
+    await connection.execute(sa.insert(message), new)
+    for table in (large_text, attachment, message_token, pin):
+        await _copy_beside(connection, table, [row["id"] for row in originals], target, ids)
+
+
+async def _copy_beside(
+    connection: AsyncConnection, table: sa.Table, originals: list[str], target: str, ids: Ids
+) -> None:
+    found = await connection.execute(sa.select(table).where(table.c.message_id.in_(originals)))
+    texts: Ids = {}
+    new: list[dict[str, Any]] = []
+    for row in found:
+        values = {**row._asdict(), "message_id": ids[row.message_id]}
+        if table is large_text:
+            del values["n"]
+            values["id"] = texts.setdefault(row.id, new_id())
+        if "conversation_id" in values:
+            values["conversation_id"] = target
+        new.append(values)
+    if new:
+        await connection.execute(sa.insert(table), new)
+
+
+async def _copy_snapshots(connection: AsyncConnection, source: str, target: str, ids: Ids) -> None:
+    found = await connection.execute(
+        sa.select(snapshot).where(snapshot.c.conversation_id == source).order_by(snapshot.c.id)
+    )
+    originals = [one for one in map(rows.snapshot, found) if one.anchor in ids]
+    ids |= {one.id: new_id() for one in originals}
+    new = [rows.snapshot_row(redirected(one, ids), target) for one in originals]
+    if new:
+        await connection.execute(sa.insert(snapshot), new)
+
+
+def redirected(original: Snapshot, ids: Ids) -> Snapshot:
+    """Point a snapshot at copies; what was not copied is no longer pointed at."""
+    return replace(
+        original,
+        id=ids[original.id],
+        first=ids[original.first],
+        cutoff=ids[original.cutoff],
+        anchor=ids[original.anchor],
+        carried=ids.get(original.carried or ""),
+        previous=ids.get(original.previous or ""),
+        extracts=tuple(replace(one, source=ids.get(one.source, "")) for one in original.extracts),
+    )

@@ -1,0 +1,79 @@
+"""API keys: 32 random bytes, shown once, stored only as their SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from octavo.errors import NotFound
+from octavo.store import rows
+from octavo.store.ids import new_id
+from octavo.store.schema import api_key
+from octavo.store.values import ApiKey
+
+START = "octavo_"
+SECRET_BYTES = 32
+SHOWN = len(START) + 6
+"""Characters of a key that are kept to tell keys apart; what is left is still beyond guessing."""
+USED_EVERY = 60_000
+"""Milliseconds between two notes of a key's use: requests must not turn into writes."""
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+async def create(
+    connection: AsyncConnection, name: str, owner: str, scopes: Iterable[str]
+) -> tuple[ApiKey, str]:
+    """Make a key; its secret is returned here and never again."""
+    secret = START + secrets.token_urlsafe(SECRET_BYTES)
+    new = sa.insert(api_key).values(
+        id=new_id(), name=name, owner=owner, prefix=secret[:SHOWN], sha256=_hash(secret), scopes=list(scopes)
+    )
+    row = (await connection.execute(new.returning(*api_key.c))).one()
+    return rows.api_key(row), secret
+
+
+async def find(connection: AsyncConnection, secret: str) -> ApiKey | None:
+    """Find the key of a secret, unless it was revoked.
+
+    Looked up by its hash: what a comparison's timing could tell is about the hash, not about the secret.
+    """
+    found = await connection.execute(
+        sa.select(api_key).where(api_key.c.sha256 == _hash(secret), api_key.c.revoked.is_(None))
+    )
+    row = found.one_or_none()
+    return None if row is None else rows.api_key(row)
+
+
+def is_due(key: ApiKey) -> bool:
+    """Tell whether the use of a key is to be noted again."""
+    return key.used is None or rows.time_value(key.used) < rows.now() - USED_EVERY
+
+
+async def note_use(connection: AsyncConnection, id: str) -> None:
+    await connection.execute(sa.update(api_key).where(api_key.c.id == id).values(used=rows.now()))
+
+
+async def revoke(connection: AsyncConnection, id: str) -> ApiKey:
+    changed = sa.update(api_key).where(api_key.c.id == id)
+    row = (
+        await connection.execute(
+            changed.values(revoked=sa.func.coalesce(api_key.c.revoked, rows.now())).returning(*api_key.c)
+        )
+    ).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no API key {id}")
+    return rows.api_key(row)
+
+
+async def every(connection: AsyncConnection, owner: str | None) -> tuple[ApiKey, ...]:
+    query = sa.select(api_key).order_by(api_key.c.id)
+    if owner is not None:
+        query = query.where(api_key.c.owner == owner)
+    return tuple(rows.api_key(row) for row in await connection.execute(query))

@@ -1,0 +1,57 @@
+"""Brings a database to this program's schema, in process, in one transaction.
+
+A database at the newest step is recognised by one small query; a failed step leaves everything as it was; a database
+of a newer program is refused, because this one cannot know what its tables mean.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from octavo.errors import StoreError
+
+HEAD = "0001"
+"""The newest step; `tests/store/test_migrate.py` shows that the files agree."""
+VERSION_TABLE = "octavo_version"
+MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK = 0x0C7A_5E11
+"""Any number of our own: replicas that start together upgrade one after the other."""
+
+
+async def version(connection: AsyncConnection) -> str | None:
+    """Tell which step a database is at; None when it is not ours yet."""
+    present = await connection.run_sync(lambda sync: sa.inspect(sync).has_table(VERSION_TABLE))
+    if not present:
+        return None
+    found = await connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}"))
+    return found.scalar_one_or_none()
+
+
+async def upgrade(connection: AsyncConnection, migrations: Path = MIGRATIONS) -> None:
+    """Run every step that is missing, in the connection's transaction."""
+    if connection.dialect.name == "postgresql":
+        await connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    at = await version(connection)
+    await connection.run_sync(_run, at, migrations)
+
+
+def _run(connection: sa.Connection, at: str | None, migrations: Path) -> None:
+    # Imported here: a database that is up to date does not pay for Alembic.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
+    config.set_main_option("path_separator", "newline")
+    config.attributes["connection"] = connection
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if at is not None and at not in known:
+        raise StoreError(
+            f"the database was made by a newer Octavo (schema {at}; this program knows up to {max(known)}): "
+            "update Octavo, or open another database"
+        )
+    command.upgrade(config, "head")

@@ -1,0 +1,305 @@
+"""The tables, once, for SQLite and PostgreSQL.
+
+What cannot be held by a text column of one of the two (NUL, lone surrogates) is escaped on the way in and comes back
+as it was, so both databases hold every text. Ids are 32 hex digits outside, 16 bytes or `uuid` inside.
+`migrations` makes these tables; `tests/store/test_migrate.py` shows that both say the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from octavo.core.fields import compact
+from octavo.errors import NotFound
+
+_UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
+_ESCAPED = re.compile("\x1a([0-9a-f]+);")
+_ID = re.compile("[0-9a-f]{32}")
+
+
+def storable(text: str) -> str:
+    """Escape what a database column cannot hold; the escape is a word of its own, so search is not disturbed."""
+    if _holds(text):
+        return text
+    return _UNSTORABLE.sub(lambda found: f"\x1a{ord(found[0]):x};", text)
+
+
+def _holds(text: str) -> bool:
+    # Encoding finds lone surrogates about thirty times as fast as looking at every character does.
+    if "\x00" in text or "\x1a" in text:
+        return False
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def restored(text: str) -> str:
+    """Undo `storable`."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "\x1a" in text else text
+
+
+def plain_id(text: str) -> str:
+    """Bring an id into its one form, or say that nothing has such an id."""
+    found = text.replace("-", "").lower()
+    if not _ID.fullmatch(found):
+        raise NotFound(f"nothing here has the id {text[:80]!r}: an id is 32 hexadecimal digits")
+    return found
+
+
+class Words(TypeDecorator[str]):
+    """Any text at all."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else storable(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else restored(value)
+
+
+class JsonText(TypeDecorator[Any]):
+    """A JSON value as text: `jsonb` refuses what a text may contain, and nothing here is looked up inside."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:  # noqa: ARG002
+        return storable(compact(value))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        return None if value is None else json.loads(restored(value))
+
+
+class Id(TypeDecorator[str]):
+    """An id: 16 bytes on SQLite, `uuid` on PostgreSQL; both sort by time."""
+
+    impl = sa.LargeBinary(16)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        native = postgresql.UUID(as_uuid=True) if dialect.name == "postgresql" else sa.LargeBinary(16)
+        return dialect.type_descriptor(native)
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> UUID | bytes | None:
+        if value is None:
+            return None
+        if dialect.name == "postgresql":
+            return UUID(plain_id(value))
+        try:
+            raw = bytes.fromhex(value)
+        except ValueError:
+            raw = b""
+        # Most ids are in their plain form already, and there are four of them in a row.
+        return raw if len(raw) == 16 and len(value) == 32 else bytes.fromhex(plain_id(value))
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], str | None]:  # noqa: ARG002
+        if dialect.name == "postgresql":
+            return lambda value: None if value is None else value.hex
+        return lambda value: None if value is None else value.hex()
+
+
+Serial = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+"""A row number in order of insertion; on SQLite it must be `INTEGER` to be the rowid the search index refers to."""
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "%(table_name)s_%(column_0_N_name)s",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "ck": "%(table_name)s_%(constraint_name)s",
+        "fk": "%(table_name)s_%(column_0_name)s_fkey",
+        "pk": "%(table_name)s_pkey",
+    }
+)
+
+conversation = sa.Table(
+    "conversation",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("owner", Words, nullable=False),
+    sa.Column("title", Words, nullable=False),
+    sa.Column("tip_id", Id),
+    sa.Column("messages", sa.Integer, nullable=False),
+    sa.Column("deletions", sa.Integer, nullable=False),
+    sa.Column("created", sa.BigInteger, nullable=False),
+    sa.Column("updated", sa.BigInteger, nullable=False),
+    sa.Column("archived", sa.BigInteger),
+    sa.Index("conversation_owner_updated", "owner", "updated"),
+)
+
+# Small columns stand before the texts: a row read for its place in the tree does not touch overflow pages.
+message = sa.Table(
+    "message",
+    metadata,
+    sa.Column("n", Serial, primary_key=True),
+    sa.Column("id", Id, nullable=False, unique=True),
+    sa.Column("conversation_id", Id, sa.ForeignKey("conversation.id"), nullable=False),
+    sa.Column("parent_id", Id, sa.ForeignKey("message.id"), index=True),
+    # An ancestor further up, chosen so that any ancestor is reached in O(log depth) steps: see `walk.py`.
+    sa.Column("jump_id", Id),
+    sa.Column("depth", sa.Integer, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("digest", sa.LargeBinary(16)),
+    sa.Column("input_tokens", sa.Integer),
+    sa.Column("output_tokens", sa.Integer),
+    sa.Column("created", sa.BigInteger),
+    sa.Column("model", Words),
+    sa.Column("large", sa.Integer, nullable=False),
+    sa.Column("text", Words, nullable=False),
+    sa.Column("parts", Words),
+    sa.CheckConstraint("(parent_id IS NULL) = (depth = 1)", name="root"),
+    sa.CheckConstraint("role IN ('user', 'assistant', 'system', 'tool')", name="role"),
+    sa.CheckConstraint("status IN ('complete', 'streaming', 'aborted', 'error', 'deleted')", name="status"),
+    sa.Index("message_conversation_id_n", "conversation_id", "n"),
+    sa.Index(
+        "message_roots",
+        "conversation_id",
+        sqlite_where=sa.text("parent_id IS NULL"),
+        postgresql_where=sa.text("parent_id IS NULL"),
+    ),
+    # Partial: a branch with a deleted message in it cannot be recognised by its content any more.
+    sa.Index(
+        "message_digest",
+        "digest",
+        sqlite_where=sa.text("digest IS NOT NULL"),
+        postgresql_where=sa.text("digest IS NOT NULL"),
+    ),
+)
+
+large_text = sa.Table(
+    "large_text",
+    metadata,
+    sa.Column("n", Serial, primary_key=True),
+    sa.Column("id", Id, nullable=False, index=True),
+    sa.Column("message_id", Id, sa.ForeignKey("message.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("conversation_id", Id, nullable=False, index=True),
+    sa.Column("piece", sa.Integer, nullable=False),
+    sa.Column("chunk", sa.Integer, nullable=False),
+    sa.Column("text", Words, nullable=False),
+    sa.UniqueConstraint("message_id", "piece", "chunk"),
+)
+
+attachment = sa.Table(
+    "attachment",
+    metadata,
+    sa.Column("message_id", Id, sa.ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("conversation_id", Id, nullable=False, index=True),
+    sa.Column("name", Words, nullable=False),
+    sa.Column("media_type", Words, nullable=False),
+    sa.Column("size", sa.BigInteger, nullable=False),
+)
+
+message_token = sa.Table(
+    "message_token",
+    metadata,
+    sa.Column("message_id", Id, sa.ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("tokenizer", sa.Text, primary_key=True),
+    sa.Column("tokens", sa.Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+pin = sa.Table(
+    "pin",
+    metadata,
+    sa.Column("message_id", Id, sa.ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
+    # 0, 0 is the whole message.
+    sa.Column("start", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("stop", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("conversation_id", Id, nullable=False, index=True),
+)
+
+snapshot = sa.Table(
+    "snapshot",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("conversation_id", Id, sa.ForeignKey("conversation.id"), nullable=False, index=True),
+    sa.Column("first_id", Id, nullable=False),
+    sa.Column("cutoff_id", Id, nullable=False),
+    sa.Column("cutoff_depth", sa.Integer, nullable=False),
+    sa.Column("anchor_id", Id, nullable=False),
+    sa.Column("anchor_depth", sa.Integer, nullable=False),
+    sa.Column("carried_id", Id),
+    sa.Column("previous_id", Id),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("digest", sa.LargeBinary(16), nullable=False),
+    sa.Column("content", JsonText, nullable=False),
+    sa.CheckConstraint("cutoff_depth <= anchor_depth", name="depths"),
+    sa.CheckConstraint("state IN ('active', 'undone', 'retired')", name="state"),
+    sa.UniqueConstraint("cutoff_id", "version"),
+    sa.Index(
+        "snapshot_serving",
+        "anchor_id",
+        "cutoff_depth",
+        sqlite_where=sa.text("state = 'active'"),
+        postgresql_where=sa.text("state = 'active'"),
+    ),
+)
+
+job = sa.Table(
+    "job",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("conversation_id", Id, sa.ForeignKey("conversation.id"), nullable=False, index=True),
+    sa.Column("anchor_id", Id, nullable=False),
+    sa.Column("trigger", Words, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("worker", Words, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("lease_until", sa.BigInteger, nullable=False),
+    sa.Column("deletions", sa.Integer, nullable=False),
+    sa.Column("progress", Words, nullable=False),
+    sa.Column("error", Words, nullable=False),
+    sa.Column("snapshot_id", Id),
+    sa.CheckConstraint("status IN ('running', 'done', 'failed', 'cancelled')", name="status"),
+    sa.Index(
+        "job_running",
+        "anchor_id",
+        unique=True,
+        sqlite_where=sa.text("status = 'running'"),
+        postgresql_where=sa.text("status = 'running'"),
+    ),
+)
+
+setting = sa.Table(
+    "setting",
+    metadata,
+    sa.Column("scope", Words, primary_key=True),
+    sa.Column("key", Words, primary_key=True),
+    sa.Column("value", JsonText, nullable=False),
+    sa.Column("updated", sa.BigInteger, nullable=False),
+)
+
+note = sa.Table(
+    "note",
+    metadata,
+    sa.Column("key", Words, primary_key=True),
+    sa.Column("value", JsonText, nullable=False),
+    sa.Column("updated", sa.BigInteger, nullable=False),
+)
+
+api_key = sa.Table(
+    "api_key",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("name", Words, nullable=False),
+    sa.Column("owner", Words, nullable=False),
+    sa.Column("prefix", sa.Text, nullable=False),
+    sa.Column("sha256", sa.LargeBinary(32), nullable=False, unique=True),
+    sa.Column("scopes", JsonText, nullable=False),
+    sa.Column("used", sa.BigInteger),
+    sa.Column("revoked", sa.BigInteger),
+)

@@ -1,0 +1,183 @@
+"""Snapshots: inserted once, never rewritten; versions for one cutoff, and a state that can change.
+
+A snapshot is accepted only where it is true: its cutoff and its first node lie on the branch of its anchor, and the
+messages it covers are still those it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from octavo.core.messages import digest
+from octavo.core.snapshot import Snapshot, State
+from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
+from octavo.store import reading, rows, walk
+from octavo.store.ids import new_id
+from octavo.store.schema import message, plain_id, snapshot
+from octavo.store.tree import lock, touch
+
+
+async def add(connection: AsyncConnection, conversation_id: str, new: Snapshot) -> Snapshot:
+    """Insert a snapshot as the newest version for its cutoff."""
+    owner = await lock(connection, conversation_id)
+    return await insert(connection, owner.id, new)
+
+
+async def insert(connection: AsyncConnection, conversation_id: str, new: Snapshot) -> Snapshot:
+    """Insert a snapshot into a conversation that is locked."""
+    new = _plain(new)
+    await _check_place(connection, conversation_id, new)
+    await _check_content(connection, new)
+    newest = await connection.scalar(
+        sa.select(sa.func.max(snapshot.c.version)).where(snapshot.c.cutoff_id == new.cutoff)
+    )
+    stored = replace(
+        new, version=(newest or 0) + 1, state="active", created=new.created or rows.time_text(rows.now())
+    )
+    await connection.execute(sa.insert(snapshot).values(**rows.snapshot_row(stored, conversation_id)))
+    await touch(connection, conversation_id)
+    return stored
+
+
+def _plain(new: Snapshot) -> Snapshot:
+    """Bring the ids a caller may have spelled in another way into their one form."""
+    return replace(
+        new,
+        id=plain_id(new.id),
+        first=plain_id(new.first),
+        cutoff=plain_id(new.cutoff),
+        anchor=plain_id(new.anchor),
+        carried=plain_id(new.carried) if new.carried else None,
+        previous=plain_id(new.previous) if new.previous else None,
+    )
+
+
+async def _check_place(connection: AsyncConnection, conversation_id: str, new: Snapshot) -> None:
+    m = message
+    named = {id for id in (new.first, new.cutoff, new.anchor, new.carried) if id}
+    found = await connection.execute(
+        sa.select(m.c.id, m.c.depth, m.c.conversation_id).where(m.c.id.in_(sorted(named)))
+    )
+    depths: dict[str, int] = {}
+    for row in found:
+        if row.conversation_id != conversation_id:
+            raise NotOnBranch(f"message {row.id} belongs to another conversation than {conversation_id}")
+        depths[row.id] = row.depth
+    if missing := named - depths.keys():
+        raise NotFound(f"there is no message {min(missing)}")
+    if (depths[new.cutoff], depths[new.anchor]) != (new.cutoff_depth, new.anchor_depth):
+        raise BadInput("snapshot", "the depths it names are not those of its cutoff and anchor")
+    span = new.cutoff_depth - depths[new.first] + 1
+    if not 0 < new.messages <= span:
+        raise BadInput(
+            "snapshot.messages", f"{new.messages} messages are said to be covered where there are {span}"
+        )
+    if len(await reading.on_branch(connection, new.anchor, named)) != len(named):
+        raise NotOnBranch("the cutoff and the first covered message are not on the branch of the anchor")
+
+
+async def _check_content(connection: AsyncConnection, new: Snapshot) -> None:
+    stored = await connection.scalar(sa.select(message.c.digest).where(message.c.id == new.cutoff))
+    if stored is None:
+        covered = await reading.branch(connection, new.cutoff, None, previews=False)
+        stored = digest(node.message for node in covered)
+    if stored != new.digest:
+        raise UsageError("the messages this snapshot covers have changed since it was made; compress again")
+
+
+async def edit(connection: AsyncConnection, id: str, summary: str, tokens_after: int | None) -> Snapshot:
+    """Add a version with another summary; the one it is made from stays as it is."""
+    base = await _locked(connection, id)
+    if base.state == "retired":
+        raise UsageError(f"snapshot {id} is retired: a message it was shown was deleted")
+    tokens = base.tokens_after if tokens_after is None else tokens_after
+    edited = replace(
+        base, id=new_id(), summary=summary, tokens_after=tokens, kind="edited", created="", receipt=""
+    )
+    row = await _row(connection, id)
+    return await insert(connection, row.conversation_id, edited)
+
+
+async def set_state(connection: AsyncConnection, id: str, state: State) -> Snapshot:
+    """Undo or redo; what is retired stays so."""
+    found = await _locked(connection, id)
+    if found.state == "retired":
+        raise UsageError(f"snapshot {id} is retired: a message it was shown was deleted")
+    if found.state != state:
+        await connection.execute(sa.update(snapshot).where(snapshot.c.id == id).values(state=state))
+    return replace(found, state=state)
+
+
+async def _locked(connection: AsyncConnection, id: str) -> Snapshot:
+    row = await _row(connection, id)
+    await lock(connection, row.conversation_id)
+    await touch(connection, row.conversation_id)
+    return rows.snapshot(await _row(connection, id))
+
+
+async def _row(connection: AsyncConnection, id: str) -> rows.Row:
+    row = (await connection.execute(sa.select(snapshot).where(snapshot.c.id == id))).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no snapshot {id}")
+    return row
+
+
+async def get(connection: AsyncConnection, id: str) -> Snapshot:
+    return rows.snapshot(await _row(connection, id))
+
+
+async def conversation_of(connection: AsyncConnection, id: str) -> str:
+    return str((await _row(connection, id)).conversation_id)
+
+
+async def of_conversation(connection: AsyncConnection, conversation_id: str) -> tuple[Snapshot, ...]:
+    """List all snapshots, by cutoff and version."""
+    await reading.conversation_row(connection, conversation_id)
+    found = await connection.execute(
+        sa.select(snapshot)
+        .where(snapshot.c.conversation_id == conversation_id)
+        .order_by(snapshot.c.cutoff_depth, snapshot.c.cutoff_id, snapshot.c.version)
+    )
+    return tuple(rows.snapshot(row) for row in found)
+
+
+async def newer(
+    connection: AsyncConnection, conversations: Sequence[str], after: str
+) -> tuple[tuple[str, Snapshot], ...]:
+    """Find what was made lately: ids sort by time, as far as the clocks of several processes agree."""
+    found = await connection.execute(
+        sa.select(snapshot)
+        .where(snapshot.c.conversation_id.in_(list(conversations)), snapshot.c.id > after)
+        .order_by(snapshot.c.id)
+    )
+    return tuple((str(row.conversation_id), rows.snapshot(row)) for row in found)
+
+
+async def of_branch(connection: AsyncConnection, tip: str) -> tuple[Snapshot, ...]:
+    """List the snapshots whose anchor lies on a branch, the one that serves it last."""
+    s, at = snapshot, message.alias("at")
+    anchors = (
+        sa.select(s.c.anchor_id.label("id"), s.c.anchor_depth.label("depth"))
+        .join(at, at.c.conversation_id == s.c.conversation_id)
+        .where(at.c.id == tip)
+        .distinct()
+    )
+    reached = walk.climb(anchors).subquery()
+    here = sa.select(message.c.conversation_id).where(message.c.id == tip).scalar_subquery()
+    found = await connection.execute(
+        sa.select(s)
+        .where(s.c.conversation_id == here)
+        .where(s.c.anchor_id.in_(sa.select(reached.c.goal_id).where(reached.c.goal_id == reached.c.id)))
+        .order_by(s.c.cutoff_depth, s.c.version),
+        {"tip": tip},
+    )
+    return tuple(rows.snapshot(row) for row in found)
+
+
+async def serving_id(connection: AsyncConnection, tip: str) -> str | None:
+    found: str | None = await connection.scalar(walk.serving_id(), {"tip": tip})
+    return found

@@ -1,0 +1,90 @@
+"""What a file of conversations says, item by item, whatever its format.
+
+Keys are the file's own names for things; `tree` says which conversation an item belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from octavo.core.fields import Json
+from octavo.core.snapshot import Snapshot
+from octavo.store.transfer.source import Value
+from octavo.store.values import Entry, PinPlace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """A conversation begins."""
+
+    line: int
+    tree: str
+    id: str | None = None
+    """Its id, where the file is Octavo's own."""
+    title: str = ""
+    owner: str = ""
+    created: str = ""
+    updated: str = ""
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A message; it may come before its parent."""
+
+    line: int
+    tree: str
+    key: str
+    parent: str | None
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """The tip."""
+
+    line: int
+    tree: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """A snapshot."""
+
+    line: int
+    tree: str
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A setting of the conversation."""
+
+    line: int
+    tree: str
+    key: str
+    value: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """A pin."""
+
+    line: int
+    tree: str
+    pin: PinPlace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """A conversation is complete."""
+
+    line: int
+    tree: str
+
+
+Item: TypeAlias = Opening | Said | Selected | Folded | Decided | Pinned | Closing
+Reader: TypeAlias = Callable[[Iterator[Value]], Iterator[Item]]

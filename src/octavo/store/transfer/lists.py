@@ -1,0 +1,152 @@
+"""Message lists as clients send them (OpenAI, Anthropic, Gemini), and plain `{id, parent_id, role, content}` lines.
+
+A list is one conversation; a file holds one list, or an object with `messages` in each line. Plain lines are a tree,
+also as OpenAssistant publishes them: flat, as a list for each tree, or nested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import get_args
+
+from octavo.core import wire
+from octavo.core.fields import Json, JsonObject, take_list, take_object, take_optional, take_text
+from octavo.core.messages import Message, Role, Text
+from octavo.errors import BadInput
+from octavo.store.transfer.items import Closing, Item, Opening, Said
+from octavo.store.transfer.source import Value
+from octavo.store.values import Entry
+
+_ROLES: dict[str, Role] = {
+    **{role: role for role in get_args(Role)},
+    "human": "user",
+    "prompter": "user",
+    "model": "assistant",
+    "bot": "assistant",
+    "developer": "system",
+}
+
+
+def read_list(format: wire.Format | None, values: Iterator[Value]) -> Iterator[Item]:
+    """Read message lists; without a format, each list is looked at to find its own."""
+    loose: list[Json] = []
+    first = 0
+    for value in values:
+        data = take_object(value.value, value.where)
+        if "messages" in data:
+            messages = take_list(data, "messages", value.where)
+            yield from _conversation(format, messages, data, value.line)
+        else:
+            first = first or value.line
+            loose.append(data)
+    if loose:
+        yield from _conversation(format, loose, {}, first)
+
+
+def _conversation(
+    format: wire.Format | None, messages: list[Json], about: JsonObject, line: int
+) -> Iterator[Item]:
+    where, tree = f"line {line}", str(line)
+    system = about.get("system")
+    chosen = format or ("anthropic" if system is not None else wire.detect(messages))
+    try:
+        read = wire.read(chosen, messages, system)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error.where}", error.problem) from error
+    yield Opening(line=line, tree=tree, title=take_optional(about, "title", where))
+    for i, message in enumerate(read):
+        parent = str(i - 1) if i else None
+        yield Said(line=line, tree=tree, key=str(i), parent=parent, entry=Entry(message=message))
+    yield Closing(line=line, tree=tree)
+
+
+def read_plain(values: Iterator[Value]) -> Iterator[Item]:
+    """Read one tree of plain lines."""
+    opened = False
+    for value in values:
+        if not opened:
+            yield Opening(line=value.line, tree="")
+            opened = True
+        data = take_object(value.value, value.where)
+        yield _said(data, value.line, "", id="id", content="content")
+
+
+def read_openassistant(values: Iterator[Value]) -> Iterator[Item]:
+    """Read OpenAssistant's trees in any of their three shapes."""
+    trees: set[str] = set()
+    for value in values:
+        data, line = take_object(value.value, value.where), value.line
+        if "prompt" in data:
+            yield from _whole(_nested(data, value), line)
+        elif "messages" in data:
+            listed = take_list(data, "messages", value.where)
+            each = (take_object(one, f"{value.where}.messages[{i}]") for i, one in enumerate(listed))
+            yield from _whole((_said(one, line, str(line), id="id", content="content") for one in each), line)
+        else:
+            tree = take_text(data, "message_tree_id", value.where)
+            if tree not in trees:
+                trees.add(tree)
+                yield Opening(line=line, tree=tree)
+            yield _said(data, line, tree, id="message_id", content="text")
+
+
+def _whole(messages: Iterable[Said], line: int) -> Iterator[Item]:
+    yield Opening(line=line, tree=str(line))
+    yield from messages
+    yield Closing(line=line, tree=str(line))
+
+
+def _nested(data: JsonObject, value: Value) -> Iterator[Said]:
+    waiting: list[tuple[Json, str | None]] = [(data["prompt"], None)]
+    while waiting:
+        found, parent = waiting.pop()
+        one = take_object(found, f"{value.where}.prompt")
+        said = _said(
+            {**one, "parent_id": parent}, value.line, str(value.line), id="message_id", content="text"
+        )
+        yield said
+        replies = one.get("replies") or []
+        if not isinstance(replies, list):
+            raise BadInput(f"{value.where}.replies", f"expected a list, got {type(replies).__name__}")
+        waiting += [(reply, said.key) for reply in reversed(replies)]
+
+
+def _said(data: JsonObject, line: int, tree: str, *, id: str, content: str) -> Said:
+    where = f"line {line}"
+    key = _name(data, id, where)
+    if key is None:
+        raise BadInput(f"{where}.{id}", "a message needs an id")
+    created = take_optional(data, "created", where) or take_optional(data, "created_date", where)
+    return Said(
+        line=line,
+        tree=tree,
+        key=key,
+        parent=_name(data, "parent_id", where),
+        entry=Entry(message=_message(data, content, where), created=created),
+    )
+
+
+def _name(data: JsonObject, key: str, where: str) -> str | None:
+    """Take an id: text or a number."""
+    value = data.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise BadInput(f"{where}.{key}", f"expected text or a number, got {type(value).__name__}")
+    return str(value)
+
+
+def _message(data: JsonObject, content: str, where: str) -> Message:
+    role = take_text(data, "role", where)
+    if role not in _ROLES:
+        raise BadInput(f"{where}.role", f"unknown role {role!r}; one of {', '.join(_ROLES)}")
+    said = data.get(content)
+    if isinstance(said, str) and "tool_calls" not in data and role != "tool":
+        return Message(role=_ROLES[role], parts=(Text(text=said),))
+    known = ("content", "name", "tool_calls", "tool_call_id", "refusal")
+    fields: JsonObject = {"role": _ROLES[role], **{key: data[key] for key in known if key in data}}
+    try:
+        (message,) = wire.read("openai", [fields])
+    except BadInput as error:
+        raise BadInput(f"{where}: {error.where}", error.problem) from error
+    return message

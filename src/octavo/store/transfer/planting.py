@@ -1,0 +1,254 @@
+"""Stores what a file says: all of it in one transaction, or nothing.
+
+Messages may come in any order; one that comes before its parent waits for it. What never finds its parent, or finds
+itself among its ancestors, is an error that names the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from octavo.core.messages import chain
+from octavo.core.snapshot import Snapshot
+from octavo.errors import BadInput, UsageError
+from octavo.store import reading, rows, settings
+from octavo.store.copying import redirected
+from octavo.store.ids import made_at, new_id
+from octavo.store.parts import admit
+from octavo.store.schema import conversation, pin, plain_id, snapshot
+from octavo.store.transfer.items import Closing, Decided, Folded, Item, Opening, Pinned, Said, Selected
+from octavo.store.tree import BATCH, Batch
+from octavo.store.values import Conversation, ForConversation
+from octavo.store.walk import jump_depth
+
+
+@dataclass(slots=True)
+class _Planted:
+    """A node that is stored."""
+
+    id: str
+    depth: int
+    digest: bytes | None
+    parent: _Planted | None
+    jump: _Planted | None
+
+    def above(self, depth: int) -> _Planted | None:
+        """Find the ancestor at a depth."""
+        at: _Planted | None = self
+        while at is not None and at.depth > depth:
+            at = at.jump if at.jump is not None and at.jump.depth >= depth else at.parent
+        return at
+
+
+@dataclass(slots=True)
+class _Tree:
+    """A conversation that grows."""
+
+    opening: Opening
+    id: str
+    nodes: dict[str, _Planted] = field(default_factory=dict)
+    waiting: dict[str, list[Said]] = field(default_factory=dict)
+    tip: str | None = None
+    newest: str | None = None
+    ids: dict[str, str] = field(default_factory=dict)
+    """From the file's snapshot ids to the stored ones."""
+
+
+class Planting:
+    """Takes items and stores them."""
+
+    def __init__(
+        self, connection: AsyncConnection, *, owner: str | None, title: str | None, new_ids: bool
+    ) -> None:
+        self._connection = connection
+        self._owner = owner
+        self._title = title
+        self._new_ids = new_ids
+        self._trees: dict[str, _Tree] = {}
+        self._batch = Batch()
+        self._stored: list[str] = []
+
+    async def plant(self, items: Iterable[Item]) -> tuple[Conversation, ...]:
+        for item in items:
+            await self._take(item)
+        for tree in list(self._trees):
+            await self._close(tree)
+        if not self._stored:
+            raise BadInput("", "there is no conversation in this file")
+        found = [await reading.conversation_row(self._connection, id) for id in self._stored]
+        return tuple(rows.conversation(row) for row in found)
+
+    async def _take(self, item: Item) -> None:
+        match item:
+            case Opening():
+                await self._open(item)
+            case Closing():
+                await self._close(item.tree)
+            case Said():
+                await self._say(self._tree(item), item)
+            case Selected():
+                self._tree(item).tip = item.key
+            case Folded():
+                await self._fold(self._tree(item), item)
+            case Decided():
+                tree = self._tree(item)
+                await settings.put(self._connection, ForConversation(tree.id), item.key, item.value)
+            case Pinned():
+                await self._pin(self._tree(item), item)
+
+    def _tree(self, item: Item) -> _Tree:
+        try:
+            return self._trees[item.tree]
+        except KeyError:
+            raise BadInput(f"line {item.line}", "it comes before the conversation it belongs to") from None
+
+    async def _open(self, opening: Opening) -> None:
+        if opening.tree in self._trees:
+            raise BadInput(f"line {opening.line}", f"the conversation {opening.tree!r} begins twice")
+        keep = opening.id is not None and not self._new_ids
+        id = plain_id(opening.id) if opening.id and keep else new_id()
+        present = sa.select(conversation.c.id).where(conversation.c.id == id)
+        if keep and await self._connection.scalar(present):
+            raise UsageError(f"conversation {id} is already here; import it with new ids to get a copy")
+        now, where = rows.now(), f"line {opening.line}"
+        created = rows.time_value(opening.created, where) if opening.created else now
+        updated = rows.time_value(opening.updated, where) if opening.updated else created
+        await self._connection.execute(
+            sa.insert(conversation).values(
+                id=id,
+                owner=opening.owner if self._owner is None else self._owner,
+                title=opening.title if self._title is None else self._title,
+                messages=0,
+                deletions=0,
+                created=created,
+                updated=updated,
+                archived=updated if opening.archived else None,
+            )
+        )
+        self._trees[opening.tree] = _Tree(opening, id)
+        self._stored.append(id)
+
+    async def _say(self, tree: _Tree, said: Said) -> None:
+        if said.parent is not None and said.parent not in tree.nodes:
+            tree.waiting.setdefault(said.parent, []).append(said)
+            return
+        ready = [said]
+        while ready:
+            one = ready.pop()
+            self._place(tree, one)
+            ready += reversed(tree.waiting.pop(one.key, []))
+            if len(self._batch.messages) >= BATCH:
+                await self._flush()
+        tree.newest = said.key
+
+    def _place(self, tree: _Tree, said: Said) -> None:
+        if said.key in tree.nodes:
+            raise BadInput(f"line {said.line}", f"a second message has the id {said.key!r}")
+        if said.entry.created:
+            rows.time_value(said.entry.created, f"line {said.line}.created")
+        parent = None if said.parent is None else tree.nodes[said.parent]
+        kept = said.entry.id if tree.opening.id and not self._new_ids else None
+        old = said.entry.id
+        created = said.entry.created or (rows.time_text(made_at(plain_id(old))) if old and not kept else "")
+        entry = replace(
+            said.entry,
+            id=plain_id(kept) if kept else new_id(),
+            message=admit(said.entry.message),
+            created=created,
+        )
+        before = b"" if parent is None else parent.digest
+        deleted = entry.status == "deleted"
+        digest = None if before is None or deleted else chain(before, entry.message)
+        node = _Planted(entry.id or "", parent.depth + 1 if parent else 1, digest, parent, None)
+        node.jump = parent.above(jump_depth(node.depth)) if parent else None
+        tree.nodes[said.key] = node
+        self._batch.add(entry, _columns(tree, node))
+
+    async def _flush(self) -> None:
+        try:
+            await self._batch.flush(self._connection)
+        except IntegrityError as error:
+            raise UsageError(
+                "messages of this file are already in the store; import it with new ids to get a copy"
+            ) from error
+
+    async def _fold(self, tree: _Tree, item: Folded) -> None:
+        _check_parents(tree)
+        keys = {key: node.id for key, node in tree.nodes.items()} | tree.ids
+        old = item.snapshot
+        keys[old.id] = tree.ids[old.id] = new_id() if self._new_ids else plain_id(old.id)
+        self._check_fold(tree, old, f"line {item.line}")
+        values = rows.snapshot_row(redirected(old, keys), tree.id)
+        try:
+            await self._connection.execute(sa.insert(snapshot).values(**values))
+        except IntegrityError as error:
+            problem = "its id, or its version for this cutoff, is already in the store"
+            raise BadInput(f"line {item.line}", problem) from error
+
+    def _check_fold(self, tree: _Tree, old: Snapshot, where: str) -> None:
+        named = {key for key in (old.first, old.cutoff, old.anchor, old.carried) if key}
+        if missing := named - tree.nodes.keys():
+            raise BadInput(where, f"a snapshot names the message {min(missing)!r}, which is not in the file")
+        anchor, cutoff = tree.nodes[old.anchor], tree.nodes[old.cutoff]
+        if (anchor.depth, cutoff.depth) != (old.anchor_depth, old.cutoff_depth):
+            raise BadInput(where, "a snapshot's depths are not those of its cutoff and anchor")
+        if any(anchor.above(tree.nodes[key].depth) is not tree.nodes[key] for key in named):
+            raise BadInput(where, "a snapshot's cutoff and anchor lie on different branches")
+        if old.state != "retired" and cutoff.digest is not None and cutoff.digest != old.digest:
+            raise BadInput(where, "a snapshot does not belong to the messages it covers here")
+
+    async def _pin(self, tree: _Tree, item: Pinned) -> None:
+        _check_parents(tree)
+        if item.pin.node not in tree.nodes:
+            raise BadInput(
+                f"line {item.line}", f"a pin names the message {item.pin.node!r}, which is not in the file"
+            )
+        # The pinned message may still wait in the batch.
+        await self._flush()
+        node = tree.nodes[item.pin.node].id
+        values = {
+            "message_id": node,
+            "start": item.pin.start,
+            "stop": item.pin.stop,
+            "conversation_id": tree.id,
+        }
+        await self._connection.execute(sa.insert(pin).values(**values))
+
+    async def _close(self, key: str) -> None:
+        tree = self._trees.pop(key)
+        _check_parents(tree)
+        if tree.tip is not None and tree.tip not in tree.nodes:
+            raise BadInput(f"line {tree.opening.line}", f"the tip {tree.tip!r} is not in the file")
+        await self._flush()
+        tip = tree.tip or tree.newest
+        await self._connection.execute(
+            sa.update(conversation)
+            .where(conversation.c.id == tree.id)
+            .values(messages=len(tree.nodes), tip_id=tree.nodes[tip].id if tip else None)
+        )
+
+
+def _check_parents(tree: _Tree) -> None:
+    if tree.waiting:
+        parent, orphans = min(tree.waiting.items(), key=lambda pair: pair[1][0].line)
+        raise BadInput(
+            f"line {orphans[0].line}",
+            f"the parent {parent!r} of this message is not in the file, or below it",
+        )
+
+
+def _columns(tree: _Tree, node: _Planted) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "conversation_id": tree.id,
+        "parent_id": node.parent.id if node.parent else None,
+        "jump_id": node.jump.id if node.jump else None,
+        "depth": node.depth,
+        "digest": node.digest,
+    }

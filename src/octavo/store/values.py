@@ -1,0 +1,217 @@
+"""What the store takes and gives besides the values of the core: plain records, no behaviour, no database.
+
+Times are ISO 8601 text for people; they order nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from octavo.core.messages import Attachment, Branch, Message, Node, Role, Status
+from octavo.core.snapshot import Snapshot
+
+TIP = "tip"
+"""As a parent: wherever the conversation's tip is when the message is stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A tree of messages, and which of its nodes is shown."""
+
+    id: str
+    owner: str
+    title: str
+    tip: str | None
+    messages: int
+    """How many nodes the tree has, emptied ones included."""
+    created: str
+    updated: str
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A message to be stored, with what is known about it."""
+
+    message: Message
+    id: str | None = None
+    """Give one to be able to repeat an append whose answer was lost: the same id is stored once."""
+    status: Status = "complete"
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Tokens by tokenizer."""
+    input_tokens: int | None = None
+    """What the provider reported for the request that led to this message (FR-1.1.4)."""
+    output_tokens: int | None = None
+    model: str = ""
+    created: str = ""
+    """When it was really written, if that was not now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """What is known about a node beyond its place and its message."""
+
+    id: str
+    conversation: str
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    created: str
+    sibling: int
+    """Its number among its siblings, from 1, in the order they were made."""
+    siblings: int
+    """How many there are, this node included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingredients:
+    """What the context of a tip is built from: all the core's `Recipe` needs from the store."""
+
+    leading: Branch
+    """Nodes before the first covered one (system messages), which are always sent."""
+    snapshot: Snapshot | None
+    retained: Branch
+    """The nodes after the snapshot's cutoff; the whole branch when there is no snapshot."""
+    carried: Node | None
+    """The node `snapshot.carried` names."""
+
+    @property
+    def branch(self) -> Branch:
+        return self.leading + self.retained
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeText:
+    """A text that is kept apart from its message; the whole of it can be had by its id."""
+
+    id: str
+    node: str
+    piece: int
+    """Its number among the large texts of its message, from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """An attachment, and the node it came with."""
+
+    node: str
+    depth: int
+    attachment: Attachment
+    """Its metadata; the content stays with the message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinPlace:
+    """A pinned node, or the selection `start:stop` of its message's text."""
+
+    node: str
+    start: int = 0
+    stop: int = 0
+    """0 and 0: the whole message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A message that holds what was searched for."""
+
+    conversation: str
+    title: str
+    node: str
+    depth: int
+    role: Role
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+    """Where in the snippet the words are."""
+
+
+JobStatus = Literal["running", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A compression that somebody works on; `worker` and `attempt` together are the right to finish it."""
+
+    id: str
+    conversation: str
+    anchor: str
+    trigger: str
+    status: JobStatus
+    worker: str
+    attempt: int
+    """Counts the owners: 2 after the first takeover."""
+    lease: float
+    """Seconds the owner has left, by the database's clock; negative when it has run out."""
+    progress: str
+    error: str
+    snapshot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Somebody else is at it."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Another snapshot serves the tip than the plan was made from: plan again."""
+
+    snapshot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A finished compression that is not stored, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key as it can be shown; the secret is known only to whom it was given."""
+
+    id: str
+    name: str
+    owner: str
+    prefix: str
+    scopes: tuple[str, ...]
+    created: str
+    used: str | None
+    revoked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """Settings that hold for all conversations."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForModel:
+    """Settings for one model, `provider/model`."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForConversation:
+    """Settings for one conversation."""
+
+    id: str
+
+
+Scope: TypeAlias = Everywhere | ForModel | ForConversation
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something `check` found: what is wrong, and with what."""
+
+    kind: str
+    id: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}: {self.detail}"

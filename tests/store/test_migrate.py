@@ -1,0 +1,132 @@
+"""The schema: made by itself, the same on both databases, never half, never of a newer program."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from octavo.errors import StoreError
+from octavo.store import Store, migrate
+from octavo.store.engines import open_database
+from octavo.store.schema import metadata
+from tests.store.conftest import other_database, sql
+from tests.store.helpers import long_talk
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_migrations_make_exactly_the_tables_of_the_schema(store: Store) -> None:
+    def theirs(name: str | None, kind: str) -> bool:
+        return kind == "index" or "_fts" not in (name or "")
+
+    def compare(connection: sa.Connection) -> list[Any]:
+        context = MigrationContext.configure(
+            connection,
+            opts={
+                "version_table": migrate.VERSION_TABLE,
+                "compare_type": True,
+                "include_object": lambda _o, name, kind, *_: (
+                    theirs(name, kind) and not str(name).endswith("_words")
+                ),
+            },
+        )
+        return list(compare_metadata(context, metadata))
+
+    assert await store._database.read(lambda c: c.run_sync(compare)) == []
+
+
+def test_the_newest_file_is_the_head_the_program_looks_for() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(migrate.MIGRATIONS))
+    config.set_main_option("path_separator", "newline")
+    assert ScriptDirectory.from_config(config).get_current_head() == migrate.HEAD
+
+
+async def test_a_database_of_a_newer_program_is_refused(store: Store, url: str) -> None:
+    statement = sa.text(f"UPDATE {migrate.VERSION_TABLE} SET version_num = '9999'")
+
+    async def age(connection: AsyncConnection) -> None:
+        await connection.execute(statement)
+
+    await store._database.write(age)
+    try:
+        with pytest.raises(
+            StoreError, match=r"newer Octavo .schema 9999; this program knows up to 0001.*update"
+        ):
+            await Store.open(url)
+    finally:
+        statement = sa.text(f"UPDATE {migrate.VERSION_TABLE} SET version_num = '{migrate.HEAD}'")
+        await store._database.write(age)
+    async with await Store.open(url):
+        pass
+
+
+def copy_of_migrations(folder: Path, step: str) -> Path:
+    target = folder / "migrations"
+    shutil.copytree(migrate.MIGRATIONS, target, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "versions" / "v0002_next.py").write_text(
+        "import sqlalchemy as sa\nfrom alembic import op\n"
+        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n\n"
+        f"def upgrade() -> None:\n    op.add_column('conversation', sa.Column('mood', sa.Text))\n    {step}\n"
+    )
+    return target
+
+
+async def columns(store: Store) -> set[str]:
+    def look(connection: sa.Connection) -> set[str]:
+        return {column["name"] for column in sa.inspect(connection).get_columns("conversation")}
+
+    return await store._database.read(lambda c: c.run_sync(look))
+
+
+async def test_a_migration_that_fails_leaves_everything_as_it_was(
+    store: Store, url: str, tmp_path: Path
+) -> None:
+    made, branch = await long_talk(store, 3)
+    broken = copy_of_migrations(tmp_path, "op.execute('SELECT * FROM nowhere')")
+    with pytest.raises(StoreError, match="nowhere"):
+        await store._database.write(lambda c: migrate.upgrade(c, broken))
+    assert "mood" not in await columns(store)
+    assert await store._database.read(migrate.version) == migrate.HEAD
+    async with await Store.open(url) as again:
+        assert await again.branch(branch[-1].id) == branch
+        assert (await again.append(made.id, branch[0].message)).depth == 4
+
+
+async def test_a_database_of_an_older_program_is_brought_up_to_date(tmp_path: Path, sqlite_url: str) -> None:
+    newer = copy_of_migrations(tmp_path, "pass")
+    async with await Store.open(sqlite_url) as store:
+        _, branch = await long_talk(store, 3)
+        await store._database.write(lambda c: migrate.upgrade(c, newer))
+        assert "mood" in await columns(store)
+        assert await store._database.read(migrate.version) == "0002"
+        assert await store.branch(branch[-1].id) == branch
+
+
+async def test_programs_that_start_together_migrate_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'new.db'}"
+    opened = await asyncio.gather(*(open_database(url) for _ in range(4)))
+    for database in opened:
+        assert await database.read(migrate.version) == migrate.HEAD
+        await database.close()
+
+
+async def test_replicas_that_start_together_migrate_once(server_url: str) -> None:
+    name = f"together_{os.getpid()}"
+    await asyncio.to_thread(sql, server_url, f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}")
+    opened = await asyncio.gather(*(open_database(other_database(server_url, name)) for _ in range(4)))
+    for database in opened:
+        assert await database.read(migrate.version) == migrate.HEAD
+        await database.close()
+    await asyncio.to_thread(sql, server_url, f"DROP DATABASE {name}")

@@ -1,0 +1,115 @@
+"""What the processes of the concurrency and crash tests do; each function runs in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from octavo.core.messages import user
+from octavo.errors import OctavoError
+from octavo.store import Busy, Job, Stale, Store
+from tests.store.helpers import fold
+
+
+def write(url: str, conversation: str, name: str, count: int) -> None:
+    """Append `count` messages to a conversation; leave with an error if any append fails."""
+    asyncio.run(_write(url, conversation, name, count))
+
+
+async def _write(url: str, conversation: str, name: str, count: int) -> None:
+    async with await Store.open(url) as store:
+        for i in range(count):
+            await store.append(conversation, user(f"{name} {i}"), counts={"words": 2})
+
+
+def write_until_killed(url: str, conversation: str, name: str, acknowledged: Path) -> None:
+    """Append for ever, and note each id once the store has acknowledged it."""
+    asyncio.run(_write_until_killed(url, conversation, name, acknowledged))
+
+
+async def _write_until_killed(url: str, conversation: str, name: str, acknowledged: Path) -> None:
+    done = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    async with await Store.open(url) as store:
+        i = 0
+        while True:
+            i += 1
+            if i % 7:
+                nodes = [await store.append(conversation, user(f"{name} {i}"), counts={"words": 2})]
+            else:
+                nodes = list(
+                    await store.append_many(conversation, [user(f"{name} {i}.{k}") for k in range(5)])
+                )
+            os.write(done, "".join(f"{node.id}\n" for node in nodes).encode())
+
+
+def compress(url: str, conversation: str, tip: str, lease: float, calls: Connection, hold: bool) -> None:
+    """Try to compress until it is done, by whomever; say when the model is called and when it answered."""
+    asyncio.run(_compress(url, conversation, tip, lease, calls, hold=hold))
+
+
+async def _compress(
+    url: str, conversation: str, tip: str, lease: float, calls: Connection, *, hold: bool
+) -> None:
+    worker = str(os.getpid())
+    async with await Store.open(url) as store:
+        branch = await store.branch(tip)
+        while True:
+            found = await store.jobs.claim(
+                conversation, anchor=branch[-2].id, tip=tip, worker=worker, seen=None, lease=lease
+            )
+            if isinstance(found, Stale):
+                calls.send(("stale", os.getpid()))
+                return
+            if isinstance(found, Busy):
+                await asyncio.sleep(0.05)
+                continue
+            await _work(store, found, branch, calls, hold=hold, lease=lease)
+
+
+async def _work(
+    store: Store, job: Job, branch: tuple[object, ...], calls: Connection, *, hold: bool, lease: float
+) -> None:
+    calls.send(("call", os.getpid(), job.attempt))
+    if hold and job.attempt == 1:
+        # The first owner hangs in its model call, renewing its lease, until it is killed.
+        while True:
+            await asyncio.sleep(lease / 4)
+            await store.jobs.renew(job, lease=lease)
+    await asyncio.sleep(0.2)
+    stored = await store.jobs.finish(job, fold(branch, 4, branch[-2]))  # type: ignore[arg-type]
+    calls.send(("done", os.getpid(), type(stored).__name__))
+
+
+def write_as_nobody(url: str, log: Path) -> None:
+    """Try to write as a user whom file permissions bind; say what happened. Root is not bound by them."""
+    # Everything that is imported late is imported now: that user may not read where Python is installed.
+    asyncio.run(_rehearse())
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+    asyncio.run(_try_to_write(url, log))
+
+
+NOBODY = 65534
+
+
+async def _rehearse() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with await Store.open(f"sqlite:///{folder}/x.db") as store:
+            made = await store.create()
+            await store.append(made.id, user("x"))
+            await store.conversations()
+
+
+async def _try_to_write(url: str, log: Path) -> None:
+    try:
+        async with await Store.open(url) as store:
+            (made,) = await store.conversations()
+            await store.append(made.id, user("more"))
+    except OctavoError as error:
+        await asyncio.to_thread(log.write_text, f"{type(error).__name__}: {error}")
+        return
+    sys.exit("the write was accepted")
