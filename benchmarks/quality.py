@@ -1,6 +1,6 @@
 """`octavo.compress` behind the call of the quality yardstick, on OpenAI-style dicts, in its unit.
 
-    python quality_bench.py --compressor benchmarks.quality:economical --compressor benchmarks.quality:default
+python quality_bench.py --compressor benchmarks.quality:economical --compressor benchmarks.quality:default
 """
 
 from __future__ import annotations
