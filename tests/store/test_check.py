@@ -10,7 +10,7 @@ from octavo.core.messages import user
 from octavo.store import Problem, Store, new_id
 from octavo.store.parts import LARGE
 from octavo.store.schema import conversation, large_text, message, message_token, pin, snapshot
-from tests.store.helpers import fold, long_talk
+from tests.store.scenes import fold, long_talk
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from octavo.core.messages import Branch, Node, Status, assistant, digest, system
 from octavo.core.snapshot import Snapshot, draft, pick
 from octavo.errors import NotFound
 from octavo.store import Entry, Store, new_id, walk
-from tests.store.helpers import fold, long_talk, talk
+from tests.store.scenes import fold, long_talk, talk
 
 pytestmark = pytest.mark.anyio
 

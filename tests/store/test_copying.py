@@ -7,7 +7,7 @@ import pytest
 from octavo.core.messages import Attachment, Message, Text, user
 from octavo.store import ForConversation, Store
 from octavo.store.parts import LARGE
-from tests.store.helpers import fold, long_talk, texts
+from tests.store.scenes import fold, long_talk, texts
 
 pytestmark = pytest.mark.anyio
 

@@ -21,7 +21,7 @@ from octavo.errors import StoreError, UsageError
 from octavo.store import Store
 from tests.store import workers
 from tests.store.conftest import sql, start_server
-from tests.store.helpers import long_talk, start, until
+from tests.store.scenes import long_talk, start, until
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ from octavo.core.messages import user
 from octavo.core.snapshot import Snapshot
 from octavo.errors import NotFound, NotOnBranch
 from octavo.store import Busy, Job, Refused, Stale, Store
-from tests.store.helpers import fold, long_talk, stamped
+from tests.store.scenes import fold, long_talk, stamped
 
 pytestmark = pytest.mark.anyio
 

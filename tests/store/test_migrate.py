@@ -21,7 +21,7 @@ from octavo.store import Store, migrate
 from octavo.store.engines import open_database
 from octavo.store.schema import metadata
 from tests.store.conftest import other_database, sql
-from tests.store.helpers import long_talk
+from tests.store.scenes import long_talk
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ import pytest
 from octavo.core.messages import user
 from octavo.store import Store
 from tests.store import workers
-from tests.store.helpers import PROCESSES, long_talk, start
+from tests.store.scenes import PROCESSES, long_talk, start
 
 pytestmark = pytest.mark.anyio
 

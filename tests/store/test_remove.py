@@ -15,7 +15,7 @@ from octavo.errors import NotFound, UsageError
 from octavo.store import ForConversation, Job, Store
 from octavo.store.parts import LARGE
 from octavo.store.schema import metadata
-from tests.store.helpers import fold, long_talk, talk, texts
+from tests.store.scenes import fold, long_talk, talk, texts
 
 pytestmark = pytest.mark.anyio
 

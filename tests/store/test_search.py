@@ -10,7 +10,7 @@ from octavo.core.messages import Message, Text, ToolResult, assistant, user
 from octavo.store import Store
 from octavo.store.parts import CHUNK
 from octavo.store.search import AROUND
-from tests.store.helpers import long_talk, talk
+from tests.store.scenes import long_talk, talk
 
 pytestmark = pytest.mark.anyio
 

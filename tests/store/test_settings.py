@@ -11,7 +11,7 @@ from octavo.core.fields import Json
 from octavo.errors import BadInput, NotFound
 from octavo.store import Everywhere, ForConversation, ForModel, PinPlace, Store, new_id
 from octavo.store.schema import api_key
-from tests.store.helpers import long_talk, talk
+from tests.store.scenes import long_talk, talk
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from octavo.core.messages import assistant, user
 from octavo.core.snapshot import export
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import Job, Store, new_id
-from tests.store.helpers import fold, long_talk, stamped, talk
+from tests.store.scenes import fold, long_talk, stamped, talk
 
 pytestmark = pytest.mark.anyio
 

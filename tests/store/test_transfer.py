@@ -26,7 +26,7 @@ from octavo.errors import BadInput, NotFound, UsageError
 from octavo.store import Entry, ForConversation, Format, Store, new_id
 from octavo.store.parts import LARGE
 from octavo.store.transfer.source import PIECE, read_values
-from tests.store.helpers import fold, long_talk, talk, texts
+from tests.store.scenes import fold, long_talk, talk, texts
 
 pytestmark = pytest.mark.anyio
 

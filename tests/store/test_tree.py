@@ -28,7 +28,7 @@ from octavo.core.plain import dump
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import Entry, Store, new_id
 from octavo.store.parts import HEAD, LARGE
-from tests.store.helpers import digests, long_talk, talk, texts
+from tests.store.scenes import digests, long_talk, talk, texts
 
 pytestmark = pytest.mark.anyio
 

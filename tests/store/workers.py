@@ -12,7 +12,7 @@ from pathlib import Path
 from octavo.core.messages import user
 from octavo.errors import OctavoError
 from octavo.store import Busy, Job, Stale, Store
-from tests.store.helpers import fold
+from tests.store.scenes import fold
 
 
 def write(url: str, conversation: str, name: str, count: int) -> None:

@@ -19,7 +19,14 @@ from octavo.errors import NotFound, NotOnBranch, UsageError
 from octavo.store import reading, rows
 from octavo.store.ids import new_id
 from octavo.store.parts import admit, pack
-from octavo.store.schema import attachment, conversation, large_text, message, message_token, plain_id
+from octavo.store.schema import (
+    attachment,
+    conversation,
+    large_text,
+    message,
+    message_token,
+    plain_id,
+)
 from octavo.store.values import TIP, Conversation, Entry
 from octavo.store.walk import jump_depth, spine
 
