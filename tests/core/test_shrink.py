@@ -138,6 +138,13 @@ def test_where_every_token_counts_even_the_note_goes() -> None:
     assert shrunk.notes[-1] == "nothing said of what is left out"
 
 
+def test_a_request_with_nothing_in_it_is_no_way_out() -> None:
+    branch = talk("u: one two three", "a: four five six")
+    recipe = Recipe(branch=branch, snapshot=draft(branch, 2, id="s", summary="they counted to six"))
+    with pytest.raises(ContextOverflow):
+        shrink(recipe, 5, MEASURE)
+
+
 def test_pins_survive_when_their_turn_goes() -> None:
     branch = talk("u: never on Friday", f"a: {words(50)}", f"u: {words(50)}", f"a: {words(50)}", "u: now?")
     shrunk = shrink(Recipe(branch=branch, pins=(Pin(branch[0]),)), 60, MEASURE)

@@ -203,7 +203,9 @@ def _silence(recipe: Recipe) -> _Stage:
     snapshot = recipe.snapshot
     empty = replace(snapshot, summary="", extracts=(), files=()) if snapshot else None
     quiet = replace(recipe, announce=False, snapshot=empty)
-    return _Stage(int(quiet != recipe), lambda _: quiet, lambda _: "nothing said of what is left out")
+    left = build_context(quiet)
+    worth_it = quiet != recipe and bool(left.retained or left.pending)
+    return _Stage(int(worth_it), lambda _: quiet, lambda _: "nothing said of what is left out")
 
 
 def _overflow(recipe: Recipe, limit: int, measure: Measure) -> ContextOverflow:
