@@ -2,22 +2,153 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from octavo.cli.app import ORDER
+from tests.cli.kit import Run
+
+HEAVY = ("rich", "prompt_toolkit", "sqlalchemy", "asyncio", "pydantic", "fastapi", "openai", "octavo.engine")
+GROUPS = {
+    "local": ("list", "install"),
+    "settings": ("list", "get", "set", "unset"),
+    "keys": ("create", "list", "revoke"),
+}
+EVERY = [(name,) for name in ORDER if name not in GROUPS] + [
+    (group, name) for group in GROUPS for name in GROUPS[group]
+]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "octavo", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "octavo", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=60,
     )
 
 
 def test_help_and_version() -> None:
-    assert "keeps LLM conversations alive" in run("--help").stdout
-    assert run("--version").stdout.startswith("octavo 0.")
+    shown = start("--help")
+    assert shown.returncode == 0
+    assert "keeps LLM conversations alive" in shown.stdout
+    assert [
+        line.split()[0]
+        for line in shown.stdout.splitlines()
+        if line[2:].startswith(ORDER) and line[2:3] != " "
+    ] == list(ORDER)
+    assert start("--version").stdout.startswith("octavo 0.")
 
 
-def test_an_unknown_command_is_a_usage_error() -> None:
+def test_help_imports_nothing_heavy() -> None:
+    """This is what keeps `octavo --help` under a quarter of a second of processor time."""
+    script = (
+        "import sys\nfrom octavo.cli.main import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        f"print(*(name for name in {HEAVY} if name in sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_every_command_has_help_with_examples(run: Run, command: tuple[str, ...]) -> None:
+    shown = run(*command, "--help")
+    assert shown.code == 0
+    assert f"Usage: octavo {' '.join(command)}" in shown.out
+    assert "Examples:" in shown.out
+    assert f"octavo {' '.join(command)}" in shown.out.split("Examples:")[1]
+
+
+def test_an_unknown_command_is_a_usage_error(run: Run) -> None:
     done = run("fold-everything")
-    assert done.returncode == 2
-    assert "No such command 'fold-everything'" in done.stderr
+    assert done.code == 2
+    assert "No such command 'fold-everything'" in done.err
+    assert done.out == ""
+
+
+def test_an_unknown_option_is_a_usage_error(run: Run) -> None:
+    assert run("count", "--tokens").code == 2
+
+
+def test_errors_are_one_sentence_on_standard_error(run: Run) -> None:
+    done = run("show", "nosuch\n\x1b[2Jthing")
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("octavo: there is no conversation")
+    assert "octavo conversations" in done.err
+    assert "\x1b" not in done.err
+
+
+def test_a_database_that_cannot_be_opened_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"this is no database, but long enough to look at" * 100)
+    done = run("conversations", "--db", str(broken))
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert run("conversations", "--db", "mysql://x").code == 2
+
+
+def test_the_database_can_be_named_before_the_command_and_after_it(run: Run, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.db", tmp_path / "second.db"
+    assert run("--db", str(first), "conversations").code == 0
+    assert run("conversations", "--db", f"sqlite:///{second}").code == 0
+    assert first.exists()
+    assert second.exists()
+
+
+def test_the_default_database_is_made_in_the_data_folder(run: Run, environment: dict[str, str]) -> None:
+    del environment["OCTAVO_DB"]
+    assert run("conversations").out == "no conversations; start one: octavo chat\n"
+    assert (Path(environment["OCTAVO_DATA"]) / "octavo.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("octavo comp", ["compress"]),
+        ("octavo count --model gpt-4o-m", ["gpt-4o-mini"]),
+        ("octavo compress --policy on", ["onyx"]),
+        ("octavo settings get pre", ["prepare"]),
+        ("octavo local install smol", ["smollm2-135m"]),
+    ],
+)
+def test_the_shell_completes_commands_and_names(
+    run: Run, monkeypatch: pytest.MonkeyPatch, typed: str, offered: list[str]
+) -> None:
+    monkeypatch.setenv("_OCTAVO_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    assert run().lines == offered
+
+
+def test_the_shell_completes_conversations(talked: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    (known,) = talked("conversations", "--json").json
+    monkeypatch.setenv("_OCTAVO_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "octavo show ")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert talked().lines == [known["id"][-8:]]
+
+
+def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
+    command = f"{sys.executable} -m octavo models | head -n 1"
+    done = subprocess.run(
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=60,
+    )
+    assert done.stderr == ""
+    assert "OpenAI" in done.stdout

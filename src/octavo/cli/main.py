@@ -1,48 +1,50 @@
-"""`octavo`: the door for people and scripts. Errors are one sentence on stderr; exit codes 0, 1 (failed), 2 (usage)."""
+"""`octavo`: the door for people and scripts. Errors are one sentence on stderr; exit codes 0, 1 (failed), 2 (usage).
+
+What a command needs is imported inside it, so `octavo --help` stays quick.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
 
-import typer
-
-from octavo import __version__
+from octavo.cli.app import app
+from octavo.cli.lines import clean
+from octavo.cli.printing import prepare_streams
+from octavo.cli.setup import Setup, read_setup
 from octavo.errors import OctavoError, UsageError
 
-app = typer.Typer(
-    name="octavo",
-    help="Octavo keeps LLM conversations alive past the context window.\n\n"
-    "It stores every message as a tree, knows what the next request costs in the model's own tokens, and folds the "
-    "older part into a snapshot before the window is full. Nothing is ever lost.",
-    no_args_is_help=True,
-    add_completion=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+COMMANDS = (
+    "chatting",
+    "serving",
+    "compressing",
+    "counting",
+    "library",
+    "transfer",
+    "models",
+    "configuring",
+    "upkeep",
 )
+"""The modules that add commands when they are imported."""
+
+for _name in COMMANDS:
+    import_module(f"octavo.cli.{_name}")
 
 
-@app.callback(invoke_without_command=True)
-def octavo(
-    *,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
-) -> None:
-    """Print the version, or hand on to a command."""
-    if version:
-        typer.echo(f"octavo {__version__}")
-        raise typer.Exit
-
-
-def main() -> None:
+def main(arguments: Sequence[str] | None = None, setup: Setup | None = None) -> None:
     """Run the command line; turn Octavo's errors into one sentence and an exit code."""
+    prepare_streams()
     try:
-        app()
+        app(args=arguments, prog_name="octavo", obj=setup or read_setup(os.environ))
     except UsageError as error:
         _fail(error, 2)
     except OctavoError as error:
         _fail(error, 1)
 
 
-def _fail(error: OctavoError, code: int) -> None:
-    print(f"octavo: {error}", file=sys.stderr)
+def _fail(error: OctavoError, code: int) -> NoReturn:
+    print(f"octavo: {clean(' '.join(str(error).split()))}", file=sys.stderr)
     sys.exit(code)

@@ -1,0 +1,119 @@
+"""`count`: what a message list costs, in the model's own tokens, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from octavo.cli.app import app
+from octavo.cli.histories import STDIN, History, dumped, open_input
+from octavo.cli.lines import Line, line, table
+from octavo.cli.options import AsJson, Db, InputFile, Model
+from octavo.cli.printing import put, show
+from octavo.cli.progress import progress
+from octavo.cli.setup import Setup, run, setup_of
+from octavo.cli.wishes import USUAL_MODEL, FormatName, format_of, histories_of, metered, naming
+from octavo.core.fields import Json, JsonObject
+
+if TYPE_CHECKING:
+    from octavo.meters.meter import Meter
+
+
+@app.command(
+    short_help="Count the tokens a history costs.",
+    epilog="\b\n"
+    "Examples:\n"
+    "  octavo count chat.json --model claude-sonnet-4-5\n"
+    "  octavo count run.jsonl --json | jq .tokens\n"
+    "  cat README.md | octavo count - --text",
+)
+def count(
+    context: typer.Context,
+    file: InputFile = STDIN,
+    *,
+    model: Model = None,
+    text: Annotated[bool, typer.Option("--text", help="Count plain text instead of messages.")] = False,
+    format: FormatName = None,
+    as_json: AsJson = False,
+    db: Db = None,
+) -> None:
+    """Count the tokens a message history costs, in the model's own tokenizer.
+
+    Says on what basis: exact, calibrated by what a provider billed, or estimated, with the bound of the error. With
+    several conversations in a file, each has a line of its own.
+    """
+    setup = setup_of(context, db)
+    run(_count(setup, file, model or setup.settings.model or USUAL_MODEL, format, text=text, as_json=as_json))
+
+
+async def _count(
+    setup: Setup, name: str, model: str, format: str | None, *, text: bool, as_json: bool
+) -> None:
+    async with metered(setup, model) as meter:
+        if text:
+            _count_text(setup, name, meter, as_json=as_json)
+            return
+        with progress() as shown:
+            for history in histories_of(name, shown):
+                with naming(name, history.where):
+                    counted = _counted(history, meter, format)
+                shown.clear()
+                if as_json:
+                    put(dumped(counted) + "\n")
+                else:
+                    show(setup, _count_lines(history, counted))
+
+
+def _count_text(setup: Setup, name: str, meter: Meter, *, as_json: bool) -> None:
+    with open_input(name) as file:
+        words = file.read().decode("utf-8", "replace")
+    tokens, exact = meter.count_text(words), meter.unit.tokenizer.exact
+    basis = "exact" if exact else "estimated"
+    if as_json:
+        put(
+            dumped({"model": meter.card.name, "tokens": tokens, "basis": basis, "characters": len(words)})
+            + "\n"
+        )
+    else:
+        show(setup, [line(("strong", f"{tokens:,} tokens"), f" ({basis}, {meter.card.name})")])
+
+
+def _counted(history: History, meter: Meter, format: str | None) -> JsonObject:
+    from octavo.core.context import Context
+    from octavo.core.wire import read, read_tools
+
+    kind = format_of(history, format)
+    messages = read(kind, history.messages, history.system)
+    tools = read_tools(kind, history.tools)
+    reading = meter.read(Context(tools=tools, retained=messages))
+    roles: dict[str, Json] = dict(meter.by_role(messages))
+    if tools:
+        roles["tools"] = meter.count_tools(tools)
+    frame = reading.tokens - sum(tokens for tokens in roles.values() if isinstance(tokens, int))
+    return {
+        "model": meter.card.name,
+        "format": kind,
+        "messages": len(messages),
+        "tokens": reading.tokens,
+        "basis": reading.basis,
+        "error_bound": reading.error_bound,
+        "by_role": {**roles, "frame": frame},
+        "window": meter.card.window,
+        "assumed": meter.card.assumed,
+    }
+
+
+def _count_lines(history: History, counted: JsonObject) -> Iterator[Line]:
+    bound = f" ±{counted['error_bound']:,}" if counted["error_bound"] else ""
+    place = f"{history.where}: " if history.where else ""
+    assumed = ", window assumed" if counted["assumed"] else ""
+    yield line(
+        place,
+        ("strong", f"{counted['tokens']:,} tokens"),
+        f" ({counted['basis']}{bound}, {counted['model']}{assumed}) in {counted['messages']:,} messages",
+    )
+    if not history.where:
+        roles = cast("dict[str, int]", counted["by_role"])
+        yield from table([(f"  {role}", f"{tokens:,}") for role, tokens in roles.items()], right=(1,))

@@ -1,0 +1,231 @@
+"""`models` and `local`: which models are known, which can be used here, and getting one that runs on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octavo.cli.app import app
+from octavo.cli.lines import Line, line, table
+from octavo.cli.options import AsJson, Db
+from octavo.cli.printing import show, show_json
+from octavo.cli.progress import progress
+from octavo.cli.setup import Setup, opened, run, setup_of
+from octavo.core.fields import Json, JsonObject
+
+if TYPE_CHECKING:
+    from octavo.core.budget import ModelCard
+    from octavo.providers import Availability, ModelFile
+
+local = typer.Typer(
+    help="Models that run inside Octavo.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(local, name="local")
+MEGABYTE = 1_000_000
+
+
+@app.command(
+    short_help="List providers and models.",
+    epilog="\b\n"
+    "Examples:\n"
+    "  octavo models                    what can be used here, and what every known model costs\n"
+    "  octavo models claude\n"
+    "  octavo models --ready\n"
+    "  octavo models --json | jq '.models[] | select(.window > 500000) | .name'",
+)
+def models(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", show_default=False, help="Only models with this in their name.")
+    ] = "",
+    *,
+    ready: Annotated[
+        bool, typer.Option("--ready", help="Only models of providers that can be used now.")
+    ] = False,
+    as_json: AsJson = False,
+    db: Db = None,
+) -> None:
+    """List providers and models: window, longest answer, tokenizer, price in dollars per million tokens.
+
+    Any other name of a known provider works too: an unknown model gets a small window that is shown as assumed and
+    corrected by the first error the provider sends.
+    """
+    setup = setup_of(context, db)
+    found = providers(setup)
+    usable = {one.provider for one in found if one.ready}
+    cards = [card for card in run(_cards(setup)) if name.lower() in card.name]
+    if ready:
+        cards = [card for card in cards if card.provider in usable]
+    if as_json:
+        show_json(
+            {
+                "providers": [provider_json(one) for one in found],
+                "models": [card_json(card, usable) for card in cards],
+            }
+        )
+    else:
+        show(setup, [*provider_lines(found), line(), *_card_lines(cards, usable)])
+
+
+def providers(setup: Setup) -> tuple[Availability, ...]:
+    from octavo.providers import availability, read_settings
+
+    return availability(read_settings(setup.environment))
+
+
+async def _cards(setup: Setup) -> list[ModelCard]:
+    """Give the cards that ship; with a database named, as corrected by what was learned there."""
+    from octavo.meters.cards import shipped
+
+    cards = [card for card in shipped().cards.values() if card.provider != "octavo"]
+    if not setup.settings.chosen:
+        return cards
+    async with opened(setup) as engine:
+        return [(await engine.models.meter(card.name)).card for card in cards]
+
+
+def provider_json(one: Availability) -> JsonObject:
+    return {
+        "provider": one.provider,
+        "title": one.title,
+        "ready": one.ready,
+        "detail": one.detail,
+        "remedy": one.remedy,
+        "example": one.example,
+        "models": list(one.models),
+    }
+
+
+def provider_lines(found: tuple[Availability, ...]) -> Iterator[Line]:
+    for one in found:
+        todo = f"; {one.remedy}" if one.remedy else ""
+        yield line(
+            ("good", "ready  ") if one.ready else ("faint", "-      "),
+            ("strong", one.title),
+            f": {one.detail}{todo}",
+        )
+
+
+def card_json(card: ModelCard, usable: set[str]) -> JsonObject:
+    price: Json = None
+    if card.price:
+        price = {"input": card.price.input, "output": card.price.output, "cached": card.price.cached}
+    return {
+        "name": card.name,
+        "provider": card.provider,
+        "ready": card.provider in usable,
+        "window": card.window,
+        "max_output": card.max_output,
+        "tokenizer": card.tokenizer,
+        "vision": card.vision,
+        "price": price,
+        "summariser": card.summariser,
+    }
+
+
+def _card_lines(cards: list[ModelCard], usable: set[str]) -> list[Line]:
+    rows = [
+        (
+            card.name,
+            card.provider or "any",
+            f"{card.window:,}",
+            f"{card.max_output:,}",
+            card.tokenizer,
+            f"{card.price.input:g} / {card.price.output:g}" if card.price else "-",
+            "ready" if card.provider in usable else "",
+        )
+        for card in cards
+    ]
+    head = ("model", "provider", "window", "answer", "tokenizer", "price", "")
+    return table(rows, head=head, right=(2, 3)) if rows else [line("no known model has that name")]
+
+
+@local.command(
+    "list", short_help="List the models that can be installed.", epilog="\b\nExamples:\n  octavo local list"
+)
+def list_local(context: typer.Context, *, as_json: AsJson = False, db: Db = None) -> None:
+    """List the models that can be installed, and those that are."""
+    from octavo.providers import MODEL_FILES, read_settings
+
+    setup = setup_of(context, db)
+    cache = read_settings(setup.environment).local.cache
+    if as_json:
+        show_json(
+            [
+                {
+                    "name": f"local/{file.name}",
+                    "title": file.title,
+                    "bytes": file.size,
+                    "window": file.window,
+                    "licence": file.licence,
+                    "installed": file.is_installed(cache),
+                    "path": str(file.place(cache)),
+                }
+                for file in MODEL_FILES.values()
+            ]
+        )
+        return
+    rows = [
+        (
+            f"local/{file.name}",
+            file.title,
+            f"{file.size / MEGABYTE:,.0f} MB",
+            file.licence,
+            "installed" if file.is_installed(cache) else "octavo local install " + file.name,
+        )
+        for file in MODEL_FILES.values()
+    ]
+    show(setup, table(rows, head=("model", "title", "size", "licence", ""), right=(2,)))
+
+
+def _complete_files(incomplete: str) -> list[str]:
+    from octavo.providers import MODEL_FILES
+
+    return [name for name in MODEL_FILES if name.startswith(incomplete)]
+
+
+@local.command(
+    short_help="Fetch a small model.",
+    epilog="\b\nExamples:\n  octavo local install\n  octavo local install smollm2-135m",
+)
+def install(
+    context: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            show_default=False,
+            help="Which one; without a name, the one that is recommended.",
+            autocompletion=_complete_files,
+        ),
+    ] = "",
+    *,
+    as_json: AsJson = False,
+    db: Db = None,
+) -> None:
+    """Fetch a small model that runs inside Octavo; an interrupted download goes on where it stopped."""
+    from octavo.providers import MODEL_FILES, Progress, read_settings
+    from octavo.providers import install as fetch
+
+    setup = setup_of(context, db)
+    chosen = name.removeprefix("local/") or next(iter(MODEL_FILES))
+    with progress() as shown:
+
+        def report(at: Progress) -> None:
+            sizes = f"{at.done / MEGABYTE:,.0f} of {at.total / MEGABYTE:,.0f} MB"
+            shown.step(f"{at.model.title}: {at.stage}, {sizes}", at.done, at.total)
+
+        path = fetch(chosen, report, cache=read_settings(setup.environment).local.cache)
+    model = MODEL_FILES[chosen]
+    if as_json:
+        show_json({"name": f"local/{model.name}", "path": str(path), "bytes": model.size})
+    else:
+        show(setup, _installed_lines(model))
+
+
+def _installed_lines(model: ModelFile) -> Iterator[Line]:
+    yield line(("good", f"{model.title} is installed"), f"; try: octavo chat --model local/{model.name}")

@@ -1,0 +1,92 @@
+"""Options that several commands share, and what the shell is told to complete them with."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from octavo.cli.setup import opened, run, setup_of, short
+from octavo.errors import OctavoError
+
+SHOWN = 50
+"""Names offered to the shell: more would not be read."""
+
+
+def complete_models(incomplete: str) -> list[str]:
+    """Offer the models that are known by name."""
+    from octavo.meters.cards import shipped
+
+    return sorted(name for name in shipped().cards if name.startswith(incomplete))[:SHOWN]
+
+
+def complete_policies(incomplete: str) -> list[str]:
+    from octavo.core.policy import PRESETS
+
+    return [name for name in PRESETS if name.startswith(incomplete)]
+
+
+def complete_settings(incomplete: str) -> list[str]:
+    from octavo.engine.engine import SETTINGS
+
+    return [name for name in SETTINGS if name.startswith(incomplete)]
+
+
+def complete_conversations(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Offer the ids of conversations, with their titles; a database that cannot be opened offers none."""
+
+    async def look() -> list[tuple[str, str]]:
+        database = context.params.get("db")
+        async with opened(setup_of(context, database if isinstance(database, str) else None)) as engine:
+            known = await engine.conversations(limit=SHOWN)
+        return [(short(one.id), one.title) for one in known if short(one.id).startswith(incomplete)]
+
+    try:
+        return run(look())
+    except OctavoError:
+        return []
+
+
+Db = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="URL",
+        show_default=False,
+        help="The database: sqlite:///FILE, postgresql://..., or a path. Else OCTAVO_DB, else a file in your "
+        "data folder.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        show_default=False,
+        help="The model: gpt-4o, claude-sonnet-4-5, ollama/llama3.2, ...; see: octavo models.",
+        autocompletion=complete_models,
+    ),
+]
+Policy = Annotated[
+    str,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        help="How to compress: octavo, onyx, wave, requirements or gemini.",
+        autocompletion=complete_policies,
+    ),
+]
+ConversationId = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONVERSATION",
+        show_default=False,
+        help="An id, the end of an id, a title, or `last`.",
+        autocompletion=complete_conversations,
+    ),
+]
+InputFile = Annotated[
+    str, typer.Argument(metavar="FILE", show_default=False, help="A file, or - for standard input.")
+]

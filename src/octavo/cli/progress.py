@@ -1,0 +1,62 @@
+"""One line on standard error that says how far something is; nothing at all where nobody is looking."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from octavo.cli.lines import bar, fit, is_terminal, screen_columns
+
+PATIENCE = 0.5
+"""Seconds before the line appears: what is quicker needs none."""
+PAUSE = 0.1
+"""Seconds between two drawings."""
+COLUMNS = 24
+
+
+class Progress:
+    """A line that is drawn over itself."""
+
+    def __init__(self, *, visible: bool) -> None:
+        self._visible = visible
+        self._next = time.monotonic() + PATIENCE
+        self._drawn = False
+
+    def step(self, words: str, done: int = 0, total: int = 0) -> None:
+        """Say what is being done; with a total, how much of it."""
+        now = time.monotonic()
+        if not self._visible or now < self._next:
+            return
+        self._next, self._drawn = now + PAUSE, True
+        share = f"{bar(done / total, COLUMNS)} {done / total:4.0%} " if total else ""
+        sys.stderr.write("\r\x1b[K" + fit(share + words, screen_columns() - 1))
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._drawn = False
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """Show progress while something goes on, if standard error is a terminal."""
+    shown = Progress(visible=is_terminal(sys.stderr))
+    try:
+        yield shown
+    finally:
+        shown.clear()
+
+
+def size_of(file: IO[bytes]) -> int:
+    """Tell how large a file is; 0 for a pipe."""
+    if not file.seekable():
+        return 0
+    at = file.tell()
+    end = file.seek(0, 2)
+    file.seek(at)
+    return end

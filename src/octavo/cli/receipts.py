@@ -1,0 +1,66 @@
+"""A receipt for people: what a compression took and gave, and which facts it kept, retold and lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octavo.cli.lines import Line, clean, fit, line, table
+
+if TYPE_CHECKING:
+    from octavo.core.receipt import Receipt, Tally
+
+NAMED = 3
+"""Lost facts shown of each kind: enough to see whether the loss matters."""
+NAME_WIDTH = 32
+DOLLARS = 4
+"""Decimals of a price: summaries cost fractions of a cent."""
+
+
+def brief(receipt: Receipt) -> str:
+    """Say in a line what became of the facts."""
+    kept = sum(tally.verbatim_count for tally in receipt.tallies)
+    told = sum(tally.told_count for tally in receipt.tallies)
+    lost = sum(tally.lost_count for tally in receipt.tallies)
+    if not kept + told + lost:
+        return "no facts were covered"
+    retold = f", {told:,} retold" if told else ""
+    return f"facts of the covered messages: {kept:,} kept word for word{retold}, {lost:,} lost"
+
+
+def receipt_lines(receipt: Receipt) -> list[Line]:
+    """Draw the whole receipt."""
+    made = [
+        line(
+            ("strong", "Receipt"),
+            f"  {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens{_spent(receipt)}",
+        )
+    ]
+    rows = [
+        (
+            f"{tally.kind}s",
+            f"{tally.verbatim_count:,}",
+            f"{tally.told_count:,}",
+            f"{tally.lost_count:,}",
+            _lost(tally),
+        )
+        for tally in receipt.tallies
+    ]
+    if rows:
+        made += table(rows, head=("facts", "kept", "retold", "lost", ""), right=(1, 2, 3))
+    for conflict in receipt.conflicts:
+        said = f"{conflict.key}: an older value was kept ({conflict.kept}), the newest is {conflict.newest}"
+        made.append(line(("warn", "! "), clean(said)))
+    return made
+
+
+def _lost(tally: Tally) -> str:
+    named = [fit(" ".join(fact.text.split()), NAME_WIDTH) for fact in tally.lost[:NAMED]]
+    more = ", ..." if tally.lost_count > NAMED else ""
+    return ", ".join(named) + more
+
+
+def _spent(receipt: Receipt) -> str:
+    seconds = f" in {receipt.seconds:.1f} s" if receipt.seconds else ""
+    model = f" by {receipt.model}" if receipt.model else ""
+    price = f" for ${receipt.price:.{DOLLARS}f}" if receipt.price is not None else ""
+    return f"{seconds}{model}{price}"

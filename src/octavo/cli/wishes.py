@@ -1,0 +1,187 @@
+"""What is asked of `compress`, `count` and `plan`, and what they work with: histories, a meter, a summariser."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from octavo.cli.histories import STDIN, History, open_input, read_histories
+from octavo.cli.progress import Progress, size_of
+from octavo.cli.setup import Setup, opened
+from octavo.errors import BadInput, ContextOverflow, OctavoError
+
+if TYPE_CHECKING:
+    from octavo.engine.stateless import Options
+    from octavo.meters.meter import Meter
+    from octavo.protocols import Summariser
+
+USUAL_MODEL = "gpt-4o"
+"""Whose tokenizer and window count where no model is named."""
+
+Budgeted = Annotated[
+    int | None,
+    typer.Option(
+        "--budget", metavar="TOKENS", show_default=False, help="The most tokens the result may have."
+    ),
+]
+Ratio = Annotated[
+    float | None,
+    typer.Option(
+        "--ratio",
+        metavar="SHARE",
+        show_default=False,
+        help="The same as a share of the history, such as 0.3.",
+    ),
+]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        "--keep",
+        metavar="N",
+        show_default=False,
+        help="How much of the result is for the newest turns, verbatim: tokens, or a share such as 0.5; 0: only "
+        "what must stay.",
+    ),
+]
+Focus = Annotated[
+    str,
+    typer.Option("--focus", metavar="TEXT", show_default=False, help="What matters now; it is kept first."),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        show_default=False,
+        help="openai, anthropic or gemini, where the messages do not tell.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is asked of a compression."""
+
+    model: str
+    budget: int | None = None
+    ratio: float | None = None
+    keep: int | float | None = None
+    policy: str = "octavo"
+    focus: str = ""
+    format: str | None = None
+
+    def options(self, history: History, meter: Meter, summariser: Summariser | None) -> Options:
+        """Write it down for one history."""
+        options: Options = {
+            "model": self.model,
+            "policy": self.policy,
+            "focus": self.focus,
+            "format": format_of(history, self.format),
+            "tools": history.tools,
+            "system": history.system,
+            "meter": meter,
+        }
+        if self.budget is not None:
+            options["budget"] = self.budget
+        if self.ratio is not None:
+            options["ratio"] = self.ratio
+        if self.keep is not None:
+            options["keep"] = self.keep
+        if summariser is not None:
+            options["summariser"] = summariser
+        return options
+
+
+def format_of(history: History, named: str | None) -> Literal["openai", "anthropic", "gemini"]:
+    from octavo.core.wire import FORMATS
+
+    if named is None:
+        return history.format
+    found = next((format for format in FORMATS if format == named), None)
+    if found is None:
+        raise BadInput("--format", f"unknown format {named!r}; one of {', '.join(FORMATS)}")
+    return found
+
+
+def read_keep(text: str | None) -> int | float | None:
+    """Read how much is kept: `2000` tokens, `0.3` or `30%` of it, `0` for nothing."""
+    if text is None:
+        return None
+    digits = text.strip().removesuffix("%")
+    try:
+        number = float(digits)
+    except ValueError:
+        raise BadInput("keep", f"expected tokens, or a share such as 0.3, got {text!r}") from None
+    if text.strip().endswith("%"):
+        return number / 100
+    return int(number) if number.is_integer() and "." not in digits else number
+
+
+@asynccontextmanager
+async def metered(setup: Setup, model: str) -> AsyncIterator[Meter]:
+    """Give the meter of a model; with a database named, it knows what was learned there from bills."""
+    from octavo.meters.cards import find_card
+    from octavo.meters.meter import Meter
+
+    if not setup.settings.chosen:
+        yield Meter(find_card(model))
+        return
+    async with opened(setup) as engine:
+        yield await engine.models.meter(model)
+
+
+@asynccontextmanager
+async def summarising(setup: Setup, name: str, model: str) -> AsyncIterator[Summariser | None]:
+    """Open the summariser of that name: a model, `same` for the model itself, or `none`."""
+    if name == "none":
+        yield None
+        return
+    from octavo.meters.cards import find_card
+    from octavo.meters.meter import Meter
+    from octavo.providers import open_provider, read_settings, resolve
+    from octavo.summarise.model import ModelSummariser
+
+    wanted = model if name == "same" else name
+    provider = setup.provider or open_provider(wanted, read_settings(setup.environment))
+    meter = Meter(find_card(wanted))
+    try:
+        yield ModelSummariser(
+            provider=provider,
+            model=wanted if setup.provider else resolve(wanted).model,
+            window=meter.card.window,
+            max_output=meter.card.max_output,
+            measure=meter.count_text,
+        )
+    finally:
+        await provider.close()
+
+
+@contextmanager
+def naming(name: str, where: str = "") -> Iterator[None]:
+    """Say in which file, and which line of it, something is wrong."""
+    place = ", ".join(part for part in ("standard input" if name == STDIN else name, where) if part)
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{place}: {error.where}" if error.where else place, error.problem) from error
+    except ContextOverflow as error:
+        raise OctavoError(f"{place}: {error}") from error
+
+
+def histories_of(name: str, shown: Progress) -> Iterator[History]:
+    with open_input(name) as file:
+        total = size_of(file)
+        found = read_histories(file)
+        while True:
+            with naming(name):
+                history = next(found, None)
+            if history is None:
+                return
+            shown.step(
+                f"{len(history.messages):,} messages {history.where}", file.tell() if total else 0, total
+            )
+            yield history

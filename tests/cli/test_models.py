@@ -1,0 +1,68 @@
+"""`models` and `local`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from octavo.providers import MODEL_FILES
+from tests.cli.conftest import WINDOW
+from tests.cli.kit import Run
+
+
+def test_models_are_listed_with_what_they_cost(run: Run, environment: dict[str, str]) -> None:
+    del environment["OCTAVO_DB"]
+    shown = run("models", "gpt-4o-mini").out
+    assert "OpenAI: no key; set OPENAI_API_KEY" in shown
+    assert "gpt-4o-mini  openai    128,000  16,384  o200k      0.15 / 0.6" in shown
+    found = run("models", "--json").json
+    assert {"gpt-4o", "claude-sonnet-4-5", "gemini-2.5-flash"} <= {model["name"] for model in found["models"]}
+    assert {"openai", "anthropic", "google", "ollama", "local"} <= {
+        one["provider"] for one in found["providers"]
+    }
+
+
+def test_a_key_makes_a_provider_ready_and_is_not_shown(run: Run, environment: dict[str, str]) -> None:
+    environment["OPENAI_API_KEY"] = "sk-secret"
+    found = run("models", "--ready", "--json")
+    assert {model["provider"] for model in found.json["models"]} == {"openai"}
+    assert "sk-secret" not in found.out + run("models").out
+
+
+def test_what_was_learned_about_a_model_is_shown(run: Run) -> None:
+    from tests.cli.scripted import MODEL
+
+    assert (
+        run("count", "--model", MODEL, "--json", stdin='[{"role": "user", "content": "hi"}]').json["window"]
+        == WINDOW
+    )
+
+
+def test_no_model_of_that_name(run: Run) -> None:
+    assert "no known model has that name" in run("models", "zzz").out
+
+
+def test_embedded_models_are_listed_and_those_that_are_there_marked(
+    run: Run, environment: dict[str, str]
+) -> None:
+    listed = run("local", "list", "--json").json
+    assert [one["name"] for one in listed] == [f"local/{name}" for name in MODEL_FILES]
+    assert not any(one["installed"] for one in listed)
+    assert "octavo local install smollm2-135m" in run("local", "list").out
+    file = MODEL_FILES["smollm2-135m"]
+    place = file.place(Path(environment["OCTAVO_CACHE"]))
+    place.parent.mkdir(parents=True)
+    with place.open("wb") as made:
+        made.truncate(file.size)
+    assert run("local", "list", "--json").json[1]["installed"] is True
+    done = run("local", "install", "local/smollm2-135m")
+    assert (done.code, done.out) == (
+        0,
+        "SmolLM2 135M is installed; try: octavo chat --model local/smollm2-135m\n",
+    )
+    assert run("local", "install", "smollm2-135m", "--json").json["path"] == str(place)
+
+
+def test_an_unknown_embedded_model_is_a_usage_error(run: Run) -> None:
+    done = run("local", "install", "gpt-9")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "smollm2-135m" in done.err

@@ -1,0 +1,90 @@
+"""`import`, `export`, `delete`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.kit import Run
+
+
+def test_an_export_read_elsewhere_is_the_same_export(talked: Run, tmp_path: Path) -> None:
+    text = talked("export", "last").out
+    other = str(tmp_path / "other.db")
+    done = talked("import", "-", "--db", other, stdin=text)
+    assert done.code == 0
+    assert "Ports" in done.out
+    assert talked("export", "--all", "--db", other).out == text
+    assert talked("show", "last", "--db", other).out == talked("show", "last").out
+
+
+def test_a_copy_gets_new_ids(talked: Run) -> None:
+    text = talked("export", "last").out
+    same = talked("import", stdin=text)
+    assert (same.code, same.err.count("\n")) == (2, 1)
+    assert talked("import", "--copy", "--title", "Again", stdin=text).code == 0
+    assert {one["title"] for one in talked("conversations", "--json").json} == {"Ports", "Again"}
+
+
+def test_exports_for_other_programs_hold_every_message(talked: Run, tmp_path: Path) -> None:
+    openai = talked("export", "last", "--format", "openai").json
+    assert [message["role"] for message in openai] == ["user", "assistant"] * 3
+    assert openai[0]["content"] == "at length 1"
+    assert len(talked("export", "last", "--format", "anthropic").json["messages"]) == 6
+    assert len(talked("export", "last", "--format", "gemini").json["contents"]) == 6
+    out = tmp_path / "chat.md"
+    assert talked("export", "last", "--format", "markdown", "--out", str(out)).out == ""
+    assert out.read_text().startswith(
+        "# Ports\n\n## User\n\nat length 1\n\n## Assistant\n\nThe port of service1"
+    )
+
+
+def test_what_is_exported_can_be_counted_and_compressed(talked: Run) -> None:
+    text = talked("export", "last", "--format", "openai").out
+    assert talked("count", "--json", stdin=text).json["messages"] == 6
+    assert talked("compress", "--budget", "600", stdin=text).code == 0
+
+
+def test_message_lists_are_imported(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    path.write_text(
+        json.dumps([{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}])
+    )
+    (made,) = run("import", str(path), "--title", "Old tool", "--json").json
+    assert (made["title"], made["messages"]) == ("Old tool", 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin"),
+    [
+        (["import"], "{]"),
+        (["import"], ""),
+        (["import", "--format", "nope"], "[]"),
+        (["import", "no-such-file.json"], ""),
+        (["export"], ""),
+        (["export", "nothing"], ""),
+        (["export", "--all", "--format", "nope"], ""),
+        (["delete", "nothing"], ""),
+        (["delete", "last"], ""),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_are_one_line_and_change_nothing(talked: Run, arguments: list[str], stdin: str) -> None:
+    done = talked(*arguments, stdin=stdin)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert len(talked("conversations", "--json").json) == 1
+
+
+def test_a_deleted_conversation_is_gone(talked: Run) -> None:
+    done = talked("delete", "last", "--yes")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.endswith("Ports\n")
+    assert talked("conversations", "--json").json == []
+    assert talked("search", "service1", "--json").json == []
+
+
+def test_a_deletion_as_json_names_what_is_gone(talked: Run) -> None:
+    (known,) = talked("conversations", "--json").json
+    assert talked("delete", "last", "--yes", "--json").json == {"deleted": [known["id"]]}

@@ -1,0 +1,65 @@
+"""`backup`, `check`, `doctor`, `serve`."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from tests.cli.kit import Run
+
+
+def test_a_backup_is_a_database_of_its_own(talked: Run, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    assert talked("backup", str(copy)).code == 0
+    assert talked("export", "last", "--db", str(copy)).out == talked("export", "last").out
+    again = talked("backup", str(copy))
+    assert (again.code, again.err.count("\n")) == (2, 1)
+    assert talked("backup", str(copy), "--overwrite", "--json").json["bytes"] == copy.stat().st_size
+
+
+def test_a_sound_database_passes(talked: Run) -> None:
+    done = talked("check")
+    assert done.code == 0
+    assert done.out.endswith("everything adds up\n")
+    assert talked("check", "--json").json["problems"] == []
+
+
+def test_what_does_not_add_up_is_told_and_fails(talked: Run, database: Path) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE message SET depth = 99 WHERE depth = 3")
+    connection.close()
+    done = talked("check")
+    assert done.code == 1
+    assert "depth" in done.out
+    assert talked("check", "--json").json["problems"]
+
+
+def test_the_doctor_tells_what_is_set_up(run: Run, environment: dict[str, str]) -> None:
+    done = run("doctor")
+    assert done.code == 0
+    found = {one["topic"]: one for one in run("doctor", "--json").json}
+    assert "schema" in found["database"]["detail"]
+    assert found["OpenAI"]["remedy"].startswith("set OPENAI_API_KEY")
+    assert found["tokenizers"]["state"] == "ok"
+    assert found["data"]["detail"] == environment["OCTAVO_DATA"]
+    assert found["models"]["remedy"] == "octavo local install"
+
+
+def test_the_doctor_fails_when_the_database_does(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.db").write_bytes(b"not a database at all" * 200)
+    done = run("doctor", "--db", str(tmp_path / "bad.db"))
+    assert done.code == 1
+    assert "! database" in done.out.replace("!  ", "! ")
+
+
+def test_the_doctor_asks_providers_that_are_set_up(run: Run, environment: dict[str, str]) -> None:
+    environment["OPENAI_API_KEY"] = "sk-secret"
+    found = {one["topic"]: one for one in run("doctor", "--ask", "--json").json}
+    assert "gpt-4o answered 'You said 19 characters: Say the word: ready'" in found["OpenAI"]["detail"]
+    assert "sk-secret" not in str(found)
+
+
+def test_a_server_is_not_opened_to_others_without_a_key(run: Run) -> None:
+    done = run("serve", "--host", "0.0.0.0")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "octavo keys create" in done.err
