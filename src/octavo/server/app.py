@@ -1,0 +1,126 @@
+"""The application: gate, routes, page, and what happens when it starts and stops."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from octavo import __version__
+from octavo.engine.engine import Engine
+from octavo.errors import OctavoError
+from octavo.server.config import ServerSettings
+from octavo.server.errors import Refusal
+from octavo.server.gate import Gate
+from octavo.server.gateway.routes import routes as gateway
+from octavo.server.hub import Hub
+from octavo.server.page import add_page
+from octavo.server.problems import answer
+from octavo.server.routes import (
+    context,
+    conversations,
+    health,
+    keys,
+    messages,
+    models,
+    pins,
+    search,
+    snapshots,
+    transfer,
+    turns,
+)
+from octavo.server.routes import settings as settings_routes
+from octavo.server.telemetry import Telemetry
+
+DESCRIPTION = (
+    "Everything Octavo can do, over HTTP. Under `/api/v1` the engine itself; under `/v1` a gateway that clients of "
+    "OpenAI and Anthropic use unchanged."
+)
+CORS_HEADERS = ("authorization", "content-type", "x-octavo-key", "last-event-id")
+
+
+async def open_engine(settings: ServerSettings) -> Engine:
+    """Open the engine a server is told to serve."""
+    return await Engine.open(
+        settings.db, model=settings.model, policy=settings.policy, summariser=settings.summariser or None
+    )
+
+
+def create_app(
+    source: Engine | ServerSettings,
+    settings: ServerSettings | None = None,
+    *,
+    transport: httpx2.AsyncBaseTransport | None = None,
+    telemetry: Telemetry | None = None,
+) -> FastAPI:
+    """Make the application, for an engine that is open, or for one that is opened when the application starts.
+
+    `transport` carries the gateway's requests; tests put a provider of their own there.
+    """
+    told = source if isinstance(source, ServerSettings) else settings or ServerSettings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if isinstance(source, ServerSettings):
+            app.state.hub = Hub(await open_engine(told), told, transport=transport, telemetry=telemetry)
+        hub: Hub = app.state.hub
+        hub.start()
+        try:
+            yield
+        finally:
+            await hub.close()
+            if isinstance(source, ServerSettings):
+                await hub.engine.close()
+
+    app = FastAPI(
+        title="Octavo",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+        generate_unique_id_function=_operation_id,
+    )
+    if isinstance(source, Engine):
+        app.state.hub = Hub(source, told, transport=transport, telemetry=telemetry)
+    app.add_middleware(Gate)
+    if told.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(told.origins),
+            allow_methods=["*"],
+            allow_headers=list(CORS_HEADERS),
+        )
+    for kind in (OctavoError, Refusal, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, answer)
+    for noun in (
+        conversations,
+        messages,
+        turns,
+        context,
+        snapshots,
+        pins,
+        search,
+        transfer,
+        settings_routes,
+        models,
+        keys,
+        health,
+    ):
+        app.include_router(noun.routes)
+    app.include_router(gateway)
+    add_page(app)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    """Name an operation after its function, so that generated clients read well."""
+    return route.name

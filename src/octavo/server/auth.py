@@ -1,0 +1,127 @@
+"""Who asks, and what they may do: keys of 32 random bytes, stored as hashes, that belong to an owner.
+
+A conversation is seen by its owner only, whatever a key may do otherwise: the scopes say which doors open, the owner
+says whose rooms are behind them. Without a key there is one caller, the person at this machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from starlette.datastructures import Headers
+
+from octavo.providers.secret import Secret
+from octavo.server.errors import Refusal, refuse
+from octavo.store.keys import START
+from octavo.store.store import Store
+from octavo.store.values import ApiKey
+
+Scope = Literal["read", "write", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+GRANTS: dict[str, frozenset[str]] = {
+    "read": frozenset({"read"}),
+    "write": frozenset({"read", "write"}),
+    "admin": frozenset({"read", "write", "admin"}),
+}
+"""Who may do more may do less."""
+TRUSTED_SECONDS = 5.0
+"""How long a key that was looked up is believed: the longest a revoked one still works in another process."""
+TRUSTED = 10_000
+"""Keys believed at a time."""
+FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
+"""What a proxy adds: such a request does not come from the person at this machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who sends a request."""
+
+    owner: str
+    scopes: frozenset[str]
+    account: str
+    """Whose limits count: the key's id."""
+    apart: bool = False
+    """Whether the key came in a header of its own, so that `Authorization` is meant for the provider."""
+
+    def may(self, scope: str) -> bool:
+        return scope in self.scopes
+
+
+LOCAL = Caller(owner="", scopes=GRANTS["admin"], account="local")
+
+
+class Doorkeeper:
+    """Tells callers by their keys."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        keyed: bool,
+        admin: Secret | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store, self._keyed, self._clock = store, keyed, clock
+        self._admin = hashlib.sha256(admin.reveal().encode()).digest() if admin else None
+        self._trusted: OrderedDict[bytes, tuple[float, ApiKey | None]] = OrderedDict()
+
+    async def identify(self, headers: Headers) -> Caller:
+        """Tell who sends a request; raise `Refusal` if that is nobody."""
+        apart = headers.get("x-octavo-key")
+        if apart is not None:
+            return await self._holder(apart, apart=True)
+        for given in (bearer(headers), headers.get("x-api-key")):
+            if given and (given.startswith(START) or self._is_admin(given)):
+                return await self._holder(given)
+        if self._keyed:
+            raise _unauthorised("a key is needed", "send it as: Authorization: Bearer octavo_...")
+        if any(name in headers for name in FORWARDED):
+            raise _unauthorised(
+                "this came through a proxy, and the server takes callers without a key for the person at its machine",
+                "start the server with OCTAVO_REQUIRE_KEY=1",
+            )
+        return LOCAL
+
+    async def _holder(self, secret: str, *, apart: bool = False) -> Caller:
+        if self._is_admin(secret):
+            return Caller(owner="", scopes=GRANTS["admin"], account="admin", apart=apart)
+        key = await self._find(secret)
+        if key is None:
+            raise _unauthorised("this key is unknown or was revoked", "ask an administrator for a new one")
+        scopes = frozenset[str]().union(*(GRANTS.get(scope, frozenset()) for scope in key.scopes))
+        return Caller(owner=key.owner, scopes=scopes, account=key.id, apart=apart)
+
+    def _is_admin(self, secret: str) -> bool:
+        given = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+        return self._admin is not None and hmac.compare_digest(given, self._admin)
+
+    async def _find(self, secret: str) -> ApiKey | None:
+        digest, now = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest(), self._clock()
+        until, known = self._trusted.get(digest, (0.0, None))
+        if now < until:
+            return known
+        found = await self._store.keys.find(secret)
+        self._trusted[digest] = (now + TRUSTED_SECONDS, found)
+        if len(self._trusted) > TRUSTED:
+            self._trusted.popitem(last=False)
+        return found
+
+    def forget(self) -> None:
+        """Look all keys up again: one was revoked."""
+        self._trusted.clear()
+
+
+def bearer(headers: Headers) -> str | None:
+    """Take the token out of `Authorization: Bearer ...`."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" and token.strip() else None
+
+
+def _unauthorised(message: str, hint: str) -> Refusal:
+    return refuse(401, "unauthorized", message, hint, www_authenticate="Bearer")

@@ -1,0 +1,149 @@
+"""Model cards and upstream addresses that users defined: kept as notes in the store, the same for every replica.
+
+They are read again every few seconds, so that a change made at one replica holds at all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from octavo.core.fields import Json, JsonObject
+from octavo.engine.models import Models
+from octavo.errors import BadInput, NotFound
+from octavo.meters.cards import book, shipped
+from octavo.store.store import Store
+
+CARDS = "cards"
+UPSTREAMS = "upstreams"
+FRESH_SECONDS = 5.0
+"""How old the notes in memory may be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """Where the requests for a model go instead of its provider."""
+
+    base_url: str
+    account: str = ""
+    """Whose key of the server is sent there; empty: the client's own."""
+
+
+class Registry:
+    """Cards and upstreams, as they are in the store or were a moment ago."""
+
+    def __init__(self, store: Store, models: Models, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store, self._models, self._clock = store, models, clock
+        self._cards: JsonObject = {}
+        self._upstreams: JsonObject = {}
+        self._until = 0.0
+
+    async def refresh(self, *, now: bool = False) -> None:
+        """Read the notes, unless they were read a moment ago."""
+        if not now and self._clock() < self._until:
+            return
+        self._until = self._clock() + FRESH_SECONDS
+        cards, upstreams = await self._store.note(CARDS), await self._store.note(UPSTREAMS)
+        self._upstreams = upstreams if isinstance(upstreams, dict) else {}
+        self._take(cards if isinstance(cards, dict) else {})
+
+    def _take(self, cards: JsonObject) -> None:
+        if cards == self._cards:
+            return
+        self._models.book = book({"models": cards}) if cards else shipped()
+        self._models.meters.clear()
+        self._cards = cards
+
+    @property
+    def own_cards(self) -> frozenset[str]:
+        return frozenset(self._cards)
+
+    async def put_card(self, name: str, fields: JsonObject) -> None:
+        """Define a card; raise `BadInput` naming the field that is wrong."""
+        await self.refresh(now=True)
+        cards: JsonObject = {**self._cards, name: fields}
+        book({"models": cards})
+        await self._store.set_note(CARDS, cards)
+        self._take(cards)
+
+    async def remove_card(self, name: str) -> None:
+        await self.refresh(now=True)
+        if name not in self._cards:
+            raise NotFound(f"there is no card of your own for {name!r}")
+        cards = {key: value for key, value in self._cards.items() if key != name}
+        await self._store.set_note(CARDS, cards)
+        self._take(cards)
+
+    # Upstreams
+
+    def upstream(self, model: str) -> Upstream | None:
+        """Give where a model's requests go: by its whole name, or by the longest beginning that ends in `*`."""
+        starts = [n for n in self._upstreams if n.endswith("*") and model.startswith(n[:-1])]
+        name = model if model in self._upstreams else max(starts, key=len, default="")
+        return _upstream(self._upstreams.get(name))
+
+    def upstreams(self) -> dict[str, Upstream]:
+        found = {name: _upstream(value) for name, value in self._upstreams.items()}
+        return {name: upstream for name, upstream in found.items() if upstream}
+
+    async def put_upstream(self, model: str, upstream: Upstream) -> None:
+        await self.refresh(now=True)
+        entry: JsonObject = {"base_url": upstream.base_url, "account": upstream.account}
+        self._upstreams = {**self._upstreams, model: entry}
+        await self._store.set_note(UPSTREAMS, self._upstreams)
+
+    async def remove_upstream(self, model: str) -> None:
+        await self.refresh(now=True)
+        if model not in self._upstreams:
+            raise NotFound(f"there is no upstream for {model!r}")
+        self._upstreams = {key: value for key, value in self._upstreams.items() if key != model}
+        await self._store.set_note(UPSTREAMS, self._upstreams)
+
+
+def _upstream(value: Json) -> Upstream | None:
+    match value:
+        case {"base_url": str(url), "account": str(account)}:
+            return Upstream(base_url=url, account=account)
+        case _:
+            return None
+
+
+async def check_address(url: str, *, private: bool) -> None:
+    """Refuse an address that is none, or that leads into a private network without leave.
+
+    Otherwise whoever may set one could make this server fetch what only this server can reach.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        host, port = None, 0
+    if not host or parts.scheme not in ("http", "https") or parts.username or parts.query or parts.fragment:
+        raise BadInput(
+            "base_url", "expected an address like https://host/v1, without user, query or fragment"
+        )
+    if private:
+        return
+    for address in await _addresses(host, port):
+        if not address.is_global:
+            raise BadInput(
+                "base_url",
+                f"{host} lies in a private network; start the server with OCTAVO_PRIVATE_UPSTREAMS=1 to allow that",
+            )
+
+
+async def _addresses(host: str, port: int) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    try:
+        return [ipaddress.ip_address(host)]
+    except ValueError:
+        pass
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise BadInput("base_url", f"there is no host {host[:200]!r}") from None
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]

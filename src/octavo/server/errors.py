@@ -1,0 +1,158 @@
+"""Every error as one JSON shape: what happened, the numbers, what to do, and the id to ask about it.
+
+`TABLE` is the only place where an error becomes a status. No message holds a stack trace; what nobody expected is
+logged with its id and reported as that and nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from math import ceil
+from typing import cast
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from octavo.core.fields import Json, JsonObject
+from octavo.errors import (
+    BadBudget,
+    BadInput,
+    BadReply,
+    ContextOverflow,
+    NotFound,
+    NotOnBranch,
+    OctavoError,
+    ProviderError,
+    ProviderTimeout,
+    RateLimited,
+    StoreError,
+    UnknownModel,
+    UsageError,
+    WindowExceeded,
+)
+
+TABLE: tuple[tuple[type[OctavoError], int, str], ...] = (
+    (NotFound, 404, "check the id; what was deleted is gone for good"),
+    (NotOnBranch, 409, "name a message of this branch"),
+    (UnknownModel, 409, "choose a model: the setting 'model', or a card of your own under /api/v1/models"),
+    (BadBudget, 409, "the numbers show what takes the room; change one of them"),
+    (BadInput, 422, "correct the value that the message names"),
+    (UsageError, 409, "the message says what is missing"),
+    (ContextOverflow, 422, "shorten what the numbers show to be large, or use a model with a larger window"),
+    (RateLimited, 429, "wait, then try again"),
+    (ProviderTimeout, 504, "try again"),
+    (WindowExceeded, 502, "compress, or tell the model's true window in a card of your own"),
+    (BadReply, 502, "try again, or use another model"),
+    (ProviderError, 502, "the message is the provider's own"),
+    (StoreError, 503, "the database is the cause; try again later"),
+    (OctavoError, 500, "report this with the request id"),
+)
+"""From the most special to the most general: the first that fits decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """An error as it is told."""
+
+    status: int
+    type: str
+    message: str
+    hint: str = ""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def body(self, request_id: str) -> JsonObject:
+        return {
+            "error": {
+                "type": self.type,
+                "message": self.message,
+                "numbers": cast(Json, dict(self.numbers)),
+                "hint": self.hint,
+                "request_id": request_id,
+            }
+        }
+
+
+class Refusal(Exception):
+    """A request that is turned down before anything was done for it."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        super().__init__(trouble.message)
+        self.trouble = trouble
+
+
+def refuse(status: int, type: str, message: str, hint: str = "", **headers: str) -> Refusal:
+    """Make a refusal; headers are given with underscores."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Refusal(Trouble(status=status, type=type, message=message, hint=hint, headers=named))
+
+
+def explain(error: OctavoError) -> Trouble:
+    """Tell what an error of Octavo's means to a client."""
+    status, hint = next((status, hint) for kind, status, hint in TABLE if isinstance(error, kind))
+    headers: dict[str, str] = {}
+    if isinstance(error, RateLimited) and error.retry_after is not None:
+        headers["retry-after"] = str(ceil(error.retry_after))
+    if status == HTTPStatus.BAD_GATEWAY and getattr(error, "retryable", False):
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+    numbers = error.terms if isinstance(error, BadBudget | ContextOverflow) else {}
+    return Trouble(
+        status=status,
+        type=snake(type(error).__name__),
+        message=str(error),
+        hint=hint,
+        numbers=numbers,
+        headers=headers,
+    )
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def explain_http(error: HTTPException) -> Trouble:
+    """Tell what the framework turned down: a path, a method, a body."""
+    phrase = HTTPStatus(error.status_code).phrase
+    hint = {404: "see /openapi.json for what is here", 405: "see /openapi.json for the methods"}
+    return Trouble(
+        status=error.status_code,
+        type=phrase.lower().replace(" ", "_"),
+        message=str(error.detail or phrase),
+        hint=hint.get(error.status_code, ""),
+        headers=dict(error.headers or {}),
+    )
+
+
+def explain_invalid(error: RequestValidationError) -> Trouble:
+    """Tell which field of a request is wrong; never the value, which may be long, or secret."""
+    first = error.errors()[0]
+    # Where several shapes are possible, the framework names the validators it tried: that helps nobody.
+    where = ".".join(str(step) for step in first["loc"] if re.fullmatch(r"[\w-]+", str(step)))
+    more = len(error.errors()) - 1
+    message = f"{where}: {first['msg']}" + (f" (and {more} more)" if more else "")
+    return Trouble(
+        status=422, type="bad_input", message=message, hint="see /openapi.json for what is expected"
+    )
+
+
+UNEXPECTED = Trouble(
+    status=500, type="internal", message="something went wrong here", hint="report this with the request id"
+)
+
+
+def trouble_of(error: Exception) -> Trouble:
+    """Tell what any error means to a client."""
+    match error:
+        case Refusal():
+            return error.trouble
+        case OctavoError():
+            return explain(error)
+        case RequestValidationError():
+            return explain_invalid(error)
+        case HTTPException():
+            return explain_http(error)
+        case _:
+            return UNEXPECTED

@@ -1,0 +1,107 @@
+"""What the engine tells, as events with a name and plain JSON: one table for turns, compressions and notifications."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from octavo.core.fields import Json, JsonObject
+from octavo.engine.outcome import (
+    Answered,
+    AnswerFailed,
+    AnswerText,
+    Cancelled,
+    Compressed,
+    CompressionEnded,
+    CompressionStarted,
+    Event,
+    Failed,
+    Outcome,
+    Preparing,
+    Rejected,
+    Repaired,
+    Sending,
+    Shrunk,
+    Skipped,
+    Stored,
+    SummaryText,
+)
+from octavo.server.show import show_node, show_reply, show_snapshot, show_usage
+
+NOTIFIED = (Preparing, CompressionStarted, CompressionEnded, Shrunk)
+"""What a conversation's own stream announces besides the beginning and end of turns."""
+
+
+def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, one row a case
+    """Give an event's name and its data."""
+    match event:
+        case Stored():
+            return "stored", {"message": show_node(event.node).model_dump()}
+        case CompressionStarted():
+            return "compression_started", {
+                "urgency": event.urgency,
+                "messages": event.messages,
+                "tokens": event.tokens,
+            }
+        case SummaryText():
+            return "summary_text", {"text": event.text}
+        case CompressionEnded():
+            return "compression_ended", describe_outcome(event.outcome)
+        case Repaired():
+            repairs: list[Json] = [
+                {"fix": r.fix, "index": r.index, "detail": r.detail} for r in event.repairs
+            ]
+            return "repaired", {"repairs": repairs}
+        case Shrunk():
+            return "shrunk", {"notes": [*event.notes], "before": event.before, "after": event.after}
+        case Sending():
+            return "sending", {"usage": show_usage(event.usage).model_dump()}
+        case AnswerText():
+            return "text", {"text": event.text, "kind": event.kind}
+        case Answered():
+            return "answered", {
+                "message": show_node(event.node).model_dump(),
+                "reply": show_reply(event.reply).model_dump(),
+            }
+        case AnswerFailed():
+            return "failed", _failed(event)
+        case Preparing():
+            return "preparing", {"urgency": event.urgency}
+    assert_never(event)
+
+
+def _failed(event: AnswerFailed) -> JsonObject:
+    return {
+        "type": event.kind,
+        "message": event.error,
+        "retryable": event.retryable,
+        "partial": show_node(event.node).model_dump() if event.node else None,
+    }
+
+
+def describe_outcome(outcome: Outcome) -> JsonObject:
+    """Tell how a compression ended."""
+    match outcome:
+        case Compressed():
+            return {
+                "outcome": "compressed",
+                "urgency": outcome.urgency,
+                "messages": outcome.snapshot.messages,
+                "before": outcome.before,
+                "after": outcome.after,
+                "snapshot": show_snapshot(outcome.snapshot).model_dump(),
+                "problems": [{"flaw": p.flaw, "detail": p.detail} for p in outcome.problems],
+            }
+        case Skipped():
+            return {"outcome": "skipped", "reason": outcome.reason, "detail": outcome.detail}
+        case Rejected():
+            return {
+                "outcome": "rejected",
+                "problems": [{"flaw": p.flaw, "detail": p.detail} for p in outcome.problems],
+                "before": outcome.before,
+                "after": outcome.after,
+            }
+        case Failed():
+            return {"outcome": "failed", "error": outcome.error, "retryable": outcome.retryable}
+        case Cancelled():
+            return {"outcome": "cancelled"}
+    assert_never(outcome)

@@ -1,0 +1,187 @@
+"""Where a request goes, and with whose key: the client's own, which is passed on and kept nowhere, or the server's.
+
+Of the client's headers only those go on that the providers know. An Octavo key never leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import Headers
+
+from octavo.core.protocol import ANTHROPIC as ANTHROPIC_RULES
+from octavo.core.protocol import OPENAI as OPENAI_RULES
+from octavo.core.protocol import Rules
+from octavo.errors import NotFound, UnknownModel
+from octavo.providers.catalogue import PROVIDERS, resolve
+from octavo.providers.openai import COMPATIBLE, OFFICIAL_HOSTS
+from octavo.providers.secret import Secret
+from octavo.providers.settings import Account
+from octavo.server.auth import Caller, bearer
+from octavo.server.errors import refuse
+from octavo.server.gateway.dialect import Dialect
+from octavo.server.hub import Hub
+from octavo.store.keys import START
+
+OPENAI_URL = "https://api.openai.com/v1"
+ANTHROPIC_URL = "https://api.anthropic.com"
+GOOGLE_URL = "https://generativelanguage.googleapis.com"
+PASSED = ("content-type", "accept", "user-agent", "idempotency-key")
+PASSED_STARTS = ("anthropic-", "openai-", "x-stainless-")
+RETURNED = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "request-id", "x-should-retry")
+RETURNED_STARTS = ("anthropic-", "openai-", "x-ratelimit-")
+TITLES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google", "azure": "Azure OpenAI"}
+VARIABLES = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "google": "GEMINI_API_KEY",
+    "azure": "AZURE_OPENAI_API_KEY",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a request goes."""
+
+    provider: str
+    url: str
+    model: str
+    """What the model is called there."""
+    headers: dict[str, str] = field(repr=False)
+    rules: Rules
+    secrets: tuple[Secret, ...] = field(default=(), repr=False)
+
+
+def find_target(
+    hub: Hub, dialect: Dialect, model: str, headers: Headers, caller: Caller, path: str = ""
+) -> Target:
+    """Find out where the requests for a model go; `path` is another endpoint than the one for chats."""
+    own = hub.registry.upstream(model)
+    if own is not None:
+        account = getattr(hub.settings.providers, own.account) if own.account else Account()
+        base = own.base_url.rstrip("/")
+        url = f"{base}/chat/completions" if dialect.name == "openai" else f"{_root(base)}/v1/messages{path}"
+        signed = _signed(hub, "", account, headers, caller, style=dialect.name)
+        return _target(own.account or "compatible", url, model, signed, account, dialect, headers)
+    provider, name = _provider(hub, dialect, model)
+    account = (
+        hub.settings.providers.openai
+        if provider == "compatible"
+        else getattr(hub.settings.providers, provider)
+    )
+    url = _url(hub, dialect, provider, name) + path
+    style = "azure" if provider == "azure" else dialect.name
+    signed = _signed(hub, provider, account, headers, caller, style=style)
+    return _target(provider, url, name, signed, account, dialect, headers)
+
+
+def _target(
+    provider: str,
+    url: str,
+    model: str,
+    signed: dict[str, str],
+    account: Account,
+    dialect: Dialect,
+    headers: Headers,
+) -> Target:
+    host = urlsplit(url).hostname or ""
+    official = any(host == known or host.endswith("." + known) for known in OFFICIAL_HOSTS)
+    rules = ANTHROPIC_RULES if dialect.name == "anthropic" else OPENAI_RULES if official else COMPATIBLE
+    passed = {
+        name: value for name, value in headers.items() if name in PASSED or name.startswith(PASSED_STARTS)
+    }
+    # Answers are read as they pass, so they must not come compressed.
+    sent = {**passed, "content-type": "application/json", "accept-encoding": "identity", **signed}
+    return Target(
+        provider=provider,
+        url=url,
+        model=model,
+        headers={**sent, **account.headers},
+        rules=rules,
+        secrets=(account.key,) if account.key else (),
+    )
+
+
+def _provider(hub: Hub, dialect: Dialect, model: str) -> tuple[str, str]:
+    """Tell whose a model is; a name nobody knows is left to the provider whose interface was chosen."""
+    try:
+        found = resolve(model)
+    except UnknownModel:
+        return ("anthropic", model) if dialect.name == "anthropic" else ("openai", model)
+    if found.provider == "local":
+        raise NotFound(f"{model} runs inside the server and answers under /api/v1 only")
+    if dialect.name == "anthropic" and found.provider != "anthropic":
+        raise NotFound(f"{model} is not served in Anthropic's format; use /v1/chat/completions")
+    if found.provider == "compatible" and not hub.settings.providers.openai.base_url:
+        raise NotFound(f"{model} needs the address of a server: set OPENAI_BASE_URL")
+    prefixed = model.partition("/")[0] in PROVIDERS
+    return found.provider, found.model if prefixed else model
+
+
+def _url(hub: Hub, dialect: Dialect, provider: str, model: str) -> str:
+    settings = hub.settings.providers
+    match provider:
+        case "anthropic":
+            base = _root(settings.anthropic.base_url or ANTHROPIC_URL)
+            return f"{base}/v1/messages" if dialect.name == "anthropic" else f"{base}/v1/chat/completions"
+        case "ollama":
+            return f"{settings.ollama.base_url.rstrip('/')}/v1/chat/completions"
+        case "google":
+            return f"{(settings.google.base_url or GOOGLE_URL).rstrip('/')}/v1beta/openai/chat/completions"
+        case "azure":
+            base, version = settings.azure.base_url.rstrip("/"), settings.azure.api_version
+            name = quote(model, safe="")
+            return f"{base}/openai/deployments/{name}/chat/completions?api-version={version}"
+        case _:
+            return f"{(settings.openai.base_url or OPENAI_URL).rstrip('/')}/chat/completions"
+
+
+def _root(base: str) -> str:
+    return base.rstrip("/").removesuffix("/v1")
+
+
+def _signed(
+    hub: Hub, provider: str, account: Account, headers: Headers, caller: Caller, *, style: str
+) -> dict[str, str]:
+    """Choose the key: what the client sent for the provider, or the server's."""
+    theirs = _their_key(headers, caller)
+    explicit = caller.apart or hub.settings.upstream_keys == "client"
+    if theirs and (explicit or account.key is None):
+        return theirs
+    if account.key is not None:
+        key = account.key.reveal()
+        match style:
+            case "anthropic":
+                return {"x-api-key": key}
+            case "azure":
+                return {"api-key": key}
+            case _:
+                return {"authorization": f"Bearer {key}"}
+    if provider in VARIABLES and not account.base_url:
+        raise refuse(
+            401,
+            "unauthorized",
+            f"there is no key for {TITLES[provider]}: neither the server has one nor did you send your own",
+            f"set {VARIABLES[provider]} at the server, or send your key, and the one for Octavo as x-octavo-key",
+        )
+    return {}
+
+
+def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
+    """Take the client's own key out of its headers, under the name it came; an Octavo key is none."""
+    if caller.account not in ("local",) and not caller.apart:
+        return {}
+    found: dict[str, str] = {}
+    if (token := bearer(headers)) and not token.startswith(START):
+        found["authorization"] = headers["authorization"]
+    if (key := headers.get("x-api-key")) and not key.startswith(START):
+        found["x-api-key"] = key
+    return found
+
+
+def returned(headers: Headers) -> dict[str, str]:
+    """Choose the provider's headers that the client gets."""
+    return {
+        name: value for name, value in headers.items() if name in RETURNED or name.startswith(RETURNED_STARTS)
+    }

@@ -1,0 +1,149 @@
+"""What the routes of one server share: the engine, the callers, the tasks, the streams, the gateway's connections.
+
+Everything here can be lost with the process: what must not be is in the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, cast
+
+import httpx2
+from fastapi import Depends, Path
+from starlette.requests import Request
+
+from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
+from octavo.engine.outcome import Event
+from octavo.errors import NotFound
+from octavo.server.auth import Caller, Doorkeeper
+from octavo.server.cards import Registry
+from octavo.server.caretaker import care
+from octavo.server.channels import Channels
+from octavo.server.config import ServerSettings
+from octavo.server.errors import refuse
+from octavo.server.gateway.memory import Memory
+from octavo.server.limits import Meters
+from octavo.server.schemas import Id
+from octavo.server.tasks import Tasks
+from octavo.server.telemetry import Telemetry, open_telemetry
+
+CONNECTIONS = 1_000
+"""Connections to providers: one for each stream a server is meant to hold."""
+IDLE_SECONDS = 60.0
+"""How long an idle connection to a provider is kept for the next request."""
+
+
+class Hub:
+    """The shared things of one server."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: ServerSettings,
+        *,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        self.engine, self.settings = engine, settings
+        limits = settings.limits
+        self.doorkeeper = Doorkeeper(engine.store, keyed=settings.keyed, admin=settings.admin_key)
+        self.meters = Meters(limits)
+        self.tasks = Tasks(limits.keep_seconds)
+        self.channels = Channels(engine.store)
+        self.registry = Registry(engine.store, engine.models)
+        self.telemetry = telemetry or open_telemetry()
+        self.memory = Memory()
+        self.closing = False
+        patience = settings.providers.patience
+        self.client = httpx2.AsyncClient(
+            transport=transport,
+            timeout=httpx2.Timeout(patience.read, connect=patience.connect),
+            limits=httpx2.Limits(
+                max_connections=CONNECTIONS,
+                max_keepalive_connections=CONNECTIONS,
+                keepalive_expiry=IDLE_SECONDS,
+            ),
+            follow_redirects=False,
+        )
+        self._loops: list[asyncio.Task[None]] = []
+        engine.listeners.append(self.heard)
+
+    def heard(self, conversation: str, event: Event) -> None:
+        """Pass on what happens, in the background or in a turn."""
+        self.channels.hear(conversation, event)
+        self.telemetry.heard(conversation, event)
+
+    def start(self) -> None:
+        """Begin to look after what other replicas do and leave behind."""
+        self._loops = [asyncio.create_task(care(self.engine)), asyncio.create_task(self.channels.run())]
+
+    def stop_accepting(self) -> None:
+        """Take on no new work, and let watchers go to another replica."""
+        self.closing = True
+        self.channels.close()
+
+    async def close(self) -> None:
+        """Finish what runs, as far as the time allows, and give everything back but the engine."""
+        self.stop_accepting()
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+        await self.tasks.close(self.settings.limits.grace_seconds)
+        await self.client.aclose()
+        self.engine.listeners.remove(self.heard)
+        self.telemetry.close()
+
+    def check_open(self) -> None:
+        """Refuse new work while the server stops."""
+        if self.closing:
+            raise refuse(
+                503, "stopping", "this server is stopping", "try again: another one answers", retry_after="1"
+            )
+
+    async def chat(self, id: str, caller: Caller) -> Chat:
+        """Give a conversation to its owner; to everybody else it does not exist."""
+        conversation = await self.engine.store.conversation(id)
+        if conversation.owner != caller.owner:
+            raise NotFound(f"there is no conversation {id}")
+        return Chat(self.engine, conversation.id)
+
+    async def check_message(self, chat: Chat, *ids: str | None) -> None:
+        """Refuse messages of other conversations."""
+        wanted = {id for id in ids if id}
+        if not wanted:
+            return
+        found = await self.engine.store.details(sorted(wanted))
+        mine = {details.id for details in found if details.conversation == chat.id}
+        if missing := wanted - mine:
+            raise NotFound(f"there is no message {min(missing)} in this conversation")
+
+
+async def the_hub(request: Request) -> Hub:
+    return cast(Hub, request.app.state.hub)
+
+
+async def the_caller(request: Request) -> Caller:
+    return cast(Caller, request.state.caller)
+
+
+# Asynchronous although they wait for nothing: the framework runs plain functions in a thread.
+TheHub = Annotated[Hub, Depends(the_hub)]
+TheCaller = Annotated[Caller, Depends(the_caller)]
+
+
+async def the_chat(conversation: Annotated[Id, Path()], hub: TheHub, caller: TheCaller) -> Chat:
+    return await hub.chat(conversation, caller)
+
+
+TheChat = Annotated[Chat, Depends(the_chat)]
+"""The conversation of the path, if it is the caller's."""
+
+
+async def the_admin(caller: TheCaller) -> Caller:
+    if not caller.may("admin"):
+        raise refuse(403, "forbidden", "this key may not administer", "use a key with the scope 'admin'")
+    return caller
+
+
+TheAdmin = Annotated[Caller, Depends(the_admin)]

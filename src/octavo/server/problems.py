@@ -1,0 +1,52 @@
+"""Answers to requests that failed: in the shape of the API, or of the provider whose interface was used."""
+
+from __future__ import annotations
+
+import logging
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from octavo.server.errors import trouble_of
+from octavo.server.gateway.shapes import anthropic_error, openai_error, status_of
+from octavo.server.reply import json_response
+
+log = logging.getLogger("octavo.server")
+
+GATEWAY = "/v1/"
+ANTHROPIC = "/v1/messages"
+
+
+def request_id(request: Request) -> str:
+    return str(getattr(request.state, "request_id", ""))
+
+
+def respond(request: Request, error: Exception) -> Response:
+    """Tell a client what went wrong."""
+    trouble, id, path = trouble_of(error), request_id(request), request.url.path
+    if trouble.status >= 500:
+        log.warning("%s %s: %s", id, trouble.type, trouble.message)
+    if path.startswith(ANTHROPIC):
+        return json_response(anthropic_error(trouble, error, id), status_of(trouble), trouble.headers)
+    if path.startswith(GATEWAY):
+        return json_response(openai_error(trouble, error, id), status_of(trouble), trouble.headers)
+    return json_response(trouble.body(id), trouble.status, trouble.headers)
+
+
+async def answer(request: Request, error: Exception) -> Response:
+    """Handle an exception for the framework."""
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        error = HTTPException(405, error.detail, {"allow": ", ".join(_allowed(request))})
+    return respond(request, error)
+
+
+def _allowed(request: Request) -> list[str]:
+    """List the methods of a path: the framework names those of the first route only."""
+    described: dict[str, dict[str, object]] = request.app.openapi()["paths"]
+    for path, operations in described.items():
+        pattern, _, _ = compile_path(path.replace("{model}", "{model:path}"))
+        if pattern.match(request.url.path):
+            return sorted(method.upper() for method in operations)
+    return []

@@ -1,0 +1,33 @@
+"""JSON as it leaves the server: UTF-8, and any text a conversation can hold.
+
+Lone surrogates, which UTF-8 has no form for, are written as JSON escapes; they come from streams that cut characters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from octavo.server.schemas import Shape
+
+JSON = "application/json"
+
+
+def to_json(value: object) -> bytes:
+    """Write JSON without spaces."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def json_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Answer with JSON."""
+    return Response(to_json(value), status, dict(headers or {}), JSON)
+
+
+def reply(value: Shape, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Answer with what a schema describes."""
+    return json_response(value.model_dump(mode="python"), status, headers)

@@ -1,0 +1,111 @@
+"""What would be sent, what it costs, and what a compression would do: all read from one scene."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from octavo.core.fields import Json
+from octavo.core.wire import Format, write, write_tools
+from octavo.engine.chat import Sent
+from octavo.engine.scene import Scene
+from octavo.server import schemas as s
+from octavo.server.hub import TheChat, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.show import read_tool, show_plan, show_repair, show_usage
+
+routes = router("context", "/conversations/{conversation}")
+
+
+@routes.get("/usage", response_model=s.UsageOut)
+async def read_usage(chat: TheChat) -> Response:
+    """Read the meter, section by section."""
+    return reply(show_usage(await chat.usage()))
+
+
+@routes.get("/plan", response_model=s.PlanOut)
+async def read_plan(
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    focus: Annotated[str, Query(max_length=10_000)] = "",
+    keep: Annotated[s.Tokens | s.Share | None, Query()] = None,
+    up_to: Annotated[s.Id | None, Query()] = None,
+) -> Response:
+    """See what a compression would do now, without doing it."""
+    await hub.check_message(chat, up_to)
+    return reply(show_plan(await chat.plan(focus=focus, keep=keep, up_to=up_to)))
+
+
+@routes.get("/context", response_model=s.ContextOut)
+async def read_context(
+    chat: TheChat, hub: TheHub, *, tip: Annotated[s.Id | None, Query()] = None
+) -> Response:
+    """See what would be sent, as it stands: nothing is compressed for a look, `fits` tells whether it would be."""
+    await hub.check_message(chat, tip)
+    scene = await chat.scene(tip)
+    format = hub.engine.format_of(scene.model)
+    hardened = scene.sent(scene.context, hub.engine.rules_of(scene.model))
+    wired = write(format, hardened.messages)
+    return reply(
+        _shown(
+            scene,
+            format,
+            [*wired.messages],
+            wired.system,
+            repairs=[show_repair(repair) for repair in hardened.repairs],
+            notes=[],
+            fits=scene.usage.level != "hard",
+        )
+    )
+
+
+@routes.post("/context", response_model=s.ContextOut)
+async def make_context(body: s.ContextIn, chat: TheChat, hub: TheHub) -> Response:
+    """Get exactly what to send now, compressed or shrunk if need be: for programs that ask the model themselves."""
+    await hub.check_message(chat, body.tip)
+    sent = await chat.context(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
+    scene = await chat.scene(body.tip)
+    return reply(
+        _shown(
+            scene,
+            sent.format,
+            [*sent.messages],
+            sent.system,
+            repairs=[show_repair(repair) for repair in sent.repairs],
+            notes=[*sent.notes],
+            fits=True,
+            sent=sent,
+        )
+    )
+
+
+def _shown(
+    scene: Scene,
+    format: Format,
+    messages: list[dict[str, Json]],
+    system: Json,
+    *,
+    repairs: list[s.RepairOut],
+    notes: list[str],
+    fits: bool,
+    sent: Sent | None = None,
+) -> s.ContextOut:
+    context = sent.context if sent else scene.context
+    tools = sent.tools if sent else write_tools(format, scene.recipe.tools)
+    return s.ContextOut(
+        format=format,
+        messages=messages,
+        system=system,
+        tools=[*tools],
+        usage=show_usage(sent.usage if sent else scene.usage),
+        repairs=repairs,
+        notes=notes,
+        fits=fits,
+        snapshot=scene.serving,
+        sent=[*context.sent],
+        pinned=[*context.pinned],
+    )

@@ -1,0 +1,85 @@
+"""Conversations: list, make, rename, archive, switch branch, copy, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from octavo.server import schemas as s
+from octavo.server.hub import TheCaller, TheChat, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.routes.settings import check_settings
+from octavo.server.show import show_conversation
+from octavo.store.values import Everywhere, ForConversation
+
+routes = router("conversations", "/conversations")
+
+
+@routes.get("", response_model=s.Conversations)
+async def list_conversations(
+    hub: TheHub,
+    caller: TheCaller,
+    *,
+    title: Annotated[str, Query(max_length=500, description="A part of the title.")] = "",
+    archived: bool | None = False,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
+) -> Response:
+    """List your conversations, the last changed first."""
+    found = await hub.engine.store.conversations(
+        owner=caller.owner, archived=archived, title=title, limit=limit + 1, offset=offset
+    )
+    shown = [show_conversation(one) for one in found[:limit]]
+    return reply(s.Conversations(conversations=shown, more=len(found) > limit))
+
+
+@routes.post("", response_model=s.ConversationOut, status_code=201)
+async def create_conversation(body: s.ConversationIn, hub: TheHub, caller: TheCaller) -> Response:
+    """Make a conversation."""
+    given = body.settings.model_dump(exclude_unset=True)
+    await check_settings(hub, Everywhere(), given)
+    made = await hub.engine.store.create(body.title, owner=caller.owner)
+    await hub.engine.configure(ForConversation(made.id), given)
+    return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
+
+
+@routes.get("/{conversation}", response_model=s.ConversationOut)
+async def read_conversation(chat: TheChat) -> Response:
+    """Read a conversation's title, tip and dates."""
+    return reply(show_conversation(await chat.info()))
+
+
+@routes.patch("/{conversation}", response_model=s.ConversationOut)
+async def change_conversation(body: s.ConversationPatch, chat: TheChat, hub: TheHub) -> Response:
+    """Rename, archive, or show another branch."""
+    if body.tip is not None:
+        await chat.checkout(body.tip)
+    if body.title is not None:
+        await chat.rename(body.title)
+    if body.archived is not None:
+        await hub.engine.store.archive(chat.id, archived=body.archived)
+    return reply(show_conversation(await chat.info()))
+
+
+@routes.delete("/{conversation}", status_code=204)
+async def delete_conversation(chat: TheChat, hub: TheHub) -> Response:
+    """Delete a conversation with everything in it, for good."""
+    await hub.tasks.drop(chat.id)
+    await hub.engine.store.delete_conversation(chat.id)
+    hub.memory.forget(chat.id)
+    return Response(status_code=204)
+
+
+@routes.post("/{conversation}/copies", response_model=s.ConversationOut, status_code=201)
+async def copy_conversation(body: s.CopyIn, chat: TheChat, hub: TheHub) -> Response:
+    """Copy a conversation, or one branch of it, with its snapshots, pins and settings."""
+    await hub.check_message(chat, body.message)
+    store = hub.engine.store
+    if body.message:
+        made = await store.fork(body.message, title=body.title)
+    else:
+        made = await store.copy(chat.id, title=body.title)
+    return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})

@@ -1,0 +1,46 @@
+"""API keys: made by an administrator, shown once, revoked for good."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+from starlette.responses import Response
+
+from octavo.server import schemas as s
+from octavo.server.auth import SCOPES
+from octavo.server.hub import TheAdmin, TheCaller, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.show import show_key
+
+routes = router("keys")
+
+
+@routes.get("/me", response_model=s.CallerOut)
+async def read_caller(hub: TheHub, caller: TheCaller) -> Response:
+    """See whose key you use, and what it may do."""
+    scopes = [scope for scope in SCOPES if caller.may(scope)]
+    return reply(s.CallerOut(owner=caller.owner, scopes=[*scopes], key_required=hub.settings.keyed))
+
+
+@routes.get("/keys", response_model=s.Keys)
+async def list_keys(hub: TheHub, _: TheAdmin) -> Response:
+    """List all keys; their secrets are known to nobody here."""
+    return reply(s.Keys(keys=[show_key(key) for key in await hub.engine.store.keys.every()]))
+
+
+@routes.post("/keys", response_model=s.KeyMade, status_code=201)
+async def create_key(body: s.KeyIn, hub: TheHub, _: TheAdmin) -> Response:
+    """Make a key; its secret is in this answer and nowhere else."""
+    scopes = sorted(set(body.scopes), key=SCOPES.index)
+    key, secret = await hub.engine.store.keys.create(body.name, owner=body.owner, scopes=scopes)
+    return reply(s.KeyMade(**dict(show_key(key)), secret=secret), 201, {"cache-control": "no-store"})
+
+
+@routes.delete("/keys/{key}", response_model=s.KeyOut)
+async def revoke_key(key: Annotated[s.Id, Path()], hub: TheHub, _: TheAdmin) -> Response:
+    """Revoke a key; other replicas notice within seconds."""
+    revoked = await hub.engine.store.keys.revoke(key)
+    hub.doorkeeper.forget()
+    return reply(show_key(revoked))

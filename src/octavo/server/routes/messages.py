@@ -1,0 +1,134 @@
+"""Messages: page upward from the tip, look at siblings and the tree, add, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import Path, Query
+from starlette.responses import Response
+
+from octavo.core.messages import Node
+from octavo.engine.chat import Chat
+from octavo.errors import UsageError
+from octavo.server import schemas as s
+from octavo.server.hub import Hub, TheChat, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.show import read_message, show_message, show_tree_node
+
+routes = router("messages", "/conversations/{conversation}")
+
+MessageId = Annotated[s.Id, Path(description="A message.")]
+
+
+async def show_all(hub: Hub, nodes: Sequence[Node]) -> list[s.MessageOut]:
+    """Show nodes with what else is known about them."""
+    known = {d.id: d for d in await hub.engine.store.details([node.id for node in nodes])} if nodes else {}
+    return [show_message(node, known[node.id]) for node in nodes if node.id in known]
+
+
+@routes.get("/messages", response_model=s.MessagePage)
+async def list_messages(
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    tip: Annotated[
+        s.Id | None, Query(description="Of which branch; without, of the one that is shown.")
+    ] = None,
+    before: Annotated[s.Id | None, Query(description="Older messages than this one only.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> Response:
+    """Page through a branch from its newest message upward; long texts are shortened."""
+    await hub.check_message(chat, tip, before)
+    at = tip or await chat.tip()
+    if before:
+        at = (await hub.engine.store.node(before)).parent
+    page = await hub.engine.store.page(at, limit=limit) if at else ()
+    older = page[0].id if page and page[0].parent else None
+    return reply(s.MessagePage(messages=await show_all(hub, page), before=older))
+
+
+@routes.post("/messages", response_model=s.MessageOut, status_code=201)
+async def add_message(body: s.MessageIn, chat: TheChat, hub: TheHub) -> Response:
+    """Store a message without asking a model."""
+    node = await store_message(hub, chat, body)
+    (shown,) = await show_all(hub, [node])
+    return reply(shown, 201)
+
+
+async def store_message(hub: Hub, chat: Chat, body: s.MessageIn) -> Node:
+    """Store what a client sent, below the tip, below a parent, or beside what it edits."""
+    await hub.check_message(chat, body.parent, body.edits)
+    message = read_message(body.content, body.role)
+    if body.edits:
+        if body.id or body.parent:
+            raise UsageError("an edit goes beside what it edits: leave 'parent' and 'id' out")
+        return await chat.edit(body.edits, message)
+    return await chat.add(message, parent=body.parent, id=body.id)
+
+
+@routes.get("/messages/{message}", response_model=s.MessageOut)
+async def read_one_message(message: MessageId, chat: TheChat, hub: TheHub) -> Response:
+    """Read a message, whole."""
+    await hub.check_message(chat, message)
+    (shown,) = await show_all(hub, [await hub.engine.store.node(message)])
+    return reply(shown)
+
+
+@routes.delete("/messages/{message}", status_code=204)
+async def delete_message(
+    message: MessageId,
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    subtree: Annotated[bool, Query(description="Everything below it too.")] = False,
+) -> Response:
+    """Delete a message for good; snapshots that were shown it are retired."""
+    await hub.check_message(chat, message)
+    await chat.delete_message(message, subtree=subtree)
+    hub.memory.forget(chat.id)
+    return Response(status_code=204)
+
+
+@routes.get("/messages/{message}/siblings", response_model=s.Messages)
+async def list_siblings(message: MessageId, chat: TheChat, hub: TheHub) -> Response:
+    """List the versions of a message, itself included, in the order they were made."""
+    await hub.check_message(chat, message)
+    return reply(s.Messages(messages=await show_all(hub, await hub.engine.store.siblings(message))))
+
+
+@routes.get("/tree", response_model=s.TreeOut)
+async def read_tree(
+    chat: TheChat, hub: TheHub, *, limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000
+) -> Response:
+    """See the whole conversation as a tree."""
+    nodes: list[s.TreeNode] = []
+    async for node in hub.engine.store.tree(chat.id):
+        if len(nodes) == limit:
+            return reply(s.TreeOut(nodes=nodes, complete=False))
+        nodes.append(show_tree_node(node))
+    return reply(s.TreeOut(nodes=nodes, complete=True))
+
+
+@routes.get("/branches", response_model=s.Messages)
+async def list_branches(chat: TheChat, hub: TheHub) -> Response:
+    """List the tips of all branches."""
+    return reply(s.Messages(messages=await show_all(hub, await chat.branches())))
+
+
+@routes.get("/files", response_model=s.Files)
+async def list_files(chat: TheChat, hub: TheHub) -> Response:
+    """List the files that came with messages."""
+    found = await hub.engine.store.files(chat.id)
+    files = [
+        s.FileOut(
+            message=file.node,
+            depth=file.depth,
+            name=file.attachment.name,
+            media_type=file.attachment.media_type,
+            size=file.attachment.size,
+        )
+        for file in found
+    ]
+    return reply(s.Files(files=files))

@@ -1,0 +1,81 @@
+"""Models: what is known of them, which can be used now, cards of your own, and where their requests go."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.responses import Response
+
+from octavo.providers.availability import availability
+from octavo.server import schemas as s
+from octavo.server.cards import Upstream, check_address
+from octavo.server.hub import TheAdmin, TheCaller, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.routes.settings import ModelName
+from octavo.server.show import show_card, show_provider
+
+routes = router("models")
+
+
+@routes.get("/models", response_model=s.ModelsOut)
+async def list_models(hub: TheHub, _: TheCaller) -> Response:
+    """List all cards, and what can be used right now."""
+    await hub.registry.refresh()
+    providers = await asyncio.to_thread(availability, hub.settings.providers)
+    own = hub.registry.own_cards
+    cards = [show_card(card, own=card.name in own) for card in hub.engine.models.book.cards.values()]
+    default = str((await hub.engine.settings_of()).get("model") or "")
+    return reply(
+        s.ModelsOut(models=cards, providers=[show_provider(each) for each in providers], default=default)
+    )
+
+
+@routes.get("/models/{model:path}", response_model=s.CardOut)
+async def read_model(model: ModelName, hub: TheHub, _: TheCaller) -> Response:
+    """Read what is known of a model; of an unknown one, what is assumed."""
+    await hub.registry.refresh()
+    card = (await hub.engine.models.meter(model)).card
+    return reply(show_card(card, own=model in hub.registry.own_cards))
+
+
+@routes.put("/models/{model:path}", response_model=s.CardOut)
+async def define_model(model: ModelName, body: s.CardIn, hub: TheHub, _: TheAdmin) -> Response:
+    """Define a card of your own; it comes before the one that Octavo has."""
+    await hub.registry.put_card(model, body.model_dump(exclude_none=True))
+    hub.memory.forget_settings()
+    return reply(show_card(hub.engine.models.book.find(model), own=True))
+
+
+@routes.delete("/models/{model:path}", status_code=204)
+async def undefine_model(model: ModelName, hub: TheHub, _: TheAdmin) -> Response:
+    """Remove a card of your own."""
+    await hub.registry.remove_card(model)
+    hub.memory.forget_settings()
+    return Response(status_code=204)
+
+
+@routes.get("/upstreams", response_model=s.Upstreams)
+async def list_upstreams(hub: TheHub, _: TheAdmin) -> Response:
+    """List where the gateway sends requests instead of to the providers."""
+    await hub.registry.refresh(now=True)
+    found = [
+        s.UpstreamOut(model=model, base_url=upstream.base_url, account=upstream.account)
+        for model, upstream in hub.registry.upstreams().items()
+    ]
+    return reply(s.Upstreams(upstreams=found))
+
+
+@routes.put("/upstreams/{model:path}", response_model=s.UpstreamOut)
+async def set_upstream(model: ModelName, body: s.UpstreamIn, hub: TheHub, _: TheAdmin) -> Response:
+    """Send the requests for a model, or for all that begin as `name*` says, to another address."""
+    await check_address(body.base_url, private=hub.settings.private_upstreams)
+    await hub.registry.put_upstream(model, Upstream(base_url=body.base_url, account=body.account))
+    return reply(s.UpstreamOut(model=model, base_url=body.base_url, account=body.account))
+
+
+@routes.delete("/upstreams/{model:path}", status_code=204)
+async def remove_upstream(model: ModelName, hub: TheHub, _: TheAdmin) -> Response:
+    """Send the requests for a model to its provider again."""
+    await hub.registry.remove_upstream(model)
+    return Response(status_code=204)

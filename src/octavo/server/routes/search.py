@@ -1,0 +1,37 @@
+"""Search in all messages, covered ones included, the newest first."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from octavo.server import schemas as s
+from octavo.server.hub import TheCaller, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.show import show_hit
+
+routes = router("search", "/search")
+
+
+@routes.get("", response_model=s.Hits)
+async def search(
+    hub: TheHub,
+    caller: TheCaller,
+    *,
+    q: Annotated[str, Query(max_length=1_000, description="Words that must all occur.")],
+    conversation: Annotated[s.Id | None, Query(description="In this one only.")] = None,
+    before: Annotated[
+        s.Id | None, Query(description="The message of the last hit of the previous page.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Response:
+    """Search your conversations."""
+    if conversation:
+        await hub.chat(conversation, caller)
+    found = await hub.engine.store.search(
+        q, conversation=conversation, owner=caller.owner, before=before, limit=limit
+    )
+    return reply(s.Hits(hits=[show_hit(hit) for hit in found]))

@@ -1,0 +1,131 @@
+"""Snapshots: what stands for the older messages, read, edited, compared, undone, expanded to the originals."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Query
+from starlette.responses import Response
+
+from octavo.errors import NotFound
+from octavo.server import schemas as s
+from octavo.server.hub import TheChat, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.routes.messages import show_all
+from octavo.server.routes.turns import STREAMED, begin
+from octavo.server.show import show_receipt, show_snapshot, show_snapshot_full
+from octavo.store.ids import new_id
+
+routes = router("snapshots", "/conversations/{conversation}")
+
+SnapshotId = Annotated[s.Id, Path(description="A snapshot.")]
+
+
+@routes.get("/snapshots", response_model=s.Snapshots)
+async def list_snapshots(
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    everywhere: Annotated[bool, Query(description="Of all branches, not only of the one shown.")] = False,
+) -> Response:
+    """List snapshots, by cutoff and version."""
+    found = (
+        await hub.engine.store.snapshots.of_conversation(chat.id) if everywhere else await chat.snapshots()
+    )
+    serving = await chat.serving()
+    shown = [show_snapshot(one) for one in found]
+    return reply(s.Snapshots(snapshots=shown, serving=serving.id if serving else None))
+
+
+@routes.get("/snapshots/{snapshot}", response_model=s.SnapshotFull)
+async def read_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
+    """Read a snapshot with its summary and its extracts."""
+    return reply(show_snapshot_full(await chat.snapshot(snapshot)))
+
+
+@routes.put("/snapshots/{snapshot}/summary", response_model=s.SnapshotFull, status_code=201)
+async def edit_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -> Response:
+    """Make a new version with another summary; it serves from now on."""
+    return reply(show_snapshot_full(await chat.edit_summary(snapshot, body.summary)), 201)
+
+
+@routes.post("/snapshots/{snapshot}/regenerate", response_model=None, responses=STREAMED)
+async def regenerate_summary(
+    snapshot: SnapshotId, body: s.RegenerateIn, chat: TheChat, hub: TheHub
+) -> Response:
+    """Make a new version from the originals, with another focus."""
+    await chat.snapshot(snapshot)
+    events = chat.regenerating_summary(snapshot, focus=body.focus)
+    return begin(hub, "compression", chat, new_id(), events, stream=body.stream)
+
+
+@routes.get("/snapshots/{snapshot}/diff", response_model=s.DiffOut)
+async def diff_snapshots(
+    snapshot: SnapshotId, chat: TheChat, *, other: Annotated[s.Id, Query(description="The later one.")]
+) -> Response:
+    """Compare the summaries of two snapshots, line by line."""
+    return reply(s.DiffOut(diff=await chat.diff(snapshot, other)))
+
+
+@routes.get("/snapshots/{snapshot}/receipt", response_model=s.ReceiptOut)
+async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
+    """Read what a compression cost, kept and lost; an edited snapshot has none."""
+    receipt = await chat.receipt(snapshot)
+    if receipt is None:
+        raise NotFound(f"snapshot {snapshot} has no receipt: it was edited by hand")
+    return reply(show_receipt(receipt))
+
+
+@routes.post("/snapshots/{snapshot}/restore", response_model=s.SnapshotFull, status_code=201)
+async def restore_item(snapshot: SnapshotId, body: s.RestoreIn, chat: TheChat) -> Response:
+    """Add something back that the receipt lists as lost: a new version with its line among the extracts."""
+    return reply(show_snapshot_full(await chat.restore(snapshot, body.item)), 201)
+
+
+@routes.get("/snapshots/{snapshot}/originals", response_model=s.MessagePage)
+async def list_originals(
+    snapshot: SnapshotId,
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    before: Annotated[s.Id | None, Query(description="Older messages than this one only.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> Response:
+    """Page through the original messages that a snapshot covers, the newest first."""
+    found = await chat.snapshot(snapshot)
+    await hub.check_message(chat, before)
+    store = hub.engine.store
+    first, at = await store.node(found.first), found.cutoff
+    if before:
+        parent = (await store.node(before)).parent
+        if parent is None or before == first.id:
+            return reply(s.MessagePage(messages=[], before=None))
+        at = parent
+    page = [node for node in await store.page(at, limit=limit) if node.depth >= first.depth]
+    older = page[0].id if page and page[0].depth > first.depth else None
+    return reply(s.MessagePage(messages=await show_all(hub, page), before=older))
+
+
+@routes.post("/snapshots/{snapshot}/undo", response_model=s.SnapshotOut)
+async def undo_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
+    """Take a snapshot out of service; the originals are sent again."""
+    return reply(show_snapshot(await chat.undo(snapshot)))
+
+
+@routes.post("/snapshots/{snapshot}/redo", response_model=s.SnapshotOut)
+async def redo_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
+    """Bring an undone snapshot back."""
+    return reply(show_snapshot(await chat.redo(snapshot)))
+
+
+@routes.post("/undo", response_model=s.SnapshotOut)
+async def undo(chat: TheChat) -> Response:
+    """Undo the compression that serves the tip."""
+    return reply(show_snapshot(await chat.undo()))
+
+
+@routes.post("/redo", response_model=s.SnapshotOut)
+async def redo(chat: TheChat) -> Response:
+    """Bring back the compression that was undone last."""
+    return reply(show_snapshot(await chat.redo()))

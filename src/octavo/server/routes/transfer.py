@@ -1,0 +1,103 @@
+"""Import and export: whole conversations as files, in Octavo's own JSON Lines or as other programs write them.
+
+A file is data: it is written to a temporary place of our own choosing, whatever it is called, read piece by piece,
+and what it holds becomes the caller's, under new ids.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path as File
+from typing import Annotated, Any
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from octavo.server import schemas as s
+from octavo.server.hub import Hub, TheCaller, TheChat, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.show import show_conversation
+from octavo.store.transfer.formats import Format
+
+routes = router("import and export")
+
+LINES = "application/x-ndjson"
+PIECE = 1 << 18
+"""Bytes sent at a time."""
+EXPORTED = 100_000
+"""Conversations in one export of everything."""
+WRITTEN: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Octavo's own JSON Lines.",
+        "content": {LINES: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@routes.get("/conversations/{conversation}/export", response_model=None, responses=WRITTEN)
+async def export_conversation(chat: TheChat, hub: TheHub) -> Response:
+    """Write a conversation with everything that belongs to it."""
+    return await _export(hub, [chat.id])
+
+
+@routes.get("/export", response_model=None, responses=WRITTEN)
+async def export_everything(hub: TheHub, caller: TheCaller) -> Response:
+    """Write all your conversations."""
+    mine = await hub.engine.store.conversations(owner=caller.owner, archived=None, limit=EXPORTED)
+    return await _export(hub, [conversation.id for conversation in mine])
+
+
+async def _export(hub: Hub, ids: list[str]) -> Response:
+    folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
+    path = File(folder.name) / "export"
+    try:
+        await hub.engine.store.export(path, ids)
+    except BaseException:
+        folder.cleanup()
+        raise
+    headers = {"content-disposition": 'attachment; filename="octavo.jsonl"'}
+    return StreamingResponse(_pieces(path, folder), media_type=LINES, headers=headers)
+
+
+async def _pieces(path: File, folder: tempfile.TemporaryDirectory[str]) -> AsyncIterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            while piece := await asyncio.to_thread(file.read, PIECE):
+                yield piece
+    finally:
+        folder.cleanup()
+
+
+@routes.post(
+    "/import",
+    response_model=s.ImportedOut,
+    status_code=201,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def import_file(
+    request: Request,
+    hub: TheHub,
+    caller: TheCaller,
+    *,
+    format: Annotated[Format | None, Query(description="Without one, the file tells.")] = None,
+    title: Annotated[str | None, Query(max_length=500)] = None,
+) -> Response:
+    """Read conversations from a file: all of them or none."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = File(folder) / "import"
+        with path.open("wb") as file:
+            async for piece in request.stream():
+                await asyncio.to_thread(file.write, piece)
+        made = await hub.engine.store.import_file(
+            path, format=format, owner=caller.owner, title=title, new_ids=True
+        )
+    return reply(s.ImportedOut(conversations=[show_conversation(one) for one in made]), 201)

@@ -1,0 +1,267 @@
+"""Turns and compressions: work that runs in the server and is followed by events.
+
+A task that this process does not know may run in another one. Of a turn the answer is then waited for in the store,
+where it appears under the turn's own id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from fastapi import Depends, Path
+from starlette.responses import Response
+
+from octavo.core.fields import JsonObject
+from octavo.engine.chat import Chat
+from octavo.engine.outcome import Event, Stored
+from octavo.errors import NotFound, UsageError
+from octavo.server import schemas as s
+from octavo.server.hub import Hub, TheChat, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import API, router
+from octavo.server.routes.messages import store_message
+from octavo.server.show import read_tool, show_node
+from octavo.server.stream import EVENTS, PING, event_stream, frame, resume_point
+from octavo.server.tasks import Kind, Work
+from octavo.store.ids import made_at, new_id
+
+routes = router("turns and compressions", "/conversations/{conversation}")
+
+LOOK_SECONDS = 1.0
+"""Between two looks for an answer that another process is making."""
+
+EVENT: dict[str, Any] = {
+    "type": "object",
+    "required": ["id", "event", "data"],
+    "properties": {
+        "id": {"type": "string"},
+        "event": {"type": "string"},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+}
+STREAMED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events: see the guide to the API. The last one is always `done`.",
+        "content": {EVENTS: {"itemSchema": EVENT}},
+    },
+    202: {"description": "The task, without its events.", "model": s.TaskOut},
+}
+FOLLOWED: dict[int | str, dict[str, Any]] = {200: STREAMED[200]}
+
+TaskId = Annotated[s.Id, Path(description="A task.")]
+ResumePoint = Annotated[int, Depends(resume_point)]
+
+
+def show_task(work: Work) -> s.TaskOut:
+    noun = "turns" if work.kind == "turn" else "compressions"
+    return s.TaskOut(
+        id=work.id,
+        kind=work.kind,
+        conversation=work.conversation,
+        status=work.status,
+        events=work.feed.count,
+        url=f"{API}/conversations/{work.conversation}/{noun}/{work.id}/events",
+    )
+
+
+def begin(
+    hub: Hub, kind: Kind, chat: Chat, id: str, events: AsyncIterator[Event], *, stream: bool
+) -> Response:
+    """Start a task, and answer with its events or its id."""
+    hub.check_open()
+    work = hub.tasks.start(id, kind, chat.id, events, hub.heard)
+    if kind == "turn" and work.task is not None:
+        work.task.add_done_callback(
+            lambda _: hub.channels.tell(chat.id, "turn_ended", {"turn": id, "status": work.status})
+        )
+    if not stream:
+        return reply(show_task(work), 202)
+    ping = hub.settings.limits.ping_seconds
+    return event_stream(work.feed.follow(0, ping), {"x-octavo-task": work.id})
+
+
+@routes.post("/turns", response_model=None, responses=STREAMED)
+async def begin_turn(body: s.TurnIn, chat: TheChat, hub: TheHub) -> Response:
+    """Say something and have it answered, or have an answer made again."""
+    hub.check_open()
+    settings = await chat.settings()
+    # Opening a provider imports its library, which takes seconds once: not in the event loop.
+    await asyncio.to_thread(hub.engine.models.provider, str(settings.get("model") or ""))
+    id = new_id()
+    tools = tuple(read_tool(tool) for tool in body.tools)
+    start, before = await _start_of(hub, chat, body)
+    answer = chat.answer(start, tools=tools, temperature=body.temperature, id=id)
+    hub.channels.tell(chat.id, "turn_started", {"turn": id})
+    return begin(hub, "turn", chat, id, _chained(before, answer), stream=body.stream)
+
+
+async def _start_of(hub: Hub, chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
+    """Store what was said, if anything; give the message that is to be answered."""
+    if body.regenerates:
+        if body.content is not None or body.edits:
+            raise UsageError("another answer is to the same question: leave 'content' and 'edits' out")
+        await hub.check_message(chat, body.regenerates)
+        for node in reversed(await hub.engine.store.branch(body.regenerates, previews=True)):
+            if node.message.role == "user":
+                return node.id, []
+        raise UsageError("there is no question above this message to answer again")
+    if body.content is None:
+        await hub.check_message(chat, body.parent)
+        at = body.parent or await chat.tip()
+        if at is None:
+            raise UsageError("the conversation is empty: say something first")
+        return at, []
+    said = s.MessageIn(content=body.content, parent=body.parent, edits=body.edits)
+    node = await store_message(hub, chat, said)
+    return node.id, [Stored(node)]
+
+
+async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIterator[Event]:
+    for event in before:
+        yield event
+    async for event in then:
+        yield event
+
+
+@routes.post("/compressions", response_model=None, responses=STREAMED)
+async def begin_compression(body: s.CompressIn, chat: TheChat, hub: TheHub) -> Response:
+    """Compress now."""
+    await hub.check_message(chat, body.up_to)
+    await chat.scene()
+    events = chat.compressing(focus=body.focus, keep=body.keep, up_to=body.up_to)
+    return begin(hub, "compression", chat, new_id(), events, stream=body.stream)
+
+
+def _tasks(hub: Hub, chat: Chat, kind: Kind) -> Response:
+    return reply(s.TasksOut(tasks=[show_task(work) for work in hub.tasks.of(chat.id, kind)]))
+
+
+def _task(hub: Hub, chat: Chat, kind: Kind, id: str) -> Work:
+    work = hub.tasks.find(id, kind, chat.id)
+    if work is None:
+        raise NotFound(f"there is no {kind} {id} here; it may have ended some time ago")
+    return work
+
+
+def _cancel(work: Work) -> Response:
+    if work.task is not None:
+        work.task.cancel()
+    return Response(status_code=204)
+
+
+@routes.get("/turns", response_model=s.TasksOut)
+async def list_turns(chat: TheChat, hub: TheHub) -> Response:
+    """List the turns that run, or ended a moment ago, in this process."""
+    return _tasks(hub, chat, "turn")
+
+
+@routes.get("/turns/{task}", response_model=s.TaskOut)
+async def read_turn(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
+    """See how a turn stands."""
+    return reply(show_task(_task(hub, chat, "turn", task)))
+
+
+@routes.delete("/turns/{task}", status_code=204)
+async def cancel_turn(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
+    """Stop a turn; what was answered by then is kept."""
+    return _cancel(_task(hub, chat, "turn", task))
+
+
+@routes.get("/turns/{task}/events", response_model=None, responses=FOLLOWED)
+async def follow_turn(task: TaskId, after: ResumePoint, chat: TheChat, hub: TheHub) -> Response:
+    """Follow a turn, or read on after a lost connection."""
+    work = hub.tasks.find(task, "turn", chat.id)
+    ping = hub.settings.limits.ping_seconds
+    if work is not None:
+        return event_stream(work.feed.follow(after, ping))
+    answered = [d for d in await hub.engine.store.details([task]) if d.conversation == chat.id]
+    if not answered and not _may_run_elsewhere(hub, task):
+        raise NotFound(f"there is no turn {task} here; it may have ended without an answer")
+    return event_stream(_await_answer(hub, chat, task, after))
+
+
+def _may_run_elsewhere(hub: Hub, id: str) -> bool:
+    """Tell whether another replica may be at it: there may be others, and the id is young."""
+    age = time.time() - made_at(id) / 1_000
+    return hub.engine.store.shared and age < hub.settings.limits.answer_seconds
+
+
+async def _await_answer(hub: Hub, chat: Chat, id: str, after: int) -> AsyncIterator[bytes]:
+    """Wait for an answer that another process makes; there is no text on the way, only the whole of it."""
+    limits, store = hub.settings.limits, hub.engine.store
+    until = time.monotonic() + limits.answer_seconds
+    while time.monotonic() < until and not hub.closing:
+        found = [d for d in await store.details([id]) if d.conversation == chat.id]
+        if found:
+            node = await store.node(id)
+            status = "done" if node.status == "complete" else "cancelled"
+            yield frame(after + 1, "answered", {"message": show_node(node).model_dump(), "reply": None})
+            yield frame(after + 2, "done", {"status": status})
+            return
+        yield PING
+        await asyncio.sleep(LOOK_SECONDS)
+    lost = {"type": "lost", "message": "the process that made this answer is gone; ask again"}
+    yield frame(after + 1, "failed", {**lost, "numbers": {}, "retryable": True, "partial": None})
+    yield frame(after + 2, "done", {"status": "failed"})
+
+
+@routes.get("/compressions", response_model=s.TasksOut)
+async def list_compressions(chat: TheChat, hub: TheHub) -> Response:
+    """List the compressions that run, or ended a moment ago, in this process."""
+    return _tasks(hub, chat, "compression")
+
+
+@routes.get("/compressions/{task}", response_model=s.TaskOut)
+async def read_compression(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
+    """See how a compression stands."""
+    return reply(show_task(_task(hub, chat, "compression", task)))
+
+
+@routes.delete("/compressions/{task}", status_code=204)
+async def cancel_compression(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
+    """Stop a compression; nothing changes."""
+    return _cancel(_task(hub, chat, "compression", task))
+
+
+@routes.get("/compressions/{task}/events", response_model=None, responses=FOLLOWED)
+async def follow_compression(task: TaskId, after: ResumePoint, chat: TheChat, hub: TheHub) -> Response:
+    """Follow a compression, or read on after a lost connection."""
+    work = _task(hub, chat, "compression", task)
+    return event_stream(work.feed.follow(after, hub.settings.limits.ping_seconds))
+
+
+@routes.get("/events", response_model=None, responses=FOLLOWED)
+async def follow_conversation(after: ResumePoint, chat: TheChat, hub: TheHub) -> Response:
+    """Follow what happens to a conversation: background preparation, compressions, turns."""
+    hub.check_open()
+    await hub.channels.open(chat.id)
+    serving = await chat.serving()
+    running = [work.id for work in hub.tasks.of(chat.id, "turn") if work.status == "running"]
+    state: JsonObject = {
+        "snapshot": serving.id if serving else None,
+        "turns": [*running],
+        "tip": await chat.tip(),
+    }
+    return event_stream(_watch(hub, chat, after, frame(after, "state", state)))
+
+
+async def _watch(hub: Hub, chat: Chat, after: int, first: bytes) -> AsyncIterator[bytes]:
+    limits = hub.settings.limits
+    yield first
+    until = asyncio.get_running_loop().time() + limits.stream_seconds
+    silence = min(limits.ping_seconds, limits.stream_seconds)
+    async with aclosing(hub.channels.watch(chat.id, after, silence)) as pieces:
+        async for frames in pieces:
+            always = [f for f in frames if f is PING or b"\nevent: turn_" in f]
+            yield b"".join(frames if len(always) == len(frames) or await _wanted(chat) else always)
+            if asyncio.get_running_loop().time() >= until:
+                return
+
+
+async def _wanted(chat: Chat) -> bool:
+    """Tell whether people want to be told of compressions (FR-1.6)."""
+    return (await chat.settings()).get("notifications") is not False

@@ -1,0 +1,667 @@
+"""What goes over the wire of the API, as pydantic models: the only place that has any.
+
+What comes in is strict: an unknown field is refused, so that a misspelt one is noticed. What goes out is described by
+the same models that write it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, StringConstraints
+
+from octavo.core.policy import PRESETS
+
+MAX_TOKENS = 100_000_000
+"""No window is larger, and every database column holds it."""
+MAX_SIZE = 2**53 - 1
+"""The largest whole number that every reader of JSON keeps."""
+
+
+def _no_switch(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("expected a number")
+    return value
+
+
+Number = BeforeValidator(_no_switch)
+"""`true` is no 1."""
+Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Title = Annotated[str, StringConstraints(max_length=500)]
+Focus = Annotated[str, StringConstraints(max_length=10_000)]
+Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS), Number]
+Some = Annotated[int, Field(ge=1, le=MAX_TOKENS), Number]
+Size = Annotated[int, Field(ge=0, le=MAX_SIZE), Number]
+Share = Annotated[float, Field(gt=0, lt=1), Number]
+Switch = Annotated[bool, Strict()]
+"""True or false: `1` and `"yes"` are neither."""
+Address = Annotated[
+    str,
+    StringConstraints(
+        max_length=2_000, pattern=r"^https?://[A-Za-z0-9.-]+(:[1-9][0-9]{0,4})?(/[A-Za-z0-9._~/-]*)?$"
+    ),
+]
+Role = Literal["user", "assistant", "system", "tool"]
+
+
+class Shape(BaseModel):
+    """Anything on the wire."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+
+class ErrorDetail(Shape):
+    """What happened and what to do."""
+
+    type: str
+    message: str
+    numbers: dict[str, int]
+    hint: str
+    request_id: str
+
+
+class ErrorOut(Shape):
+    """Every error."""
+
+    error: ErrorDetail
+
+
+# Messages
+
+
+class TextPart(Shape):
+    type: Literal["text"]
+    text: str
+
+
+class ImagePart(Shape):
+    type: Literal["image"]
+    source: str
+    media_type: str = ""
+    width: Size = 0
+    height: Size = 0
+
+
+class AttachmentPart(Shape):
+    type: Literal["attachment"]
+    name: str
+    media_type: str = ""
+    size: Size = 0
+    source: str = ""
+
+
+class ToolCallPart(Shape):
+    type: Literal["tool_call"]
+    id: str
+    name: str
+    input: str = Field(description="The arguments as JSON text, exactly as the model wrote them.")
+
+
+class OtherPart(Shape):
+    """A part only the format that wrote it understands."""
+
+    type: Literal["other"]
+    kind: str
+
+
+class ReasoningPart(Shape):
+    type: Literal["reasoning"]
+    text: str
+
+
+ResultContent = Annotated[TextPart | ImagePart | AttachmentPart, Field(discriminator="type")]
+ResultContentOut = Annotated[TextPart | ImagePart | AttachmentPart | OtherPart, Field(discriminator="type")]
+
+
+class ToolResultPart(Shape):
+    type: Literal["tool_result"]
+    call_id: str
+    content: list[ResultContent]
+    name: str = ""
+    error: Switch = False
+
+
+class ToolResultPartOut(Shape):
+    type: Literal["tool_result"]
+    call_id: str
+    content: list[ResultContentOut]
+    name: str
+    error: bool
+
+
+PartIn = Annotated[
+    TextPart | ImagePart | AttachmentPart | ToolCallPart | ToolResultPart, Field(discriminator="type")
+]
+PartOut = Annotated[
+    TextPart | ReasoningPart | ImagePart | AttachmentPart | ToolCallPart | ToolResultPartOut | OtherPart,
+    Field(discriminator="type"),
+]
+Content = Annotated[str, StringConstraints(min_length=1)] | Annotated[list[PartIn], Field(min_length=1)]
+
+
+class NodeOut(Shape):
+    """A message and its place in the tree."""
+
+    id: str
+    parent: str | None
+    depth: int
+    role: Role
+    status: str
+    name: str
+    text: str = Field(description="The words of the message itself, without tool results and reasoning.")
+    parts: list[PartOut]
+    tokens: dict[str, int] = Field(description="Tokens by unit of counting, as far as they were counted.")
+
+
+class MessageOut(NodeOut):
+    """A message with all that is known about it."""
+
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    created: str
+    sibling: int = Field(description="Its number among its siblings, from 1.")
+    siblings: int
+
+
+class MessagePage(Shape):
+    messages: list[MessageOut] = Field(description="Oldest first.")
+    before: str | None = Field(description="Ask for the page before this one with it; null at the root.")
+
+
+class Messages(Shape):
+    messages: list[MessageOut]
+
+
+class MessageIn(Shape):
+    content: Content
+    role: Role = "user"
+    parent: Id | None = Field(default=None, description="Where it goes; without, below the tip.")
+    edits: Id | None = Field(
+        default=None, description="The message it is another version of, beside which it goes."
+    )
+    id: Id | None = Field(
+        default=None, description="Your own id, so that a repeated request stores the message once."
+    )
+
+
+class TreeNode(Shape):
+    id: str
+    parent: str | None
+    depth: int
+    role: Role
+    status: str
+    preview: str
+
+
+class TreeOut(Shape):
+    nodes: list[TreeNode] = Field(description="Parents before children.")
+    complete: bool = Field(description="False when the tree has more nodes than were asked for.")
+
+
+class FileOut(Shape):
+    message: str
+    depth: int
+    name: str
+    media_type: str
+    size: int
+
+
+class Files(Shape):
+    files: list[FileOut]
+
+
+# Conversations
+
+
+class ConversationOut(Shape):
+    id: str
+    title: str
+    tip: str | None
+    messages: int
+    created: str
+    updated: str
+    archived: bool
+
+
+class Conversations(Shape):
+    conversations: list[ConversationOut]
+    more: bool
+
+
+class SettingsIn(Shape):
+    """Settings; null removes one, so that the next level holds."""
+
+    model: Annotated[str, StringConstraints(max_length=200)] | None = None
+    policy: Literal["octavo", "onyx", "wave", "requirements", "gemini"] | None = None
+    system: str | None = None
+    auto: Switch | None = None
+    prepare: Share | None = None
+    soft: Share | None = None
+    hard: Share | None = None
+    retained: Tokens | Share | None = None
+    minimum: Tokens | None = None
+    reply: Some | None = None
+    prompt: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+    summariser: Annotated[str, StringConstraints(max_length=200)] | None = None
+    instructions: Focus | None = None
+    notifications: Switch | None = None
+
+
+class SettingsOut(Shape):
+    own: dict[str, Any] = Field(description="What is set at this level.")
+    effective: dict[str, Any] = Field(description="What holds, from all levels.")
+
+
+class ConversationIn(Shape):
+    title: Title = ""
+    settings: SettingsIn = SettingsIn()
+
+
+class ConversationPatch(Shape):
+    title: Title | None = None
+    archived: Switch | None = None
+    tip: Id | None = Field(default=None, description="Show the branch through this message.")
+
+
+class CopyIn(Shape):
+    title: Title | None = None
+    message: Id | None = Field(
+        default=None, description="Copy the branch to this message only; without, the whole tree."
+    )
+
+
+class ImportedOut(Shape):
+    conversations: list[ConversationOut]
+
+
+# Turns and compressions
+
+
+class ToolIn(Shape):
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    description: str = ""
+    schema_: dict[str, Any] = Field(
+        default_factory=lambda: {"type": "object", "properties": {}},
+        alias="schema",
+        description="The JSON Schema of the input.",
+    )
+
+
+class TurnIn(Shape):
+    content: Content | None = Field(
+        default=None,
+        description="What the user says; without it, the model goes on from the tip, or from `parent`.",
+    )
+    parent: Id | None = None
+    edits: Id | None = Field(default=None, description="The message that `content` is another version of.")
+    regenerates: Id | None = Field(default=None, description="The answer beside which another one is wanted.")
+    tools: list[ToolIn] = Field(default_factory=list, max_length=500)
+    temperature: Annotated[float, Field(ge=0, le=2), Number] | None = None
+    stream: Switch = Field(
+        default=True, description="Answer with events; otherwise with the task's id at once."
+    )
+
+
+class CompressIn(Shape):
+    focus: Focus = ""
+    keep: Tokens | Share | None = Field(
+        default=None, description="Tokens, or a share, to keep verbatim; 0: nothing."
+    )
+    up_to: Id | None = Field(default=None, description="Cover everything up to this message.")
+    stream: Switch = True
+
+
+class RegenerateIn(Shape):
+    focus: Focus = ""
+    stream: Switch = True
+
+
+class TaskOut(Shape):
+    id: str
+    kind: Literal["turn", "compression"]
+    conversation: str
+    status: Literal["running", "done", "failed", "cancelled"]
+    events: int = Field(description="The id of its last event so far.")
+    url: str = Field(description="Where its events are.")
+
+
+class ReplyOut(Shape):
+    """How an answer ended and what was billed."""
+
+    finish: Literal["stop", "length", "tool_calls", "refusal", "cancelled"]
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
+
+
+class TasksOut(Shape):
+    tasks: list[TaskOut]
+
+
+# Meter, plan, context
+
+
+class SectionOut(Shape):
+    section: str
+    tokens: int
+
+
+class ReadingOut(Shape):
+    tokens: int
+    basis: Literal["exact", "calibrated", "estimated"]
+    error_bound: int
+    breakdown: list[SectionOut] = Field(description="Tokens by section; they add up to `tokens`.")
+
+
+class BudgetOut(Shape):
+    window: int
+    reply: int
+    margin: int
+    system: int
+    tools: int
+    files: int
+    pins: int
+    limit: int
+    available: int
+    snapshot: int
+    retained: int
+    prepare: int | None
+    soft: int | None
+    hard: int
+
+
+class UsageOut(Shape):
+    reading: ReadingOut
+    budget: BudgetOut
+    model: str
+    assumed: bool = Field(description="The model is unknown and its window assumed.")
+    percent: float
+    left: int
+    next_at: int
+    next_in: int
+    level: Literal["calm", "soft", "hard"]
+
+
+class PlanOut(Shape):
+    reading: ReadingOut
+    budget: BudgetOut
+    messages: int
+    covered: int
+    retained: int
+    covered_tokens: int
+    retained_tokens: int
+    after_cap: int
+    reason: str
+    small: bool = Field(description="The conversation is below the minimum: warn.")
+
+
+class RepairOut(Shape):
+    fix: str
+    index: int
+    detail: str
+
+
+class ContextOut(Shape):
+    """What is sent, in the wire format of the model's provider."""
+
+    format: Literal["openai", "anthropic", "gemini"]
+    messages: list[dict[str, Any]]
+    system: Any
+    tools: list[dict[str, Any]]
+    usage: UsageOut
+    repairs: list[RepairOut]
+    notes: list[str] = Field(description="What had to be cut beyond compressing.")
+    fits: bool
+    snapshot: str | None
+    sent: list[str] = Field(description="Messages sent verbatim.")
+    pinned: list[str]
+
+
+class ContextIn(Shape):
+    tip: Id | None = None
+    tools: list[ToolIn] = Field(default_factory=list, max_length=500)
+
+
+# Snapshots
+
+
+class ExtractOut(Shape):
+    message: str
+    text: str
+    channel: str
+    depth: int
+
+
+class SnapshotOut(Shape):
+    id: str
+    first: str
+    cutoff: str
+    cutoff_depth: int
+    anchor: str
+    anchor_depth: int
+    kind: Literal["auto", "manual", "edited", "regenerated"]
+    version: int
+    state: Literal["active", "undone", "retired"]
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    model: str
+    prompt: str
+    instructions: str
+    previous: str | None
+    created: str
+
+
+class SnapshotFull(SnapshotOut):
+    summary: str
+    extracts: list[ExtractOut]
+    files: list[str]
+    text: str = Field(description="What the model is shown.")
+
+
+class Snapshots(Shape):
+    snapshots: list[SnapshotOut]
+    serving: str | None = Field(description="The one that serves the tip.")
+
+
+class SummaryIn(Shape):
+    summary: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)]
+
+
+class DiffOut(Shape):
+    diff: str
+
+
+class RestoreIn(Shape):
+    item: Annotated[str, StringConstraints(min_length=1, max_length=10_000)] = Field(
+        description="The text of something the receipt lists as lost."
+    )
+
+
+class FactOut(Shape):
+    text: str
+    message: str
+
+
+class TallyOut(Shape):
+    kind: str
+    verbatim: list[str]
+    told: list[str]
+    lost: list[FactOut]
+    verbatim_count: int
+    told_count: int
+    lost_count: int
+
+
+class ConflictOut(Shape):
+    key: str
+    kept: str
+    newest: str
+    message: str
+
+
+class ReceiptOut(Shape):
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    seconds: float
+    model: str
+    price: float | None
+    facts: list[TallyOut]
+    conflicts: list[ConflictOut]
+
+
+# Pins, search
+
+
+class PinIn(Shape):
+    message: Id
+    selection: str = Field(
+        default="", description="A part of the message's text; without it, the whole message."
+    )
+
+
+class PinOut(Shape):
+    message: str
+    start: int
+    stop: int
+
+
+class Pins(Shape):
+    pins: list[PinOut]
+
+
+class HitOut(Shape):
+    conversation: str
+    title: str
+    message: str
+    depth: int
+    role: Role
+    snippet: str
+    marks: list[tuple[int, int]]
+
+
+class Hits(Shape):
+    hits: list[HitOut]
+
+
+# Models, keys, the server itself
+
+
+class CardIn(Shape):
+    like: Name | None = Field(default=None, description="The model whose card it starts from.")
+    provider: Annotated[str, StringConstraints(max_length=200)] | None = None
+    window: Some | None = None
+    max_output: Some | None = None
+    tokenizer: Annotated[str, StringConstraints(max_length=200)] | None = None
+    frame: Annotated[str, StringConstraints(max_length=200)] | None = None
+    image_rule: Annotated[str, StringConstraints(max_length=200)] | None = None
+    vision: Switch | None = None
+    price: (
+        Annotated[list[Annotated[float, Field(ge=0, le=1e9), Number]], Field(min_length=2, max_length=3)]
+        | None
+    ) = Field(default=None, description="Dollars per million tokens: input, output, and cached input.")
+    summariser: Annotated[str, StringConstraints(max_length=200)] | None = None
+    soft: Share | None = None
+    retained: Tokens | None = None
+
+
+class CardOut(Shape):
+    name: str
+    provider: str
+    window: int
+    max_output: int
+    tokenizer: str
+    vision: bool
+    price: list[float | None] | None
+    summariser: str
+    assumed: bool
+    own: bool = Field(description="Defined here, and not by the table that comes with Octavo.")
+
+
+class ProviderOut(Shape):
+    provider: str
+    title: str
+    ready: bool
+    example: str
+    detail: str
+    remedy: str
+    models: list[str]
+
+
+class ModelsOut(Shape):
+    models: list[CardOut]
+    providers: list[ProviderOut]
+    default: str
+
+
+class UpstreamIn(Shape):
+    base_url: Address
+    account: Literal["", "openai", "anthropic", "google", "azure"] = Field(
+        default="", description="Whose key of the server is sent there; without, the client's own."
+    )
+
+
+class UpstreamOut(Shape):
+    model: str
+    base_url: str
+    account: str
+
+
+class Upstreams(Shape):
+    upstreams: list[UpstreamOut]
+
+
+class KeyIn(Shape):
+    name: Name
+    owner: Annotated[str, StringConstraints(max_length=200)] = Field(
+        default="", description="Whose conversations it opens; keys of one owner share them."
+    )
+    scopes: Annotated[list[Literal["read", "write", "admin"]], Field(min_length=1, max_length=3)] = [
+        "read",
+        "write",
+    ]
+
+
+class KeyOut(Shape):
+    id: str
+    name: str
+    owner: str
+    prefix: str
+    scopes: list[str]
+    created: str
+    used: str | None
+    revoked: bool
+
+
+class KeyMade(KeyOut):
+    secret: str = Field(description="Shown here and never again.")
+
+
+class Keys(Shape):
+    keys: list[KeyOut]
+
+
+class CallerOut(Shape):
+    owner: str
+    scopes: list[str]
+    key_required: bool
+
+
+class HealthOut(Shape):
+    status: Literal["ok"]
+    version: str
+
+
+class ReadyOut(Shape):
+    status: Literal["ready"]
+    database: str
+
+
+assert set(PRESETS) == {"octavo", "onyx", "wave", "requirements", "gemini"}, (
+    "SettingsIn.policy lists the presets"
+)

@@ -1,0 +1,350 @@
+"""From the values of the engine to what goes over the wire."""
+
+from __future__ import annotations
+
+from octavo.core.budget import Budget, ModelCard, Reading
+from octavo.core.context import summary_text
+from octavo.core.harden import Repair
+from octavo.core.messages import (
+    Attachment,
+    Image,
+    Message,
+    Node,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from octavo.core.policy import Compress
+from octavo.core.receipt import Receipt
+from octavo.core.reply import Reply
+from octavo.core.snapshot import Snapshot
+from octavo.core.tools import Tool
+from octavo.engine.outcome import Plan, Usage
+from octavo.providers.availability import Availability
+from octavo.server import schemas as s
+from octavo.server.reply import to_json
+from octavo.store.values import ApiKey, Conversation, Details, Hit, PinPlace
+
+PREVIEW = 120
+"""Characters of a message in the picture of a tree."""
+
+
+def show_part(part: Part) -> s.PartOut:
+    match part:
+        case Text():
+            return s.TextPart(type="text", text=part.text)
+        case Reasoning():
+            return s.ReasoningPart(type="reasoning", text=part.text)
+        case ToolCall():
+            return s.ToolCallPart(type="tool_call", id=part.id, name=part.name, input=part.input)
+        case ToolResult():
+            return s.ToolResultPartOut(
+                type="tool_result",
+                call_id=part.call_id,
+                content=[show_piece(piece) for piece in part.content],
+                name=part.name,
+                error=part.error,
+            )
+        case _:
+            return show_piece(part)
+
+
+def show_piece(part: Text | Image | Attachment | Opaque) -> s.ResultContentOut:
+    match part:
+        case Text():
+            return s.TextPart(type="text", text=part.text)
+        case Image():
+            return s.ImagePart(
+                type="image",
+                source=part.source,
+                media_type=part.media_type,
+                width=part.width,
+                height=part.height,
+            )
+        case Attachment():
+            return s.AttachmentPart(
+                type="attachment",
+                name=part.name,
+                media_type=part.media_type,
+                size=part.size,
+                source=part.source,
+            )
+        case Opaque():
+            return s.OtherPart(type="other", kind=part.kind)
+
+
+def show_node(node: Node) -> s.NodeOut:
+    message = node.message
+    return s.NodeOut(
+        id=node.id,
+        parent=node.parent,
+        depth=node.depth,
+        role=message.role,
+        status=node.status,
+        name=message.name,
+        text=message.text,
+        parts=[show_part(part) for part in message.parts],
+        tokens=dict(node.counts),
+    )
+
+
+def show_message(node: Node, details: Details) -> s.MessageOut:
+    return s.MessageOut(
+        **dict(show_node(node)),
+        model=details.model,
+        input_tokens=details.input_tokens,
+        output_tokens=details.output_tokens,
+        created=details.created,
+        sibling=details.sibling,
+        siblings=details.siblings,
+    )
+
+
+def show_tree_node(node: Node) -> s.TreeNode:
+    return s.TreeNode(
+        id=node.id,
+        parent=node.parent,
+        depth=node.depth,
+        role=node.message.role,
+        status=node.status,
+        preview=node.message.text[:PREVIEW],
+    )
+
+
+def read_message(content: str | list[s.PartIn], role: s.Role) -> Message:
+    """Read what a client wants to be stored."""
+    if isinstance(content, str):
+        return Message(role=role, parts=(Text(text=content),))
+    return Message(role=role, parts=tuple(_read_part(part) for part in content))
+
+
+def _read_part(part: s.PartIn) -> Part:
+    match part:
+        case s.ToolCallPart():
+            return ToolCall(id=part.id, name=part.name, input=part.input)
+        case s.ToolResultPart():
+            content = tuple(_read_piece(piece) for piece in part.content)
+            return ToolResult(call_id=part.call_id, content=content, name=part.name, error=part.error)
+        case _:
+            return _read_piece(part)
+
+
+def _read_piece(part: s.TextPart | s.ImagePart | s.AttachmentPart) -> Text | Image | Attachment:
+    match part:
+        case s.TextPart():
+            return Text(text=part.text)
+        case s.ImagePart():
+            return Image(source=part.source, media_type=part.media_type, width=part.width, height=part.height)
+        case s.AttachmentPart():
+            return Attachment(name=part.name, media_type=part.media_type, size=part.size, source=part.source)
+
+
+def read_tool(tool: s.ToolIn) -> Tool:
+    return Tool(name=tool.name, description=tool.description, schema=to_json(tool.schema_).decode())
+
+
+def show_conversation(conversation: Conversation) -> s.ConversationOut:
+    return s.ConversationOut(
+        id=conversation.id,
+        title=conversation.title,
+        tip=conversation.tip,
+        messages=conversation.messages,
+        created=conversation.created,
+        updated=conversation.updated,
+        archived=conversation.archived,
+    )
+
+
+def show_reading(reading: Reading) -> s.ReadingOut:
+    return s.ReadingOut(
+        tokens=reading.tokens,
+        basis=reading.basis,
+        error_bound=reading.error_bound,
+        breakdown=[s.SectionOut(section=name, tokens=tokens) for name, tokens in reading.breakdown],
+    )
+
+
+def show_budget(budget: Budget) -> s.BudgetOut:
+    return s.BudgetOut(
+        window=budget.window,
+        reply=budget.reply,
+        margin=budget.margin,
+        system=budget.overhead.system,
+        tools=budget.overhead.tools,
+        files=budget.overhead.files,
+        pins=budget.overhead.pins,
+        limit=budget.limit,
+        available=budget.available,
+        snapshot=budget.snapshot,
+        retained=budget.retained,
+        prepare=budget.prepare,
+        soft=budget.soft,
+        hard=budget.hard,
+    )
+
+
+def show_usage(usage: Usage) -> s.UsageOut:
+    return s.UsageOut(
+        reading=show_reading(usage.reading),
+        budget=show_budget(usage.budget),
+        model=usage.model,
+        assumed=usage.assumed,
+        percent=round(usage.percent, 2),
+        left=usage.left,
+        next_at=usage.next_at,
+        next_in=usage.next_in,
+        level=usage.level,
+    )
+
+
+def show_plan(plan: Plan) -> s.PlanOut:
+    return s.PlanOut(
+        reading=show_reading(plan.reading),
+        budget=show_budget(plan.budget),
+        messages=plan.messages,
+        covered=plan.covered,
+        retained=plan.retained,
+        covered_tokens=plan.covered_tokens,
+        retained_tokens=plan.retained_tokens,
+        after_cap=plan.after_cap,
+        reason=plan.reason,
+        small=isinstance(plan.decision, Compress) and plan.decision.small,
+    )
+
+
+def show_repair(repair: Repair) -> s.RepairOut:
+    return s.RepairOut(fix=repair.fix, index=repair.index, detail=repair.detail)
+
+
+def show_reply(reply: Reply) -> s.ReplyOut:
+    return s.ReplyOut(
+        finish=reply.finish,
+        model=reply.model,
+        input_tokens=reply.usage.input,
+        output_tokens=reply.usage.output,
+        cached_tokens=reply.usage.cached,
+        reasoning_tokens=reply.usage.reasoning,
+    )
+
+
+def show_snapshot(snapshot: Snapshot) -> s.SnapshotOut:
+    return s.SnapshotOut(
+        id=snapshot.id,
+        first=snapshot.first,
+        cutoff=snapshot.cutoff,
+        cutoff_depth=snapshot.cutoff_depth,
+        anchor=snapshot.anchor,
+        anchor_depth=snapshot.anchor_depth,
+        kind=snapshot.kind,
+        version=snapshot.version,
+        state=snapshot.state,
+        messages=snapshot.messages,
+        tokens_before=snapshot.tokens_before,
+        tokens_after=snapshot.tokens_after,
+        model=snapshot.model,
+        prompt=snapshot.prompt,
+        instructions=snapshot.instructions,
+        previous=snapshot.previous,
+        created=snapshot.created,
+    )
+
+
+def show_snapshot_full(snapshot: Snapshot) -> s.SnapshotFull:
+    extracts = [
+        s.ExtractOut(message=e.source, text=e.text, channel=e.channel, depth=e.depth)
+        for e in snapshot.extracts
+    ]
+    return s.SnapshotFull(
+        **dict(show_snapshot(snapshot)),
+        summary=snapshot.summary,
+        extracts=extracts,
+        files=[*snapshot.files],
+        text=summary_text(snapshot),
+    )
+
+
+def show_receipt(receipt: Receipt) -> s.ReceiptOut:
+    return s.ReceiptOut(
+        messages=receipt.messages,
+        tokens_before=receipt.tokens_before,
+        tokens_after=receipt.tokens_after,
+        seconds=receipt.seconds,
+        model=receipt.model,
+        price=receipt.price,
+        facts=[
+            s.TallyOut(
+                kind=tally.kind,
+                verbatim=[*tally.verbatim],
+                told=[*tally.told],
+                lost=[s.FactOut(text=fact.text, message=fact.source) for fact in tally.lost],
+                verbatim_count=tally.verbatim_count,
+                told_count=tally.told_count,
+                lost_count=tally.lost_count,
+            )
+            for tally in receipt.tallies
+        ],
+        conflicts=[
+            s.ConflictOut(key=c.key, kept=c.kept, newest=c.newest, message=c.source)
+            for c in receipt.conflicts
+        ],
+    )
+
+
+def show_pin(pin: PinPlace) -> s.PinOut:
+    return s.PinOut(message=pin.node, start=pin.start, stop=pin.stop)
+
+
+def show_hit(hit: Hit) -> s.HitOut:
+    return s.HitOut(
+        conversation=hit.conversation,
+        title=hit.title,
+        message=hit.node,
+        depth=hit.depth,
+        role=hit.role,
+        snippet=hit.snippet,
+        marks=[*hit.marks],
+    )
+
+
+def show_card(card: ModelCard, *, own: bool) -> s.CardOut:
+    price = card.price
+    return s.CardOut(
+        name=card.name,
+        provider=card.provider,
+        window=card.window,
+        max_output=card.max_output,
+        tokenizer=card.tokenizer,
+        vision=card.vision,
+        price=None if price is None else [price.input, price.output, price.cached],
+        summariser=card.summariser,
+        assumed=card.assumed,
+        own=own,
+    )
+
+
+def show_provider(found: Availability) -> s.ProviderOut:
+    return s.ProviderOut(
+        provider=found.provider,
+        title=found.title,
+        ready=found.ready,
+        example=found.example,
+        detail=found.detail,
+        remedy=found.remedy,
+        models=[*found.models],
+    )
+
+
+def show_key(key: ApiKey) -> s.KeyOut:
+    return s.KeyOut(
+        id=key.id,
+        name=key.name,
+        owner=key.owner,
+        prefix=key.prefix,
+        scopes=[*key.scopes],
+        created=key.created,
+        used=key.used,
+        revoked=key.revoked,
+    )

@@ -1,0 +1,101 @@
+"""Server-sent events: a feed that many can follow, each at its own pace and from where it left off.
+
+An event is rendered once and kept; a follower holds a number, not a queue, so a slow one costs nothing and a lost
+connection is resumed by the id of the last event it saw. The generator behind a response never owns any work: when a
+client goes away it is cancelled, and nothing else is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Annotated
+
+from fastapi import Header, Query
+from starlette.responses import StreamingResponse
+
+from octavo.core.fields import JsonObject
+from octavo.server.reply import to_json
+
+EVENTS = "text/event-stream"
+PING = b": ping\n\n"
+STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+"""No cache keeps a stream, and no proxy collects it before passing it on."""
+
+
+def frame(number: int, name: str, data: JsonObject) -> bytes:
+    """Render an event."""
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, name.encode(), to_json(data))
+
+
+class Feed:
+    """Events in order, numbered from 1; the newest `capacity` are kept."""
+
+    def __init__(self, capacity: int | None = None) -> None:
+        self._frames: deque[bytes] = deque(maxlen=capacity)
+        self._ended = False
+        self._news = asyncio.Event()
+        self.count = 0
+        """The number of the last event."""
+        self.size = 0
+        """Bytes that were ever put in."""
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+    def put(self, name: str, data: JsonObject) -> None:
+        """Add an event; everybody who follows gets it."""
+        self.count += 1
+        rendered = frame(self.count, name, data)
+        self.size += len(rendered)
+        self._frames.append(rendered)
+        self._wake()
+
+    def end(self) -> None:
+        """Say that nothing more will come."""
+        self._ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def follow(self, after: int, ping: float) -> AsyncGenerator[bytes, None]:
+        """Give what came after an event, then what comes; a ping where there is silence."""
+        async with aclosing(self.frames(after, ping)) as pieces:
+            async for frames in pieces:
+                yield b"".join(frames)
+
+    async def frames(self, after: int, ping: float) -> AsyncGenerator[list[bytes], None]:
+        """Give the same as `follow`, event by event."""
+        seen = max(after, self.count - len(self._frames)) if after <= self.count else self.count
+        while True:
+            news = self._news
+            if seen < self.count:
+                waiting = [self._frames[i] for i in range(seen - self.count, 0)]
+                seen = self.count
+                yield waiting
+            elif self._ended:
+                return
+            else:
+                try:
+                    async with asyncio.timeout(ping):
+                        await news.wait()
+                except TimeoutError:
+                    yield [PING]
+
+
+def event_stream(source: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> StreamingResponse:
+    """Answer with events."""
+    return StreamingResponse(source, media_type=EVENTS, headers={**STREAM_HEADERS, **(headers or {})})
+
+
+async def resume_point(
+    after: Annotated[int, Query(ge=0, le=2**53, description="The id of the last event that was seen.")] = 0,
+    last_event_id: Annotated[str, Header(description="The same, as browsers send it.")] = "",
+) -> int:
+    """Tell where a client left off."""
+    return int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 16 else after

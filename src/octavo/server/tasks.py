@@ -1,0 +1,155 @@
+"""Work the server owns: it goes on whether or not anybody watches, and ends in exactly one last event.
+
+A task's events are kept for a while after its end, so that a client that lost its connection reads on where it was.
+The id of a turn is the id its answer is stored under: another replica, which knows nothing of the task, finds the
+answer by it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from octavo.core.fields import JsonObject
+from octavo.engine.outcome import Answered, AnswerFailed, CompressionEnded, Event
+from octavo.errors import OctavoError
+from octavo.server.errors import UNEXPECTED, explain
+from octavo.server.events import describe
+from octavo.server.stream import Feed
+
+log = logging.getLogger("octavo.server")
+
+Kind = Literal["turn", "compression"]
+Status = Literal["running", "done", "failed", "cancelled"]
+KEPT_BYTES = 64 << 20
+"""Events of finished tasks that are kept in memory; the oldest go first."""
+
+
+@dataclass(slots=True)
+class Work:
+    """A task, and what it has told so far."""
+
+    id: str
+    kind: Kind
+    conversation: str
+    feed: Feed = field(default_factory=Feed)
+    status: Status = "running"
+    ended: float = 0.0
+    """When it ended, on the keeper's clock."""
+    task: asyncio.Task[None] | None = None
+
+    def finish(self, status: Status, name: str = "", **data: Any) -> None:
+        """Tell the last event; what comes after it is not heard."""
+        if self.status != "running":
+            return
+        if name:
+            self.feed.put(name, data)
+        self.status = status
+        self.feed.put("done", {"status": status})
+        self.feed.end()
+
+
+class Tasks:
+    """Everything this process is working on, and what it has lately finished."""
+
+    def __init__(self, keep: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._keep, self._clock = keep, clock
+        self._works: dict[str, Work] = {}
+        self._others: set[asyncio.Task[Any]] = set()
+
+    def start(
+        self,
+        id: str,
+        kind: Kind,
+        conversation: str,
+        events: AsyncIterator[Event],
+        heard: Callable[[str, Event], None],
+    ) -> Work:
+        """Begin work; `heard` is told what happens besides those who follow."""
+        self._forget()
+        work = Work(id, kind, conversation)
+        self._works[id] = work
+        work.task = asyncio.create_task(_run(work, events, heard))
+        work.task.add_done_callback(lambda task: self._ended(work, task))
+        return work
+
+    def _ended(self, work: Work, task: asyncio.Task[None]) -> None:
+        """Close the books of a task, also of one that ended as nobody expected."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("the %s %s broke", work.kind, work.id, exc_info=error)
+            work.finish("failed", "failed", **_told(UNEXPECTED.type, UNEXPECTED.message))
+        work.finish("cancelled")
+        work.ended = self._clock()
+
+    def find(self, id: str, kind: Kind, conversation: str) -> Work | None:
+        work = self._works.get(id)
+        return work if work and (work.kind, work.conversation) == (kind, conversation) else None
+
+    def of(self, conversation: str, kind: Kind) -> list[Work]:
+        """List the tasks of a conversation, the newest last."""
+        return [w for w in self._works.values() if (w.kind, w.conversation) == (kind, conversation)]
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run something small that must not end with the request that asked for it."""
+        task = asyncio.create_task(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+        return task
+
+    async def drop(self, conversation: str) -> None:
+        """Stop everything that works on a conversation: it is being deleted."""
+        works = [work for work in self._works.values() if work.conversation == conversation]
+        for work in works:
+            if work.task is not None:
+                work.task.cancel()
+        await asyncio.gather(*(work.task for work in works if work.task), return_exceptions=True)
+        for work in works:
+            self._works.pop(work.id, None)
+
+    async def close(self, grace: float) -> None:
+        """Give everything time to finish, then stop it; what was answered by then is stored as far as it came."""
+        running = [work.task for work in self._works.values() if work.task and not work.task.done()]
+        tasks: list[asyncio.Task[Any]] = [*running, *self._others]
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=grace)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    def _forget(self) -> None:
+        now = self._clock()
+        finished = [work for work in self._works.values() if work.status != "running"]
+        size = sum(work.feed.size for work in finished)
+        for work in finished:
+            if now - work.ended > self._keep or size > KEPT_BYTES:
+                del self._works[work.id]
+                size -= work.feed.size
+
+
+async def _run(work: Work, events: AsyncIterator[Event], heard: Callable[[str, Event], None]) -> None:
+    status: Status = "done"
+    try:
+        async for event in events:
+            work.feed.put(*describe(event))
+            heard(work.conversation, event)
+            match event:
+                case AnswerFailed():
+                    status = "failed"
+                case Answered() | CompressionEnded():
+                    status = "done"
+        work.finish(status)
+    except OctavoError as error:
+        trouble = explain(error)
+        work.finish("failed", "failed", **_told(trouble.type, trouble.message, **trouble.numbers))
+    except asyncio.CancelledError:
+        work.finish("cancelled", "cancelled")
+        raise
+
+
+def _told(type: str, message: str, **numbers: int) -> JsonObject:
+    return {"type": type, "message": message, "numbers": {**numbers}, "retryable": False, "partial": None}

@@ -1,0 +1,85 @@
+"""Numbers for operators: requests, tokens, compressions; never a word of a conversation.
+
+With the extra `otel` they are collected by OpenTelemetry and shown at `/metrics`; without it nothing is collected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event
+
+INSTALLED = find_spec("opentelemetry.sdk") is not None and find_spec("prometheus_client") is not None
+HINT = "install it: pip install 'octavo[otel]'"
+
+
+@dataclass(slots=True)
+class Telemetry:
+    """Instruments, if there are any."""
+
+    registry: Any = None
+    _instruments: dict[str, Any] = field(default_factory=dict)
+    _provider: Any = None
+
+    def request(self, method: str, status: int, seconds: float) -> None:
+        """Note a request."""
+        if self._instruments:
+            self._instruments["requests"].record(seconds, {"method": method, "status": str(status)})
+
+    def heard(self, _: str, event: Event) -> None:
+        """Note what the engine tells."""
+        if not self._instruments:
+            return
+        match event:
+            case Answered():
+                usage, model = event.reply.usage, event.reply.model
+                for kind, tokens in (("input", usage.input), ("output", usage.output)):
+                    self._instruments["tokens"].add(
+                        tokens, {"gen_ai.token.type": kind, "gen_ai.request.model": model}
+                    )
+            case CompressionEnded():
+                outcome = event.outcome
+                self._instruments["compressions"].add(1, {"outcome": type(outcome).__name__.lower()})
+                if isinstance(outcome, Compressed):
+                    self._instruments["saved"].add(max(0, outcome.before - outcome.after))
+
+    def relayed(self, *, compressed: bool, before: int, after: int) -> None:
+        """Note a request of the gateway."""
+        if self._instruments:
+            self._instruments["relayed"].add(1, {"compressed": str(compressed).lower()})
+            self._instruments["saved"].add(max(0, before - after))
+
+    def page(self) -> tuple[bytes, str] | None:
+        """Render everything for Prometheus; None without the extra."""
+        if self.registry is None:
+            return None
+        from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+        return generate_latest(self.registry), CONTENT_TYPE_LATEST
+
+    def close(self) -> None:
+        if self._provider is not None:
+            self._provider.shutdown()
+
+
+def open_telemetry(*, installed: bool = INSTALLED) -> Telemetry:
+    """Make the instruments, in a registry of their own, so that several servers can live in one process."""
+    if not installed:
+        return Telemetry()
+    from opentelemetry.exporter.prometheus import PrometheusMetricReader
+    from opentelemetry.sdk.metrics import MeterProvider
+    from prometheus_client import CollectorRegistry
+
+    registry = CollectorRegistry()
+    provider = MeterProvider([PrometheusMetricReader(registry=registry)], shutdown_on_exit=False)
+    meter = provider.get_meter("octavo")
+    instruments = {
+        "requests": meter.create_histogram("octavo.http.duration", "s", "Requests and how long they took"),
+        "tokens": meter.create_counter("gen_ai.client.token.usage", "{token}", "Tokens as billed"),
+        "compressions": meter.create_counter("octavo.compressions", "1", "Compressions by how they ended"),
+        "relayed": meter.create_counter("octavo.gateway.requests", "1", "Requests of the gateway"),
+        "saved": meter.create_counter("octavo.tokens.saved", "{token}", "Tokens that were not sent"),
+    }
+    return Telemetry(registry, instruments, provider)

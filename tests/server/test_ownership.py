@@ -1,0 +1,244 @@
+"""A conversation belongs to the owner of a key, and nobody else sees it: tried on every route there is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from octavo.engine.engine import Engine
+from octavo.server.app import create_app
+from octavo.server.config import Limits, ServerSettings
+from tests.server.fake import Provider
+from tests.server.kit import accounts, client_of, conversation, listening, talk
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "The combination of the safe is 31-41-59."
+NOBODY = "0" * 32
+
+OWN = {
+    ("get", "/api/v1/conversations"),
+    ("post", "/api/v1/conversations"),
+    ("get", "/api/v1/search"),
+    ("get", "/api/v1/export"),
+    ("post", "/api/v1/import"),
+    ("get", "/api/v1/me"),
+    ("post", "/v1/chat/completions"),
+    ("post", "/v1/messages"),
+    ("post", "/v1/messages/count_tokens"),
+}
+"""Routes that show a caller its own; each has a test below."""
+COMMON = {
+    ("get", "/api/v1/settings"),
+    ("patch", "/api/v1/settings"),
+    ("get", "/api/v1/settings/models/{model}"),
+    ("patch", "/api/v1/settings/models/{model}"),
+    ("get", "/api/v1/models"),
+    ("get", "/api/v1/models/{model}"),
+    ("put", "/api/v1/models/{model}"),
+    ("delete", "/api/v1/models/{model}"),
+    ("get", "/api/v1/upstreams"),
+    ("put", "/api/v1/upstreams/{model}"),
+    ("delete", "/api/v1/upstreams/{model}"),
+    ("get", "/api/v1/keys"),
+    ("post", "/api/v1/keys"),
+    ("delete", "/api/v1/keys/{key}"),
+    ("get", "/v1/models"),
+    ("get", "/v1/models/{model}"),
+    ("get", "/health"),
+    ("get", "/ready"),
+    ("get", "/metrics"),
+}
+"""Routes that show nobody's conversations."""
+BODIES: dict[tuple[str, str], dict[str, Any]] = {
+    ("post", "/messages"): {"content": "Mine now."},
+    ("post", "/turns"): {"content": "What is the combination?"},
+    ("post", "/pins"): {"message": "{message}"},
+    ("put", "/snapshots/{snapshot}/summary"): {"summary": "Nothing."},
+    ("post", "/snapshots/{snapshot}/restore"): {"item": "31-41-59"},
+}
+"""What routes need in a body; others take an empty one."""
+
+
+@dataclass
+class Scene:
+    """Ann's conversation, and two callers."""
+
+    app: FastAPI
+    ann: httpx2.AsyncClient
+    bob: httpx2.AsyncClient
+    ids: dict[str, str]
+
+
+@pytest.fixture
+async def scene(engine: Engine) -> AsyncIterator[Scene]:
+    async with listening(Provider().app) as upstream:
+        told = ServerSettings(
+            require_key=True,
+            providers=accounts(upstream),
+            limits=Limits(stream_seconds=0.05, ping_seconds=0.02),
+        )
+        app = create_app(engine, told)
+        keys = [
+            (await engine.store.keys.create(name, owner=name, scopes=["admin"]))[1] for name in ("ann", "bob")
+        ]
+        async with (
+            client_of(app, authorization=f"Bearer {keys[0]}") as ann,
+            client_of(app, authorization=f"Bearer {keys[1]}") as bob,
+        ):
+            place = await conversation(ann)
+            shown = await talk(ann, place, SECRET, "And what else?", "And then?")
+            turn = (await ann.get(f"{place}/turns")).json()["tasks"][0]["id"]
+            work = (await ann.post(f"{place}/compressions", json={"keep": 0, "stream": False})).json()["id"]
+            await ann.get(f"{place}/compressions/{work}/events")
+            snapshot = (await ann.get(f"{place}/snapshots")).json()["serving"]
+            await ann.post(f"{place}/pins", json={"message": shown[0]["id"]})
+            ids = {
+                "conversation": place.rpartition("/")[2],
+                "message": shown[0]["id"],
+                "snapshot": snapshot,
+                "turns": turn,
+                "compressions": work,
+            }
+            yield Scene(app, ann, bob, ids)
+        await app.state.hub.close()
+
+
+def routes_of(app: FastAPI) -> list[tuple[str, str]]:
+    return [(method, path) for path, methods in app.openapi()["paths"].items() for method in methods]
+
+
+def filled(path: str, ids: dict[str, str]) -> str:
+    task = ids["turns"] if "/turns/" in path else ids["compressions"]
+    return path.format(**ids, task=task, key=NOBODY, model="gpt-4o")
+
+
+async def ask(client: httpx2.AsyncClient, method: str, path: str, ids: dict[str, str]) -> httpx2.Response:
+    below = path.partition("{conversation}")[2]
+    body = {
+        k: v.format(**ids) if isinstance(v, str) else v for k, v in BODIES.get((method, below), {}).items()
+    }
+    query = {"other": ids["snapshot"]} if path.endswith("/diff") else {}
+    given: dict[str, Any] = {} if method in ("get", "delete") else {"json": body}
+    return await client.request(method.upper(), filled(path, ids), params=query, **given)
+
+
+def test_every_route_is_of_one_kind(app: FastAPI) -> None:
+    within = {route for route in routes_of(app) if "{conversation}" in route[1]}
+    assert set(routes_of(app)) == within | OWN | COMMON
+    assert len(within) > 35
+
+
+async def test_to_others_a_conversation_does_not_exist_on_any_route(scene: Scene) -> None:
+    """Not forbidden: not there. The answer is, word for word, the one for a conversation that never was."""
+    for method, path in routes_of(scene.app):
+        if "{conversation}" not in path:
+            continue
+        refused = await ask(scene.bob, method, path, scene.ids)
+        never = await ask(scene.bob, method, path, {**scene.ids, "conversation": NOBODY})
+        assert refused.status_code == never.status_code == 404, (method, path, refused.text)
+        mine, nobodys = (response.json()["error"] for response in (refused, never))
+        assert mine["message"] == nobodys["message"].replace(NOBODY, scene.ids["conversation"]), (
+            method,
+            path,
+        )
+    place = f"/api/v1/conversations/{scene.ids['conversation']}"
+    assert (await scene.ann.get(place)).json()["messages"] == 6
+    assert (await scene.ann.get(f"{place}/pins")).json()["pins"] != []
+
+
+async def test_the_owner_gets_an_answer_on_every_one_of_them(scene: Scene) -> None:
+    """Otherwise the test above would prove nothing."""
+    last = [route for route in routes_of(scene.app) if "{conversation}" in route[1]]
+    last.sort(key=lambda route: (route[0] == "delete", route[1].count("/")), reverse=False)
+    for method, path in [*last]:
+        if method == "delete" and path.endswith(("/messages/{message}", "/{conversation}")):
+            continue
+        answer = await ask(scene.ann, method, path, scene.ids)
+        # The item to restore is not lost, and what was undone once cannot be undone again: told to the owner only.
+        assert answer.status_code < 300 or answer.status_code == 409 or path.endswith("/restore"), (
+            method,
+            path,
+            answer.text,
+        )
+
+
+async def test_ids_of_others_do_not_work_inside_ones_own_conversation(scene: Scene) -> None:
+    place = await conversation(scene.bob)
+    own = {**scene.ids, "conversation": place.rpartition("/")[2]}
+    for method, path in routes_of(scene.app):
+        if not any(name in path for name in ("{message}", "{snapshot}", "{task}")):
+            continue
+        refused = await ask(scene.bob, method, path, own)
+        assert refused.status_code == 404, (method, path, refused.text)
+        assert "31-41-59" not in refused.text
+    for path, body in (
+        ("turns", {"content": "Hi", "parent": scene.ids["message"]}),
+        ("turns", {"regenerates": scene.ids["message"]}),
+        ("messages", {"content": "Hi", "edits": scene.ids["message"]}),
+        ("compressions", {"up_to": scene.ids["message"]}),
+        ("copies", {"message": scene.ids["message"]}),
+        ("pins", {"message": scene.ids["message"]}),
+        ("context", {"tip": scene.ids["message"]}),
+    ):
+        assert (await scene.bob.post(f"{place}/{path}", json=body)).status_code == 404, path
+    for path in ("messages?tip=", "messages?before=", "context?tip=", "plan?up_to="):
+        assert (await scene.bob.get(f"{place}/{path}{scene.ids['message']}")).status_code == 404, path
+    assert (await scene.bob.patch(place, json={"tip": scene.ids["message"]})).status_code == 404
+
+
+async def test_lists_searches_and_exports_show_ones_own_only(scene: Scene) -> None:
+    assert (await scene.bob.get("/api/v1/conversations")).json()["conversations"] == []
+    assert (await scene.bob.get("/api/v1/search", params={"q": "combination"})).json()["hits"] == []
+    within = {"q": "combination", "conversation": scene.ids["conversation"]}
+    assert (await scene.bob.get("/api/v1/search", params=within)).status_code == 404
+    before = {"q": "combination", "before": scene.ids["message"]}
+    assert (await scene.bob.get("/api/v1/search", params=before)).json()["hits"] == []
+    assert "31-41-59" not in (await scene.bob.get("/api/v1/export")).text
+    assert (await scene.ann.get("/api/v1/search", params={"q": "combination"})).json()["hits"] != []
+    assert (await scene.bob.get("/api/v1/me")).json()["owner"] == "bob"
+
+
+async def test_an_imported_file_becomes_the_importers_own_and_touches_nothing(scene: Scene) -> None:
+    place = f"/api/v1/conversations/{scene.ids['conversation']}"
+    file = (await scene.ann.get(f"{place}/export")).content
+    made = (await scene.bob.post("/api/v1/import", content=file)).json()["conversations"]
+    assert made[0]["id"] != scene.ids["conversation"]
+    assert [c["id"] for c in (await scene.bob.get("/api/v1/conversations")).json()["conversations"]] == [
+        made[0]["id"]
+    ]
+    await scene.bob.delete(f"/api/v1/conversations/{made[0]['id']}")
+    assert (await scene.ann.get(place)).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])
+async def test_the_gateway_finds_only_ones_own(scene: Scene, path: str) -> None:
+    body = {
+        "model": "claude-3-haiku" if path.endswith("messages") else "gpt-4-0613",
+        "max_tokens": 100,
+        "messages": [{"role": "user", "content": SECRET}],
+    }
+    ids = []
+    for caller in (scene.ann, scene.ann, scene.bob):
+        answer = await caller.post(path, json=body)
+        assert answer.status_code == 200, answer.text
+        ids.append(answer.headers["x-octavo-conversation"])
+    assert ids[0] == ids[1] != ids[2]
+    mine = {"x-octavo-conversation": scene.ids["conversation"]}
+    refused = await scene.bob.post(path, json=body, headers=mine)
+    assert refused.status_code == 404
+    never = await scene.bob.post(path, json=body, headers={"x-octavo-conversation": NOBODY})
+    assert json.dumps(never.json()["error"]["message"]) == json.dumps(
+        refused.json()["error"]["message"].replace(scene.ids["conversation"], NOBODY)
+    )
+    if path.endswith("messages"):
+        counted = await scene.bob.post(
+            f"{path}/count_tokens", json={k: body[k] for k in ("model", "messages")}
+        )
+        assert counted.json()["input_tokens"] > 0

@@ -1,0 +1,180 @@
+"""Settings at three levels, model cards, upstream addresses; health, metrics and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from octavo.engine.engine import SETTINGS, Engine
+from octavo.errors import BadInput
+from octavo.server.app import create_app
+from octavo.server.cards import check_address
+from octavo.server.config import ServerSettings
+from octavo.server.page import add_page
+from octavo.server.schemas import SettingsIn
+from octavo.server.telemetry import Telemetry, open_telemetry
+from tests.server.kit import client_of, conversation, talk
+
+pytestmark = pytest.mark.anyio
+
+
+def test_every_setting_of_the_engine_can_be_set() -> None:
+    assert set(SettingsIn.model_fields) == set(SETTINGS)
+
+
+async def test_the_conversations_settings_win_over_the_models_and_those_over_the_global_ones(
+    client: httpx2.AsyncClient,
+) -> None:
+    place = await conversation(client)
+    await client.patch("/api/v1/settings", json={"soft": 0.7, "instructions": "Keep numbers.", "auto": False})
+    await client.patch("/api/v1/settings/models/gpt-4-0613", json={"soft": 0.6})
+    changed = (await client.patch(f"{place}/settings", json={"soft": 0.75})).json()
+    assert changed["own"] == {"soft": 0.75}
+    assert changed["effective"]["soft"] == 0.75
+    back = (await client.patch(f"{place}/settings", json={"soft": None})).json()
+    assert back["own"] == {}
+    assert (back["effective"]["soft"], back["effective"]["instructions"]) == (0.6, "Keep numbers.")
+    model = (await client.get("/api/v1/settings/models/gpt-4-0613")).json()
+    assert model["own"] == {"soft": 0.6}
+    assert (await client.get("/api/v1/settings")).json()["own"]["auto"] is False
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({"soft": 0.9, "hard": 0.8}, 409),
+        ({"soft": 1.0}, 422),
+        ({"soft": "much"}, 422),
+        ({"auto": 1}, 422),
+        ({"policy": "unknown"}, 422),
+        ({"colour": "red"}, 422),
+        ({"retained": -1}, 422),
+        ({"retained": 5_000}, 409),
+    ],
+    ids=str,
+)
+async def test_settings_that_make_no_sense_are_refused_and_nothing_changes(
+    client: httpx2.AsyncClient, settings: dict[str, object], status: int
+) -> None:
+    place = await conversation(client)
+    refused = await client.patch(f"{place}/settings", json={"instructions": "New.", **settings})
+    assert refused.status_code == status
+    assert (await client.get(f"{place}/settings")).json()["own"] == {}
+
+
+async def test_a_card_of_ones_own_changes_the_meter_at_once(client: httpx2.AsyncClient) -> None:
+    assert (await client.get("/api/v1/models/my-model")).json()["assumed"] is True
+    card = {"window": 64_000, "max_output": 2_000, "like": "gpt-4o"}
+    made = await client.put("/api/v1/models/my-model", json=card)
+    assert (made.json()["window"], made.json()["own"], made.json()["assumed"]) == (64_000, True, False)
+    place = await conversation(client, model="my-model")
+    await talk(client, place, "Hello?")
+    usage = (await client.get(f"{place}/usage")).json()
+    assert (usage["budget"]["window"], usage["assumed"]) == (64_000, False)
+    listed = (await client.get("/api/v1/models")).json()
+    assert [m["name"] for m in listed["models"] if m["own"]] == ["my-model"]
+    assert {p["provider"] for p in listed["providers"]} >= {"openai", "anthropic", "ollama", "local"}
+    assert listed["default"] == "gpt-4-0613"
+    for wrong in ({"tokenizer": "none"}, {"window": 10, "max_output": 20}, {"like": "nobody"}):
+        assert (await client.put("/api/v1/models/other", json=wrong)).status_code == 422
+    assert (await client.delete("/api/v1/models/my-model")).status_code == 204
+    assert (await client.get("/api/v1/models/my-model")).json()["assumed"] is True
+    assert (await client.delete("/api/v1/models/my-model")).status_code == 404
+
+
+async def test_a_card_defined_at_one_replica_holds_at_the_other(engine: Engine) -> None:
+    one, other = create_app(engine), create_app(engine)
+    async with client_of(one) as here, client_of(other) as there:
+        await here.put("/api/v1/models/team/model", json={"window": 99_000})
+        assert (await there.get("/api/v1/models/team/model")).json()["window"] == 99_000
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:9/v1",
+        "http://169.254.169.254/latest",
+        "http://10.0.0.8/v1",
+        "http://192.168.1.1",
+        "http://[::1]/v1",
+        "http://localhost:5432",
+        "http://0.0.0.0/",
+        "http://100.64.0.1/",
+    ],
+)
+async def test_no_upstream_leads_into_a_private_network_unless_that_is_allowed(url: str) -> None:
+    with pytest.raises(BadInput, match="private network"):
+        await check_address(url, private=False)
+    await check_address(url, private=True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["file:///etc/passwd", "ftp://host/", "https://user:secret@host/", "https:///v1", "https://h/?q=1", "x"],
+)
+async def test_what_is_no_address_is_none_even_if_private_ones_are_allowed(url: str) -> None:
+    with pytest.raises(BadInput, match="expected an address"):
+        await check_address(url, private=True)
+
+
+async def test_upstreams_are_set_listed_and_removed_by_administrators(engine: Engine) -> None:
+    async with client_of(create_app(engine, ServerSettings(private_upstreams=True))) as client:
+        body = {"base_url": "http://127.0.0.1:9/v1", "account": "openai"}
+        made = await client.put("/api/v1/upstreams/llama*", json=body)
+        assert made.json() == {"model": "llama*", **body}
+        assert (await client.get("/api/v1/upstreams")).json()["upstreams"] == [made.json()]
+        assert (await client.delete("/api/v1/upstreams/llama*")).status_code == 204
+        assert (await client.delete("/api/v1/upstreams/llama*")).status_code == 404
+    async with client_of(create_app(engine)) as client:
+        refused = await client.put("/api/v1/upstreams/llama*", json=body)
+        assert refused.status_code == 422
+        assert "OCTAVO_PRIVATE_UPSTREAMS" in refused.json()["error"]["message"]
+
+
+async def test_metrics_count_requests_tokens_and_compressions(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    await talk(client, place, "The word is xylophone.", "And?", "And?")
+    await client.post(f"{place}/compressions", json={"keep": 0})
+    page = (await client.get("/metrics")).text
+    assert 'octavo_compressions_total{otel_scope_name="octavo"' in page or "octavo_compressions_total" in page
+    assert "gen_ai_client_token_usage" in page
+    assert "octavo_http_duration" in page
+    assert "xylophone" not in page
+
+
+async def test_without_the_extra_metrics_say_how_to_get_it(engine: Engine) -> None:
+    app = create_app(engine, telemetry=open_telemetry(installed=False))
+    async with client_of(app) as client:
+        missing = await client.get("/metrics")
+        assert missing.status_code == 404
+        assert missing.json()["error"]["hint"] == "install it: pip install 'octavo[otel]'"
+        await talk(client, await conversation(client), "Hello?")
+    assert Telemetry().page() is None
+
+
+async def test_without_the_web_chat_the_page_says_where_the_interface_is(client: httpx2.AsyncClient) -> None:
+    page = await client.get("/")
+    assert page.status_code == 200
+    assert "/api/v1" in page.text or "<div" in page.text
+
+
+async def test_the_built_page_is_served_for_every_path_people_may_open(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<title>Octavo</title>", "utf-8")
+    (tmp_path / "main.js").write_text("1", "utf-8")
+    app = FastAPI()
+
+    @app.get("/api/v1/here")
+    async def here() -> dict[str, bool]:
+        return {"here": True}
+
+    add_page(app, tmp_path)
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x") as client:
+        html = {"accept": "text/html"}
+        assert (await client.get("/", headers=html)).text == "<title>Octavo</title>"
+        assert (await client.get("/c/123", headers=html)).text == "<title>Octavo</title>"
+        assert (await client.get("/main.js")).text == "1"
+        assert (await client.get("/api/v1/here")).json() == {"here": True}
+        assert (await client.get("/../secret", headers={"accept": "*/*"})).status_code == 404

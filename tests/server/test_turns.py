@@ -1,0 +1,361 @@
+"""Turns: told by events, resumed by event id, owned by the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from octavo.core.messages import assistant
+from octavo.core.protocol import OPENAI, Rules
+from octavo.core.reply import Chunk, Delta, Reply, Request
+from octavo.engine.engine import Engine
+from octavo.errors import ProviderError
+from octavo.server.app import create_app
+from octavo.server.config import Limits, ServerSettings
+from tests.server.conftest import MakeEngine
+from tests.server.kit import client_of, conversation, listening, read_events, until
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class SlowProvider:
+    """Says one word each time it is let to."""
+
+    rules: Rules = OPENAI
+    name: str = "slow"
+    steps: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+    stopped: bool = False
+
+    async def stream(self, request: Request) -> AsyncIterator[Chunk]:
+        said: list[str] = []
+        try:
+            while (word := await self.steps.get()) != "end":
+                said.append(word)
+                yield Delta(word)
+        except (asyncio.CancelledError, GeneratorExit):
+            self.stopped = True
+            raise
+        yield Reply(message=assistant("".join(said)), model=request.model)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def let(self, *words: str) -> None:
+        for word in words:
+            self.steps.put_nowait(word)
+
+
+async def finished(client: httpx2.AsyncClient, place: str, id: str) -> str:
+    """Wait until a turn has ended; give how."""
+
+    async def ended() -> bool:
+        return str((await client.get(f"{place}/turns/{id}")).json()["status"]) != "running"
+
+    await until(ended)
+    return str((await client.get(f"{place}/turns/{id}")).json()["status"])
+
+
+async def heard(client: httpx2.AsyncClient, place: str, id: str, events: int) -> None:
+    """Wait until a turn has told that many events."""
+
+    async def told() -> bool:
+        count: int = (await client.get(f"{place}/turns/{id}")).json()["events"]
+        return count >= events
+
+    await until(told)
+
+
+async def test_a_turn_tells_what_happens_and_ends_with_done(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    told = read_events((await client.post(f"{place}/turns", json={"content": "Which port?"})).text)
+    assert [event.name for event in told if event.name != "text"] == ["stored", "sending", "answered", "done"]
+    assert [event.id for event in told] == list(range(1, len(told) + 1))
+    said = "".join(event.data["text"] for event in told if event.name == "text")
+    answered = next(event.data for event in told if event.name == "answered")
+    assert answered["message"]["text"] == said
+    assert answered["reply"]["output_tokens"] > 0
+    page = (await client.get(f"{place}/messages")).json()["messages"]
+    assert [(m["role"], m["text"]) for m in page] == [("user", "Which port?"), ("assistant", said)]
+
+
+async def test_a_turn_can_be_begun_without_following_it(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    begun = await client.post(f"{place}/turns", json={"content": "Hello?", "stream": False})
+    assert begun.status_code == 202
+    task = begun.json()
+    assert await finished(client, place, task["id"]) == "done"
+    told = read_events((await client.get(task["url"])).text)
+    assert told[-1].name == "done"
+    assert [t["id"] for t in (await client.get(f"{place}/turns")).json()["tasks"]] == [task["id"]]
+
+
+async def test_the_answer_is_stored_under_the_id_of_the_turn(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    id = (await client.post(f"{place}/turns", json={"content": "Hello?", "stream": False})).json()["id"]
+    await finished(client, place, id)
+    message = (await client.get(f"{place}/messages/{id}")).json()
+    assert message["role"] == "assistant"
+
+
+async def test_a_lost_connection_is_resumed_by_event_id_and_nothing_is_missing_or_double(
+    make_engine: MakeEngine,
+) -> None:
+    provider = SlowProvider()
+    engine = await make_engine(provider=provider)
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url) as client:
+        place = await conversation(client)
+        provider.let("one ", "two ")
+        first = ""
+        async with client.stream("POST", f"{place}/turns", json={"content": "Count."}) as response:
+            async for piece in response.aiter_text():
+                first += piece
+                if "two " in first:
+                    break
+            id = response.headers["x-octavo-task"]
+        provider.let("three ", "end")
+        seen = read_events(first)
+        again = await client.get(f"{place}/turns/{id}/events", headers={"Last-Event-ID": str(seen[-1].id)})
+        whole = read_events((await client.get(f"{place}/turns/{id}/events?after=0")).text)
+        assert seen + read_events(again.text) == whole
+        assert "".join(e.data["text"] for e in whole if e.name == "text") == "one two three "
+
+
+async def test_a_turn_goes_on_and_is_stored_when_its_client_goes_away(make_engine: MakeEngine) -> None:
+    provider = SlowProvider()
+    engine = await make_engine(provider=provider)
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url) as client:
+        place = await conversation(client)
+        provider.let("one ")
+        async with client.stream("POST", f"{place}/turns", json={"content": "Count."}) as response:
+            id = response.headers["x-octavo-task"]
+            async for piece in response.aiter_text():
+                if "one " in piece:
+                    break
+        provider.let("two", "end")
+        assert await finished(client, place, id) == "done"
+        assert not provider.stopped
+        assert (await client.get(f"{place}/messages/{id}")).json()["text"] == "one two"
+
+
+async def test_several_can_follow_one_turn(make_engine: MakeEngine) -> None:
+    provider = SlowProvider()
+    engine = await make_engine(provider=provider)
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url) as client:
+        place = await conversation(client)
+        task = (await client.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()
+        followers = [asyncio.create_task(client.get(task["url"])) for _ in range(5)]
+        await asyncio.sleep(0.05)
+        provider.let("one ", "two", "end")
+        texts = {(await follower).text for follower in followers}
+        assert len(texts) == 1
+        assert read_events(texts.pop())[-1].data == {"status": "done"}
+
+
+async def test_a_cancelled_turn_keeps_what_was_said(make_engine: MakeEngine) -> None:
+    provider = SlowProvider()
+    engine = await make_engine(provider=provider)
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        task = (await client.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()
+        provider.let("one ", "two ")
+        await heard(client, place, task["id"], 4)
+        assert (await client.delete(f"{place}/turns/{task['id']}")).status_code == 204
+        assert await finished(client, place, task["id"]) == "cancelled"
+        assert provider.stopped
+        told = read_events((await client.get(task["url"])).text)
+        assert [event.name for event in told[-2:]] == ["cancelled", "done"]
+        kept = (await client.get(f"{place}/messages/{task['id']}")).json()
+        assert (kept["text"], kept["status"]) == ("one two ", "aborted")
+
+
+async def test_a_provider_that_fails_ends_the_turn_with_its_error(make_engine: MakeEngine) -> None:
+    engine = await make_engine(lambda _: ProviderError("the service is down", retryable=True, status=500))
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        told = read_events((await client.post(f"{place}/turns", json={"content": "Hello?"})).text)
+        assert told[-2].name == "failed"
+        assert told[-2].data["message"] == "the service is down"
+        assert told[-2].data["retryable"] is True
+        assert told[-1].data == {"status": "failed"}
+
+
+async def test_a_turn_that_cannot_fit_shows_the_sum(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    told = read_events((await client.post(f"{place}/turns", json={"content": "word " * 6_000})).text)
+    assert told[-2].name == "failed"
+    assert told[-2].data["type"] == "context_overflow"
+    assert told[-2].data["numbers"]["needed"] > told[-2].data["numbers"]["limit"]
+
+
+async def test_what_nobody_expected_ends_a_turn_without_a_stack_trace(make_engine: MakeEngine) -> None:
+    engine = await make_engine(lambda _: RuntimeError("secret detail"))
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        text = (await client.post(f"{place}/turns", json={"content": "Hello?"})).text
+        assert "secret detail" not in text
+        assert "Traceback" not in text
+        told = read_events(text)
+        assert told[-2].data["type"] == "internal"
+        assert told[-1].data == {"status": "failed"}
+
+
+async def test_another_answer_is_a_sibling(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    await client.post(f"{place}/turns", json={"content": "Hello?"})
+    first = (await client.get(f"{place}/messages")).json()["messages"][-1]
+    again = read_events((await client.post(f"{place}/turns", json={"regenerates": first["id"]})).text)
+    second = next(event.data["message"] for event in again if event.name == "answered")
+    assert second["parent"] == first["parent"]
+    siblings = (await client.get(f"{place}/messages/{first['id']}/siblings")).json()["messages"]
+    assert [m["id"] for m in siblings] == [first["id"], second["id"]]
+    shown = (await client.get(f"{place}/messages")).json()["messages"][-1]
+    assert (shown["id"], shown["sibling"], shown["siblings"]) == (second["id"], 2, 2)
+
+
+async def test_an_edited_question_is_a_branch(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    await client.post(f"{place}/turns", json={"content": "First?"})
+    await client.post(f"{place}/turns", json={"content": "Second?"})
+    second = (await client.get(f"{place}/messages")).json()["messages"][2]
+    await client.post(f"{place}/turns", json={"content": "Another second?", "edits": second["id"]})
+    shown = (await client.get(f"{place}/messages")).json()["messages"]
+    assert [m["text"] for m in shown if m["role"] == "user"] == ["First?", "Another second?"]
+    assert len((await client.get(f"{place}/branches")).json()["messages"]) == 2
+    await client.patch(place, json={"tip": second["id"]})
+    shown = (await client.get(f"{place}/messages")).json()["messages"]
+    assert [m["text"] for m in shown if m["role"] == "user"] == ["First?", "Second?"]
+
+
+async def test_tool_results_are_added_and_the_model_goes_on(make_engine: MakeEngine) -> None:
+    seen: list[Request] = []
+
+    def say(request: Request) -> str:
+        seen.append(request)
+        return "Done."
+
+    engine = await make_engine(say)
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        await client.post(f"{place}/messages", json={"content": "What is the weather?"})
+        call = {"type": "tool_call", "id": "c1", "name": "weather", "input": '{"city":"Oslo"}'}
+        await client.post(f"{place}/messages", json={"content": [call], "role": "assistant"})
+        result = {"type": "tool_result", "call_id": "c1", "content": [{"type": "text", "text": "Rain."}]}
+        await client.post(f"{place}/messages", json={"content": [result], "role": "tool"})
+        tool = {"name": "weather", "description": "Tells it.", "schema": {"type": "object"}}
+        told = read_events((await client.post(f"{place}/turns", json={"tools": [tool]})).text)
+        assert told[-1].data == {"status": "done"}
+        assert [m.role for m in seen[0].messages] == ["user", "assistant", "tool"]
+        assert [t.name for t in seen[0].tools] == ["weather"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"regenerates": "0" * 32, "content": "x"},
+        {},
+        {"content": "x", "parent": "0" * 32},
+        {"content": "x", "edits": "0" * 32},
+    ],
+    ids=["both", "empty conversation", "unknown parent", "unknown original"],
+)
+async def test_a_turn_that_makes_no_sense_is_refused_before_anything_is_stored(
+    client: httpx2.AsyncClient, body: dict[str, object]
+) -> None:
+    place = await conversation(client)
+    assert (await client.post(f"{place}/turns", json=body)).status_code in (404, 409)
+    assert (await client.get(f"{place}/messages")).json()["messages"] == []
+
+
+async def test_without_a_model_a_turn_is_refused_with_what_to_do(make_engine: MakeEngine) -> None:
+    engine = await make_engine(model="", provider=None)
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        refused = await client.post(f"{place}/turns", json={"content": "Hello?"})
+        assert refused.status_code == 409
+        assert refused.json()["error"]["type"] == "unknown_model"
+
+
+async def test_the_answer_of_another_replica_is_found_by_the_id_of_the_turn(
+    postgres_url: str,
+) -> None:
+    provider = SlowProvider()
+    here = await Engine.open(postgres_url, model="gpt-4o", provider=provider, summariser="none")
+    there = await Engine.open(postgres_url, model="gpt-4o", provider=provider, summariser="none")
+    try:
+        async with client_of(create_app(here)) as one, client_of(create_app(there)) as other:
+            place = await conversation(one)
+            id = (await one.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()["id"]
+            waiting = asyncio.create_task(other.get(f"{place}/turns/{id}/events?after=7"))
+            await asyncio.sleep(0.05)
+            provider.let("one", "end")
+            told = read_events((await waiting).text)
+            assert [event.name for event in told] == ["answered", "done"]
+            assert told[0].data["message"]["text"] == "one"
+            assert [event.id for event in told] == [8, 9]
+    finally:
+        await here.close()
+        await there.close()
+
+
+async def test_a_turn_nobody_knows_is_not_found(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    for path in (f"{place}/turns/{'0' * 32}", f"{place}/turns/{'0' * 32}/events"):
+        assert (await client.get(path)).status_code == 404
+    assert (await client.delete(f"{place}/turns/{'0' * 32}")).status_code == 404
+
+
+async def test_a_turn_of_one_conversation_is_not_found_in_another(client: httpx2.AsyncClient) -> None:
+    place, other = await conversation(client), await conversation(client)
+    id = (await client.post(f"{place}/turns", json={"content": "Hello?", "stream": False})).json()["id"]
+    await finished(client, place, id)
+    assert (await client.get(f"{other}/turns/{id}/events")).status_code == 404
+
+
+async def test_events_of_finished_turns_are_forgotten_after_a_while(engine: Engine) -> None:
+    app = create_app(engine, ServerSettings(limits=Limits(keep_seconds=0.01)))
+    async with client_of(app) as client:
+        place = await conversation(client)
+        first = (await client.post(f"{place}/turns", json={"content": "One?", "stream": False})).json()["id"]
+        await finished(client, place, first)
+        await asyncio.sleep(0.05)
+        await client.post(f"{place}/turns", json={"content": "Two?", "stream": False})
+        assert (await client.get(f"{place}/turns/{first}")).status_code == 404
+        told = read_events((await client.get(f"{place}/turns/{first}/events")).text)
+        assert [event.name for event in told] == ["answered", "done"]
+
+
+async def test_a_stopping_server_finishes_its_turns_and_takes_no_new_ones(make_engine: MakeEngine) -> None:
+    provider = SlowProvider()
+    engine = await make_engine(provider=provider)
+    app: FastAPI = create_app(engine)
+    async with client_of(app) as client:
+        place = await conversation(client)
+        id = (await client.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()["id"]
+        app.state.hub.stop_accepting()
+        assert (await client.post(f"{place}/turns", json={"content": "More?"})).status_code == 503
+        assert (await client.get("/ready")).status_code == 503
+        provider.let("one", "end")
+        await app.state.hub.close()
+        assert (await engine.store.node(id)).message.text == "one"
+
+
+async def test_what_does_not_finish_in_time_is_stopped_and_kept_as_far_as_it_came(
+    make_engine: MakeEngine,
+) -> None:
+    provider = SlowProvider()
+    engine = await make_engine(provider=provider)
+    app = create_app(engine, ServerSettings(limits=Limits(grace_seconds=0.05)))
+    async with client_of(app) as client:
+        place = await conversation(client)
+        id = (await client.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()["id"]
+        provider.let("one ")
+        await heard(client, place, id, 3)
+        await app.state.hub.close()
+        node = await engine.store.node(id)
+        assert (node.message.text, node.status) == ("one ", "aborted")
