@@ -18,10 +18,9 @@ from octavo.meters.meter import Meter
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
 from octavo.testing import ScriptedProvider, Step
-
-# What other tests run too: one PostgreSQL and one aimock for all of them.
-from tests.providers.conftest import peer  # noqa: F401
 from tests.server.kit import client_of
+
+# The servers of other tests' PostgreSQL: one for the whole run.
 from tests.store.conftest import postgres_url, server_url  # noqa: F401
 
 MODEL = "gpt-4-0613"

@@ -11,6 +11,7 @@ import fcntl
 import os
 import re
 import tempfile
+import time
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from multiprocessing.context import ForkServerProcess
@@ -83,7 +84,8 @@ def server_url() -> Iterator[str]:
             sql(server.get_uri(), *FAST, "CREATE DATABASE template_octavo")
             asyncio.run(migrate(server.get_uri("template_octavo")))
             ready.touch()
-        name = f"test_{os.getpid()}"
+        # Other packages of tests bring this fixture in too: each gets a database of its own.
+        name = f"test_{os.getpid()}{time.monotonic_ns()}"
         sql(server.get_uri(), f"CREATE DATABASE {name} TEMPLATE template_octavo")
     yield server.get_uri(name)
     # The last worker stops the server and removes its folder; at the end of a process it would be too late for that.
