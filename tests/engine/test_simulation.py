@@ -21,15 +21,19 @@ from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event, Stored
-from octavo.errors import ContextOverflow, ProviderError, UsageError
+from octavo.errors import BadBudget, ContextOverflow, ProviderError, UsageError
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import METER, MODEL, billed
 
 pytestmark = pytest.mark.anyio
 WINDOW = 3_000
-SEEDS = 20
+SEEDS = int(os.environ.get("OCTAVO_SIMULATED_LIVES", "8"))
+"""20 for a thorough run."""
 TURNS = int(os.environ.get("OCTAVO_SIMULATED_TURNS", "40"))
 """300 for a thorough run, which takes some minutes."""
+
+
+TOO_LARGE = (ContextOverflow, BadBudget)
 
 
 class Life:
@@ -151,6 +155,14 @@ async def look_at(chat: Chat) -> list[object]:
     return list(sent.messages)
 
 
+async def look_if_it_fits(chat: Chat) -> list[object] | None:
+    """Look, unless pins and one huge turn are more than the window holds: that is said, the same way each time."""
+    try:
+        return await look_at(chat)
+    except TOO_LARGE:
+        return None
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_a_long_life_keeps_every_promise(tmp_path: Path, seed: int) -> None:
     life = Life(tmp_path / "life.db", seed)
@@ -162,7 +174,7 @@ async def test_a_long_life_keeps_every_promise(tmp_path: Path, seed: int) -> Non
             await life.take_turn(chat)
             if life.random.random() < 0.2:
                 await life.meddle(chat)
-        except ContextOverflow:
+        except TOO_LARGE:
             # Pins and one huge turn may be more than the window holds: said with numbers, and the chat can be moved.
             for place in await chat.pins():
                 await chat.unpin(place.node)
@@ -170,10 +182,10 @@ async def test_a_long_life_keeps_every_promise(tmp_path: Path, seed: int) -> Non
         if turn % 20 == 19:
             for engine in (one, two):
                 await engine.settled(chat.id)
-            before = await look_at(chat)
+            before = await look_if_it_fits(chat)
             await one.close()
             one = await life.open()
-            assert await look_at(Chat(one, chat.id)) == before
+            assert await look_if_it_fits(Chat(one, chat.id)) == before
     for engine in (one, two):
         await engine.settled(chat.id)
     assert await one.store.check() == ()
