@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.extract import Extracts, analyse_all, extract, render
@@ -185,6 +185,30 @@ def test_everything_is_kept_when_there_is_room() -> None:
     assert chosen(covered, 1_000).split("\n")[1:] == ["U: I like green tea.", "A: So do we all here."]
 
 
+def test_what_turns_out_denser_than_the_sample_is_cut_back() -> None:
+    def dear_digits(text: str) -> int:
+        return len(text) // 50 + sum(letter.isdigit() for letter in text)
+
+    covered = talk(*FILLER, *[f"u: I paid {n}{n}{n}{n} for item_{n}{n}." for n in range(10, 30)])
+    text = render(extract(covered, budget=60, measure=dear_digits))
+    assert 40 < dear_digits(text) <= 60
+
+
+def test_the_day_is_shown_once_and_only_where_something_of_it_is_kept() -> None:
+    covered = talk(
+        "u: [2024-05-01 10:00] I planted two apple trees.",
+        "a: Nice!",
+        "u: [2024-05-02 10:00] Thanks!",
+        "u: [2024-05-03 10:00] I sold one apple tree. I bought a pear tree.",
+    )
+    assert chosen(covered, 35).split("\n")[1:] == [
+        "[2024-05-01]",
+        "U: I planted two apple trees.",
+        "[2024-05-03]",
+        "U: I sold one apple tree. I bought a pear tree.",
+    ]
+
+
 def test_extracts_name_their_sources_in_order() -> None:
     covered = talk(*FILLER[:4])
     extracts = extract(covered, budget=1_000, measure=quarter)
@@ -276,6 +300,7 @@ def test_the_budget_holds_for_any_measure(
 
 @settings(deadline=None)
 @given(conversations(), st.integers(0, 300))
+@example(place([user("Bob: I. Then more follows")]), 200)
 def test_every_extract_stands_in_its_source(covered: Branch, budget: int) -> None:
     """Seen failing when a speaker's name was put back in front of a unit that did not follow it."""
     originals = {node.id: letters(said(node.message)) for node in covered}

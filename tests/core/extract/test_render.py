@@ -69,6 +69,14 @@ def test_an_output_that_looks_like_a_mark_comes_back_as_an_output() -> None:
         assert (back.text, back.channel, back.origin, back.source) == (text, "result", "cat x", "n")
 
 
+def test_further_lines_of_a_message_come_back_as_its_lines() -> None:
+    extracts = (Extract("m1", "One."), Extract("m1", "Two.", line=1, at=1), Extract("m2", "Three.", depth=2))
+    assert render(extracts).split("\n")[1:] == ["U: One.", " Two.", "U: Three."]
+    one, two, three = parse(render(extracts))
+    assert one.block == two.block != three.block
+    assert [one.text, two.text, three.text] == ["One.", "Two.", "Three."]
+
+
 def test_reading_ends_at_an_empty_line() -> None:
     assert [extract.text for extract in parse(render((Extract("m1", "one"),)) + "\n\nU: two")] == ["one"]
 
@@ -103,6 +111,7 @@ def test_a_headline_names_the_tool_and_what_it_was_given() -> None:
     long = headline("read path: src/octavo/core/extract/very_long_name_of_a_file.py")
     assert long.startswith("read …")
     assert long.endswith("file.py")
+    assert headline("search query: wo steht das Märchen von der Wüste") == "search wo steht das Märche…"
     assert headline("") == ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.core.extract.render import render
-from octavo.core.extract.sources import NEAR, Source, between_people, line_up
+from octavo.core.extract.sources import NEAR, Source, between_people, line_up, near_tools
 from octavo.core.extract.units import analyse_all
 from octavo.core.messages import Branch, Message, Text, place, user
 from octavo.core.snapshot import Extract
@@ -56,8 +56,7 @@ def test_a_day_holds_until_the_next_one() -> None:
 def test_messages_near_tools_are_work_and_the_others_are_chat() -> None:
     chat = [f"u: message number {n}" for n in range(NEAR + 2)]
     branch = talk(*chat, 'c: ls {"path": "."}', "r: a.py", *chat)
-    work = [source.trace for source in sources(branch)]
-    assert work == [False] * 2 + [True] * (2 * NEAR + 2) + [False] * 2
+    assert near_tools(sources(branch)) == [False] * 2 + [True] * (2 * NEAR + 2) + [False] * 2
 
 
 def test_an_output_is_headed_by_the_newest_call_of_its_id() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.extract.spot import setting
+from octavo.core.extract.spot import names, setting
 from octavo.core.extract.units import analyse
 from octavo.core.messages import user
 
@@ -19,7 +19,7 @@ def found(text: str, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
+    ("text", "named"),
     [
         ("I met Maria Lopez and Tom in Berlin.", ["Maria Lopez", "Tom", "Berlin"]),
         ("Then Clara called on Monday.", ["Clara"]),
@@ -30,8 +30,8 @@ def found(text: str, kind: str) -> list[str]:
         ("Nothing here.", []),
     ],
 )
-def test_names_are_found_inside_sentences(text: str, names: list[str]) -> None:
-    assert found(text, "name") == names
+def test_names_are_found_inside_sentences(text: str, named: list[str]) -> None:
+    assert [name for unit in analyse(user(text)).units for name in names(unit.text, unit.cues)] == named
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ CAPITAL = 256
 """A capitalised word; inside a sentence, most often a name."""
 FIGURE = 512
 """A digit."""
+ALL = 1023
 
 _SPACED: Mapping[int, str] = {
     FIRST_PERSON: """

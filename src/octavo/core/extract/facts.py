@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 from octavo.core.extract import cues
 from octavo.core.extract.sources import Source, line_up
+from octavo.core.extract.spot import names
 from octavo.core.extract.units import Analysis, Unit, analyse, analyse_all
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import Channel
@@ -51,7 +52,6 @@ _KIND_OF: Mapping[str, FactKind] = {
     "path": "path",
     "number": "number",
     "date": "date",
-    "name": "name",
 }
 
 
@@ -105,6 +105,8 @@ def _mentions(
             if whole and not (kind == "path" and unit.words and _EITHER_OR.fullmatch(text)):
                 yield _KIND_OF[kind], text, ()
     for unit in said:
+        for name in names(unit.text, unit.cues):
+            yield "name", name, ()
         if settled := _settled(unit):
             yield settled, unit.text, unit.words
     if said and not source.tools and _asks(said[-1]) and not _taken_up(said[-1], replies):
@@ -173,6 +175,8 @@ class Retelling:
 
     def tells(self, words: Sequence[str]) -> bool:
         """Tell whether two neighbouring sentences have most of the words."""
+        if not self._windows:
+            return False
         known = [windows for word in words if (windows := self._windows.get(word))]
         if not words or len(known) < TOLD * len(words):
             return False

@@ -12,7 +12,7 @@ from octavo.core.extract.facts import Retelling
 from octavo.core.extract.render import HEAD, order, render, weigh
 from octavo.core.extract.scan import words
 from octavo.core.extract.select import Choice, Ground
-from octavo.core.extract.sources import line_up
+from octavo.core.extract.sources import line_up, near_tools
 from octavo.core.extract.units import Analysis, Unit, analyse, analyse_all
 from octavo.core.extract.worth import NOTHING_NEW
 from octavo.core.messages import Node, user
@@ -20,8 +20,10 @@ from octavo.core.snapshot import Extracts
 
 SAMPLE = 8_000
 """Bytes that are measured to learn how many a token has here."""
-ROUNDS = 4
-"""Times the choice goes on because a token turned out to have more bytes than the sample had."""
+FIRST = 0.85
+"""Share of the room that is filled before anything is measured: extracts have more tokens per byte than the sample."""
+ROUNDS = 5
+"""Times the choice goes on at most."""
 FULL = 0.99
 """A choice that uses this much of the budget is not improved on."""
 
@@ -77,13 +79,13 @@ def survey(
     old, retelling = superseded(sources), Retelling(known)
     return Ground(
         sources=sources,
+        work=near_tools(sources),
         units=units,
         owner=owner,
         index=index,
-        weight=[weigh(unit.text) for unit in units],
         newness=[
-            NOTHING_NEW if tuple(place) in old or retelling.tells(unit.words) else 1.0
-            for unit, *place in zip(units, owner, index, strict=True)
+            NOTHING_NEW if (at, number) in old or retelling.tells(unit.words) else 1.0
+            for unit, at, number in zip(units, owner, index, strict=True)
         ],
         known=aside,
         focus=words(focus),
@@ -91,18 +93,20 @@ def survey(
 
 
 def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
-    """Choose for a number of bytes, and go on while the measure says that tokens are left."""
+    """Choose for most of the room, and go on while the measure says that tokens are left."""
     choice = Choice(ground)
-    choice.grow(max(0, round(budget * _density(ground.units, measure)) - weigh(HEAD)))
+    density = _density(ground.units, measure)
+    choice.grow(round(FIRST * budget * density) - weigh(HEAD))
     for _ in range(ROUNDS):
         extracts = _extracts(ground, choice.chosen)
         text = render(extracts)
         size = measure(text)
         if size > budget:
             break
-        if not 0 < size < FULL * budget or len(choice.chosen) == len(ground.units):
+        if size >= FULL * budget or choice.complete:
             return extracts
-        choice.grow(round((budget - size) * weigh(text) / size))
+        density = weigh(text) / size if size > 0 else density
+        choice.go_on(round(budget * density) - weigh(text or HEAD))
     return _trim(ground, choice.chosen, budget, measure)
 
 
@@ -121,12 +125,14 @@ def _extracts(ground: Ground, chosen: Iterable[int]) -> Extracts:
 
 def _trim(ground: Ground, chosen: Sequence[int], budget: int, measure: Measure) -> Extracts:
     """Give up the last choices until the text fits."""
-    fits, most = 0, len(chosen)
-    trial = most
+    fits, most, trial = 0, len(chosen), len(chosen)
     while fits < most:
-        if measure(render(_extracts(ground, chosen[:trial]))) <= budget:
+        size = measure(render(_extracts(ground, chosen[:trial])))
+        if size <= budget:
             fits = trial
         else:
             most = trial - 1
-        trial = (fits + most + 1) // 2
+        # The first guess goes by size, which is nearly right; then halves.
+        guess = trial * budget // size if size > budget and not fits else (fits + most + 1) // 2
+        trial = min(max(guess, fits + 1), most)
     return _extracts(ground, chosen[:fits])

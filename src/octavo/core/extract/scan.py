@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from octavo.core.extract.cues import CAPITAL, FIGURE, FUNCTION_WORDS, MONTH, PART_CUES, TIME, WORD_CUES
 
-IdentifierKind = Literal["url", "path", "error", "symbol", "id", "date", "number", "name"]
+IdentifierKind = Literal["url", "path", "error", "symbol", "id", "date", "number"]
 
 STEM = 6
 """Letters that tell words apart: cutting the rest off joins inflected forms in most languages, and needs no grammar."""
@@ -121,6 +121,8 @@ class Atom(NamedTuple):
     cues: int
 
 
+NOTHING = Atom((), (), (), 0)
+"""What function words and operators hold: a third of all atoms."""
 _atoms: dict[str, Atom] = {}
 remembered = _atoms.get
 """Looks an atom up without the detour of `atom`."""
@@ -131,6 +133,7 @@ def atom(piece: str) -> Atom:
     known = _atoms.get(piece)
     if known is None:
         known = _spaceless(piece) if _RUN.match(piece) else _spaced(piece)
+        known = NOTHING if known == NOTHING else known
         if len(piece) <= LONGEST_REMEMBERED:
             if len(_atoms) >= MEMORY:
                 _atoms.clear()
@@ -167,6 +170,8 @@ def _spaceless(run: str) -> Atom:
 def _spaced(piece: str) -> Atom:
     if _PLAIN.match(piece):
         return _plain(piece)
+    if piece.isdecimal():
+        return _number(piece)
     folded, cues = _fold(piece)
     if not piece.isascii() and piece.isalpha():
         return Atom((), folded, folded, cues)
@@ -195,9 +200,15 @@ def _plain(piece: str) -> Atom:
     if len(word) > 1 and piece[0].isupper():
         cues |= CAPITAL
     if not word or word in FUNCTION_WORDS:
-        return Atom((), (), (), cues)
+        return Atom((), (), (), cues) if cues else NOTHING
     folded = (word[:STEM],)
     return Atom((), folded, folded if len(word) > 1 else (), cues)
+
+
+def _number(piece: str) -> Atom:
+    if len(piece) < SHORTEST:
+        return Atom((), (piece,), (piece,) if len(piece) > 1 else (), FIGURE)
+    return Atom((Identifier(piece, "number", whole=True),), (piece,), (), FIGURE)
 
 
 def _fold(piece: str) -> tuple[tuple[str, ...], int]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heapreplace
 
-from octavo.core.extract.render import GAP, MARKS, MEANINGS, weigh
+from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, weigh
 from octavo.core.extract.scan import identifiers
 from octavo.core.extract.sources import Source, between_people
 from octavo.core.extract.units import Unit
@@ -27,6 +27,7 @@ from octavo.core.extract.worth import (
     features,
     intent_quality,
 )
+from octavo.core.snapshot import Channel
 
 CHAT_SHARE = 2
 """Room of chat to room of work, per byte: what was said in chat is written nowhere else, outputs can be got again."""
@@ -47,71 +48,73 @@ class Ground:
     """All units of the covered sources, numbered in order, and what is known besides them."""
 
     sources: tuple[Source, ...]
+    work: list[bool]
+    """Whether each source is part of work with tools; the others are chat."""
     units: list[Unit]
     owner: list[int]
     """Which source each unit belongs to."""
     index: list[int]
     """Its number within that source."""
-    weight: list[int]
     newness: list[float]
-    """1, or less for a unit whose value was changed later."""
+    """1, or less for a unit that says nothing new."""
     known: list[Unit]
     """Units of what is sent anyway."""
     focus: tuple[str, ...]
 
 
-@dataclass(slots=True)
 class Page:
     """What is chosen so far, and what one more unit would add to the text."""
 
-    ground: Ground
-    chosen: list[int] = field(default_factory=list)
-    taken: set[int] = field(default_factory=set)
-    texts: set[str] = field(default_factory=set)
-    lines: set[tuple[int, int]] = field(default_factory=set)
-    breaths: set[tuple[int, str]] = field(default_factory=set)
-    outputs: set[tuple[int, str]] = field(default_factory=set)
-    days: set[str] = field(default_factory=set)
-    channels: set[str] = field(default_factory=set)
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.weight = [weigh(unit.text) for unit in ground.units]
+        self.chosen: list[int] = []
+        self._taken: set[int] = set()
+        self._texts = {skeleton(unit.text) for unit in ground.known}
+        self._lines: set[tuple[int, int]] = set()
+        self._opened: set[tuple[int, str]] = set()
+        self._days: set[str] = set()
+        self._channels: set[Channel] = set()
 
     def cost(self, number: int) -> int:
         """Count the bytes the text grows by."""
         ground = self.ground
         unit, owner = ground.units[number], ground.owner[number]
-        cost = ground.weight[number]
-        if (owner, unit.line) in self.lines:
-            return cost + (1 if number - 1 in self.taken or number + 1 in self.taken else len(GAP) + 2)
-        source = ground.sources[owner]
-        if unit.channel not in self.channels:
+        cost = self.weight[number]
+        if (owner, unit.line) in self._lines:
+            near = number - 1 in self._taken or number + 1 in self._taken
+            return cost + (len(" ") if near else weigh(GAP))
+        if (owner, unit.call) in self._opened:
+            return cost + len("\n" if unit.channel == "result" else "\n ")
+        return cost + self._opening(unit, ground.sources[owner])
+
+    def _opening(self, unit: Unit, source: Source) -> int:
+        """Count the bytes of the marks, the header, the day and the legend that come with a first line."""
+        cost = len("\nU: ")
+        if unit.channel == "result":
+            cost = len("\n< \n") + weigh(source.origins.get(unit.call, "") or NAMELESS)
+        if unit.channel not in self._channels:
             cost += len(f"{MARKS[unit.channel]}: {MEANINGS[unit.channel]}, ")
-        if source.day and source.day not in self.days:
-            cost += weigh(source.day) + 3
-        if unit.channel != "result":
-            return cost + (2 if (owner, unit.call) in self.breaths else 4)
-        if (owner, unit.call) in self.outputs:
-            return cost + 1
-        return cost + weigh(source.origins.get(unit.call, "")) + 4
+        if source.day and source.day not in self._days:
+            cost += len("[]\n") + weigh(source.day)
+        return cost
 
     def has(self, number: int) -> bool:
         """Tell whether a unit, or one that says the same, is chosen."""
-        return number in self.taken or skeleton(self.ground.units[number].text) in self.texts
+        return number in self._taken or skeleton(self.ground.units[number].text) in self._texts
 
     def put(self, number: int) -> bool:
-        """Choose a unit; tell whether it opened the output of a call."""
+        """Choose a unit; tell whether it is the first of its call or of its message."""
         unit, owner = self.ground.units[number], self.ground.owner[number]
         self.chosen.append(number)
-        self.taken.add(number)
-        self.texts.add(skeleton(unit.text))
-        self.lines.add((owner, unit.line))
-        self.days.add(self.ground.sources[owner].day)
-        self.channels.add(unit.channel)
-        if unit.channel != "result":
-            self.breaths.add((owner, unit.call))
-            return False
-        if (owner, unit.call) in self.outputs:
-            return False
-        self.outputs.add((owner, unit.call))
-        return True
+        self._taken.add(number)
+        self._texts.add(skeleton(unit.text))
+        self._lines.add((owner, unit.line))
+        self._days.add(self.ground.sources[owner].day)
+        self._channels.add(unit.channel)
+        first = (owner, unit.call) not in self._opened
+        self._opened.add((owner, unit.call))
+        return first
 
 
 def skeleton(text: str) -> str:
@@ -134,12 +137,14 @@ class Queue:
         self.units: Iterable[int] | None = units
         self.heap: list[tuple[float, int]] = []
 
-    def fill(self, room: int) -> int:
-        """Take the best unit until nothing fits; give back the room that is left."""
-        if room > LEAST and self.units is not None:
-            self.heap = [(-worth, number) for number in self.units if (worth := self.gain(number)) > 0]
-            heapify(self.heap)
-            self.units = None
+    @property
+    def empty(self) -> bool:
+        return self.units is None and not self.heap
+
+    def fill(self, room: int, *, patient: bool = False) -> int:
+        """Take the best unit until nothing fits, or, if patient, until the best does not fit; give back the rest."""
+        if room > LEAST:
+            self._rank()
         page, heap, too_long = self.page, self.heap, list[tuple[float, int]]()
         while heap and room > LEAST:
             best, number = heap[0]
@@ -147,10 +152,13 @@ class Queue:
             if gain < STALE * -best:
                 heapreplace(heap, (-gain, number))
                 continue
-            heappop(heap)
-            if gain <= 0 or page.has(number):
-                continue
             cost = page.cost(number)
+            there = gain <= 0 or page.has(number)
+            if patient and cost > room and not there:
+                break
+            heappop(heap)
+            if there:
+                continue
             if cost > room:
                 too_long.append((-gain, number))
                 continue
@@ -161,18 +169,27 @@ class Queue:
             heappush(heap, entry)
         return room
 
+    def _rank(self) -> None:
+        """Put the units on the heap, the first time there is room for any."""
+        if self.units is not None:
+            self.heap = [(-worth, number) for number in self.units if (worth := self.gain(number)) > 0]
+            heapify(self.heap)
+            self.units = None
+
 
 class Choice:
     """What was chosen so far; `grow` goes on choosing."""
 
     def __init__(self, ground: Ground) -> None:
-        self.page = Page(ground, texts={skeleton(unit.text) for unit in ground.known})
+        self.page = Page(ground)
+        self.complete = False
+        """Whether nothing more fits."""
         self.queues: list[tuple[float, Queue]] = []
         """Each with its share of the room that the ones before it left."""
-        chat = [n for n, owner in enumerate(ground.owner) if not ground.sources[owner].trace]
-        work = [n for n, owner in enumerate(ground.owner) if ground.sources[owner].trace]
+        chat = [n for n, owner in enumerate(ground.owner) if not ground.work[owner]]
+        work = [n for n, owner in enumerate(ground.owner) if ground.work[owner]]
         if chat:
-            talk, rest = (sum(ground.weight[n] for n in part) for part in (chat, work))
+            talk, rest = (sum(self.page.weight[n] for n in part) for part in (chat, work))
             self.queues.append((CHAT_SHARE * talk / max(1, CHAT_SHARE * talk + rest), _chat(self.page, chat)))
         if work:
             lines, intent = _work(self.page, work)
@@ -184,12 +201,23 @@ class Choice:
         """Units in the order they were chosen."""
         return self.page.chosen
 
-    def grow(self, room: int) -> None:
-        """Choose for so many bytes more."""
+    def grow(self, room: int) -> bool:
+        """Choose for so many bytes more, leaving room that the next best unit does not fit into; tell if it helped."""
+        before = len(self.chosen)
+        self._fill(room, patient=True)
+        return len(self.chosen) > before
+
+    def go_on(self, room: int) -> None:
+        """Choose for so many bytes more; if the next best does not fit, smaller ones have the room, and that is it."""
+        if not self.grow(room):
+            self._fill(room, patient=False)
+            self.complete = True
+
+    def _fill(self, room: int, *, patient: bool) -> None:
         for share, queue in self.queues:
             part = int(room * share)
-            room -= part - queue.fill(part)
-        if not any(queue.heap for _, queue in self.queues):
+            room -= part - queue.fill(part, patient=patient)
+        if all(queue.empty for _, queue in self.queues):
             self.speech.fill(room)
 
 
@@ -214,7 +242,7 @@ def _chat(page: Page, numbers: Sequence[int]) -> Queue:
 
     def gain(number: int) -> float:
         worth = left.worth(ground.units[number].words)
-        return quality[number] * worth / (ground.weight[number] + EFFORT)
+        return quality[number] * worth / (page.weight[number] + EFFORT)
 
     def take(number: int) -> Iterable[int]:
         left.add(ground.units[number].words)
@@ -226,7 +254,7 @@ def _chat(page: Page, numbers: Sequence[int]) -> Queue:
 
 def _work(page: Page, numbers: Sequence[int]) -> tuple[Queue, Queue]:
     ground = page.ground
-    coverage = Coverage(Needs(ground.sources, ground.focus), ground.known)
+    coverage = Coverage(Needs(ground.sources, ground.work, ground.focus), ground.known)
     named = {n: features(ground.units[n], ground.owner[n], ground.focus) for n in numbers}
     lines = [n for n in numbers if named[n]]
     outputs: dict[tuple[int, str], list[int]] = {}
@@ -241,7 +269,7 @@ def _work(page: Page, numbers: Sequence[int]) -> tuple[Queue, Queue]:
     def take(number: int) -> Iterable[int]:
         unit = ground.units[number]
         coverage.add(named[number], unit.bare)
-        if not page.put(number):
+        if not page.put(number) or unit.channel != "result":
             return ()
         source = ground.sources[ground.owner[number]]
         coverage.add(identifiers(source.origins.get(unit.call, "")), 0)
@@ -258,12 +286,13 @@ def _intent(page: Page, numbers: Sequence[int], take_line: Callable[[int], Itera
     for n in numbers:
         # The first request is what all the work is for: it does not age.
         at = newest if ground.owner[n] == task else ground.owner[n]
-        quality[n] = intent_quality(ground.units[n], (at - oldest) / max(1, newest - oldest))
+        age = (at - oldest) / max(1, newest - oldest)
+        quality[n] = ground.newness[n] * intent_quality(ground.units[n], age)
     said = [n for n in numbers if quality[n]]
     left = Words([ground.units[n] for n in said], (), FADING_INTENT, ground.focus)
 
     def gain(number: int) -> float:
-        return quality[number] * left.worth(ground.units[number].words) / (ground.weight[number] + EFFORT)
+        return quality[number] * left.worth(ground.units[number].words) / (page.weight[number] + EFFORT)
 
     def take(number: int) -> Iterable[int]:
         left.add(ground.units[number].words)

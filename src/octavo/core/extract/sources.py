@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from octavo.core.extract.units import Analysis, Unit, reread, say
 from octavo.core.messages import Node
@@ -37,8 +37,7 @@ class Source:
     origins: Mapping[str, str]
     """Headers of the calls made or answered here, by call id."""
     tools: bool = False
-    trace: bool = False
-    """Whether tools are near."""
+    """Whether a tool is called or answers here."""
     block: int = 0
     """Which message of an earlier compression it is; 0 for the node's own."""
     start: int = 0
@@ -70,27 +69,41 @@ def line_up(
     day = ""
     origins: dict[str, str] = {}
     for index, node in enumerate((*covered, *retained)):
-        analysis = analyses[node.id]
-        carried = _carried(node, analysis.carried, covered=index < len(covered))
-        sources += carried
+        analysis, folded = analyses[node.id], index < len(covered)
+        carried = _carried(node, analysis.carried, covered=folded)
         day = analysis.day or (carried[-1].day if carried else day)
         origins.update(analysis.labels)
-        named = analysis.speaker if analysis.speaker in names or not analysis.opening else ""
+        is_name = not analysis.opening or analysis.speaker in names
+        sources += carried
         sources.append(
             Source(
                 node=node.id,
                 depth=node.depth,
-                units=analysis.units if named or not analysis.opening else _reopened(analysis),
-                covered=index < len(covered),
+                units=analysis.units if is_name else _reopened(analysis),
+                covered=folded,
                 day=day,
                 stamp=analysis.day,
-                speaker=named,
+                speaker=analysis.speaker if is_name else "",
                 origins={call: origins.get(call, "") for call in analysis.calls},
                 tools=analysis.tools,
                 start=_next(carried),
             )
         )
-    return _mark_traces(sources)
+    return tuple(sources)
+
+
+def near_tools(sources: Sequence[Source]) -> list[bool]:
+    """Tell for each source whether it is part of work with tools."""
+    far = len(sources) + NEAR + 1
+    ahead = [far] * (len(sources) + 1)
+    for index in range(len(sources) - 1, -1, -1):
+        ahead[index] = index if sources[index].tools else ahead[index + 1]
+    near: list[bool] = []
+    behind = -far
+    for index, source in enumerate(sources):
+        behind = index if source.tools else behind
+        near.append(min(index - behind, ahead[index] - index) <= NEAR)
+    return near
 
 
 def speakers(nodes: Sequence[Node], analyses: Mapping[str, Analysis]) -> frozenset[str]:
@@ -153,16 +166,3 @@ def _carried(node: Node, extracts: Sequence[Extract], *, covered: bool) -> list[
 
 def _next(sources: Sequence[Source]) -> int:
     return sources[-1].start + len(sources[-1].units) + 1 if sources else 0
-
-
-def _mark_traces(sources: Sequence[Source]) -> tuple[Source, ...]:
-    marked: list[Source] = []
-    ahead = [len(sources) + NEAR + 1] * (len(sources) + 1)
-    for index in range(len(sources) - 1, -1, -1):
-        ahead[index] = index if sources[index].tools else ahead[index + 1]
-    behind = -NEAR - 1
-    for index, source in enumerate(sources):
-        behind = index if source.tools else behind
-        near = min(index - behind, ahead[index] - index) <= NEAR
-        marked.append(replace(source, trace=True) if near else source)
-    return tuple(marked)

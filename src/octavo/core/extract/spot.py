@@ -36,52 +36,51 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _GROUPED = re.compile(r"[$€£¥₹₽]?(?<![\d.,])\d{1,3}(?:[,’\u00a0\u202f]\d{3})+(?:\.\d+)?(?![\d,])")
-_SETTING = re.compile(
-    rf"([^\W_][\w -]{{1,{LONGEST_KEY - 1}}}?) ?(?:=|:|：) ?(\S.{{0,{LONGEST_VALUE - 1}}})\Z"
-)
+_ASSIGNS = re.compile("[=:：]")
+_KEY = re.compile(rf"[^\W_][\w -]{{1,{LONGEST_KEY - 1}}}")
 _SENTENCE_END = ".!?。！？؟।"
 _CODE = frozenset("(){}[]")
 
 
-def spot(text: str, cues: int) -> list[Identifier]:
-    """Find the names, dates and long numbers of a sentence."""
-    found: list[Identifier] = []
-    if cues & FIGURE and cues & MONTH:
+def figures(text: str, cues: int) -> list[Identifier]:
+    """Find the dates in words and the numbers with separators of a sentence."""
+    if not cues & FIGURE:
+        return []
+    found = [Identifier(match[0], "number", whole=True) for match in _GROUPED.finditer(text)]
+    if cues & MONTH:
         found += [Identifier(match[0], "date", whole=True) for match in _DATE.finditer(text)]
-    if cues & FIGURE and _GROUPED.search(text):
-        found += [Identifier(match[0], "number", whole=True) for match in _GROUPED.finditer(text)]
-    if cues & CAPITAL:
-        found += [Identifier(name, "name", whole=True) for name in _names(text)]
-    if not text.isascii():
-        found += [
-            Identifier(max(match.groups(""), key=len), "name", whole=True) for match in _TITLE.finditer(text)
-        ]
     return found
 
 
-def setting(text: str) -> tuple[str, str] | None:
-    """Read a line that gives something a value: `key: value`, `key = value`; neither a sentence nor code is one."""
-    if not (":" in text or "=" in text or "：" in text) or text[-1] in _SENTENCE_END:
-        return None
-    match = _SETTING.match(text)
-    if match is None or match[2].count(" ") >= LONGEST_VALUE_WORDS or not _CODE.isdisjoint(match[2]):
-        return None
-    return match[1].strip().casefold(), match[2].rstrip(" ,;")
+def names(text: str, cues: int) -> list[str]:
+    """Find the names in a sentence: runs of capitalised words, and titles in their own brackets.
 
-
-def _names(text: str) -> list[str]:
-    """Find runs of capitalised words; the first word of a sentence says nothing, and shouting is no name."""
-    names: list[str] = []
-    for run in (_ASCII_NAME if text.isascii() else _NAME).finditer(text):
+    The first word of a sentence says nothing, and shouting is no name.
+    """
+    found: list[str] = []
+    for run in (_ASCII_NAME if text.isascii() else _NAME).finditer(text) if cues & CAPITAL else ():
         parts = run[0].split(" ")[0 if run.start() else 1 :]
         shouted = len(parts) > 1 and all(part.isupper() for part in parts)
         while parts and not _can_name(parts[0]):
             parts.pop(0)
         if parts and not shouted:
-            names.append(" ".join(parts))
-    return names
+            found.append(" ".join(parts))
+    if not text.isascii():
+        found += [max(match.groups(""), key=len) for match in _TITLE.finditer(text)]
+    return found
 
 
 def _can_name(word: str) -> bool:
     folded = word.casefold()
     return folded not in FUNCTION_WORDS and not WORD_CUES.get(folded, 0) & (TIME | MONTH)
+
+
+def setting(text: str) -> tuple[str, str] | None:
+    """Read a line that gives something a value: `key: value`, `key = value`; neither a sentence nor code is one."""
+    sign = _ASSIGNS.search(text)
+    if sign is None or text[-1] in _SENTENCE_END:
+        return None
+    key, value = text[: sign.start()].strip(), text[sign.end() :].strip(" ,;")
+    if not 0 < len(value) <= LONGEST_VALUE or value.count(" ") >= LONGEST_VALUE_WORDS:
+        return None
+    return (key.casefold(), value) if _KEY.fullmatch(key) and _CODE.isdisjoint(value) else None

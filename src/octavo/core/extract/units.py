@@ -1,8 +1,9 @@
 """Messages as units: sentences of what was said, lines of what tools were given and answered.
 
-A unit's text is its source's, word for word, except that Markdown marks, the quotes and brackets of one-line JSON, and
-the quoting of call arguments are dropped. What a message holds depends on the message alone: an `Analysis` can be kept
-for as long as the message.
+A unit's text is its source's, word for word, with these exceptions: Markdown marks, the quotes and brackets of one-line
+JSON, the quoting of call arguments, and commas and blanks at a cut are dropped; a stamp or a speaker's name in front of
+a message is kept beside the text. What a message holds depends on the message alone, so an `Analysis` can be kept for
+as long as the message.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from octavo.core.extract.cues import CAPITAL, OUTCOME
+from octavo.core.extract.cues import ALL, CAPITAL, OUTCOME
 from octavo.core.extract.render import HEAD, headline, parse, weigh
-from octavo.core.extract.scan import ATOM, Identifier, atom, remembered
-from octavo.core.extract.spot import setting, spot
+from octavo.core.extract.scan import ATOM, NOTHING, Identifier, atom, remembered
+from octavo.core.extract.spot import figures, setting
 from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
 from octavo.core.snapshot import Channel, Extract
 
@@ -271,7 +272,10 @@ def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, s
     found: list[Identifier] = []
     ordinary: set[str] = set()
     for piece in ATOM.findall(text):
-        identifiers, _, bare, cues = remembered(piece) or atom(piece)
+        held = remembered(piece) or atom(piece)
+        if held is NOTHING:
+            continue
+        identifiers, _, bare, cues = held
         if identifiers:
             found += identifiers
         if bare:
@@ -288,20 +292,21 @@ def say(text: str, channel: Channel, line: int) -> Unit:
     found: list[Identifier] = []
     informative: list[str] = []
     ordinary: list[str] = []
-    held = ~CAPITAL
+    given, counted = 0, ~CAPITAL
     for piece in ATOM.findall(text):
-        identifiers, words, bare, cues = remembered(piece) or atom(piece)
-        if words:
+        held = remembered(piece) or atom(piece)
+        if held is not NOTHING:
+            identifiers, words, bare, cues = held
             informative += words
             ordinary += bare
             if identifiers:
                 found += identifiers
-        held = held & cues if held < 0 else held | cues
-    held = max(0, held)
-    if spotted := spot(text, held):
+            given |= cues & counted
+        counted = ALL
+    if longer := figures(text, given):
         # The parts of a date or of a long number are no numbers of their own.
-        whole = " ".join(identifier.text for identifier in spotted if identifier.kind != "name")
-        found = [identifier for identifier in found if identifier.text not in whole] + spotted
+        whole = " ".join(identifier.text for identifier in longer)
+        found = [identifier for identifier in found if identifier.text not in whole] + longer
     words = tuple(dict.fromkeys(informative))
     value = setting(text) if channel == "user" else None
-    return Unit(text, channel, line, tuple(dict.fromkeys(found)), len(set(ordinary)), words, held, "", value)
+    return Unit(text, channel, line, tuple(dict.fromkeys(found)), len(set(ordinary)), words, given, "", value)

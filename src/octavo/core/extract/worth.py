@@ -72,10 +72,10 @@ _BIT = {"result": 0, "call": 1, "assistant": 2, "user": 4, "system": 4}
 class Needs:
     """Worth of identifiers: how likely each is needed again."""
 
-    def __init__(self, sources: Sequence[Source], focus: Collection[str]) -> None:
+    def __init__(self, sources: Sequence[Source], work: Sequence[bool], focus: Collection[str]) -> None:
         newest = len(sources)
         self.values: dict[str, float] = {}
-        for text, (bits, small, last, times) in _mentions(sources).items():
+        for text, (bits, small, last, times) in _mentions(sources, work).items():
             worth = HEARD + SPOKEN * bits.bit_count() + REPEATED * math.log1p(times)
             worth *= (newest - last) ** -AGEING * (FIGURE if small else 1.0)
             self.values[text] = worth * (1 + FOCUS) if focus and _named(text, focus) else worth
@@ -85,11 +85,11 @@ class Needs:
             self.values[_outcome(position)] = OUTCOME * (newest - position) ** -AGEING
 
 
-def _mentions(sources: Sequence[Source]) -> dict[str, list[int]]:
+def _mentions(sources: Sequence[Source], work: Sequence[bool]) -> dict[str, list[int]]:
     """Count by identifier: who named it (bits), whether it is a figure, the newest source naming it, how many did."""
     found: dict[str, list[int]] = {}
     for position, source in enumerate(sources):
-        if not source.trace:
+        if not work[position]:
             continue
         for unit in source.units:
             bit = _BIT[unit.channel]
@@ -120,7 +120,7 @@ def _outcome(position: int) -> str:
 
 def features(unit: Unit, position: int, focus: Collection[str]) -> tuple[str, ...]:
     """Name what a line of work is paid for."""
-    found = [identifier.text for identifier in unit.identifiers if identifier.kind != "name"]
+    found = [identifier[0] for identifier in unit.identifiers]
     if unit.channel == "result" and unit.cues & cues.OUTCOME:
         found.append(_outcome(position))
     if focus:
