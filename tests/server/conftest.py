@@ -18,9 +18,10 @@ from octavo.meters.meter import Meter
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
 from octavo.testing import ScriptedProvider, Step
-from tests.server.kit import client_of
 
-# The servers of other tests' PostgreSQL: one for the whole run.
+# What other tests run too: one aimock and one PostgreSQL for all of them.
+from tests.providers.conftest import peer  # noqa: F401
+from tests.server.kit import client_of
 from tests.store.conftest import postgres_url, server_url  # noqa: F401
 
 MODEL = "gpt-4-0613"

@@ -80,9 +80,9 @@ async def gateway(engine: Engine, provider: ASGIApp, **settings: Any) -> AsyncIt
             yield app, url
 
 
-async def until(check: Callable[[], Awaitable[bool]]) -> None:
-    """Look again and again until something is so; give up after half a minute."""
-    for _ in range(3_000):
+async def until(check: Callable[[], Awaitable[bool]], seconds: int = 30) -> None:
+    """Look again and again until something is so; give up after a while."""
+    for _ in range(100 * seconds):
         if await check():
             return
         await asyncio.sleep(0.01)

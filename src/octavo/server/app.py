@@ -15,6 +15,7 @@ from starlette.middleware.cors import CORSMiddleware
 from octavo import __version__
 from octavo.engine.engine import Engine
 from octavo.errors import OctavoError
+from octavo.providers.catalogue import open_provider, resolve
 from octavo.server.config import ServerSettings
 from octavo.server.errors import Refusal
 from octavo.server.gate import Gate
@@ -46,10 +47,12 @@ CORS_HEADERS = ("authorization", "content-type", "x-octavo-key", "last-event-id"
 
 
 async def open_engine(settings: ServerSettings) -> Engine:
-    """Open the engine a server is told to serve."""
-    return await Engine.open(
+    """Open the engine a server is told to serve, with the accounts it was told of."""
+    engine = await Engine.open(
         settings.db, model=settings.model, policy=settings.policy, summariser=settings.summariser or None
     )
+    engine.models.open = lambda model: (open_provider(model, settings.providers), resolve(model).model)
+    return engine
 
 
 def create_app(
@@ -101,6 +104,8 @@ def create_app(
         )
     for kind in (OctavoError, Refusal, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
+    # First, because routes are tried in order and these are in a hurry.
+    app.include_router(gateway)
     for noun in (
         conversations,
         messages,
@@ -116,7 +121,6 @@ def create_app(
         health,
     ):
         app.include_router(noun.routes)
-    app.include_router(gateway)
     add_page(app)
     return app
 

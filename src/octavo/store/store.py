@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from octavo.core.fields import Json
 from octavo.core.messages import Branch, Message, Node, Status
 from octavo.errors import BadInput, UsageError
@@ -40,6 +42,7 @@ from octavo.store.values import (
     Details,
     Entry,
     File,
+    ForConversation,
     Hit,
     Ingredients,
     LargeText,
@@ -178,6 +181,29 @@ class Store:
         return await self._database.write(
             lambda c: tree.append(c, conversation, entries, parent, select=select)
         )
+
+    async def record(
+        self,
+        conversation: str,
+        messages: Iterable[Message | Entry],
+        *,
+        title: str = "",
+        owner: str = "",
+        values: Mapping[str, Json] | None = None,
+    ) -> Branch:
+        """Add messages from the root of a conversation that is made with them, if it is not there: all or nothing.
+
+        `values` are settings for it.
+        """
+        entries = [_checked(one if isinstance(one, Entry) else Entry(message=one)) for one in messages]
+
+        async def work(connection: AsyncConnection) -> Branch:
+            made = await tree.create(connection, title, owner, conversation)
+            for key, value in (values or {}).items():
+                await settings.put(connection, ForConversation(made.id), key, value)
+            return await tree.append(connection, made.id, entries, None, select=True)
+
+        return await self._database.write(work)
 
     async def edit(self, node: str, message: Message | Entry, *, select: bool = True) -> Node:
         """Add another version of a message beside it; the old one and all below it stay."""

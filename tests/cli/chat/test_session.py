@@ -324,8 +324,9 @@ def test_an_answer_that_fails_leaves_the_message_and_can_be_asked_again(run: Run
 def test_a_full_window_is_compressed_before_the_answer(run: Run) -> None:
     done = chat(run, *(f"at length {n}" for n in range(1, 14)), "/summary versions")
     assert done.code == 0
-    assert "Chat history compressed from" in done.out
-    assert "auto" in done.out.splitlines()[-1]
+    assert "\nChat history compressed from" in done.out
+    assert not re.search(r"[^\n]Chat history compressed", done.out), "never in the middle of an answer"
+    assert re.search(r"^1\*? +up to message \d+ .* auto ", done.out, re.MULTILINE)
 
 
 def test_a_message_that_begins_with_a_slash_is_written_with_two(run: Run) -> None:

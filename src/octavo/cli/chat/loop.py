@@ -62,12 +62,15 @@ class Session:
     leaving: bool = False
     _warned: bool = False
     _asides: set[asyncio.Task[None]] = field(default_factory=set)
+    _quiet: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while no answer is being written: what is said aside never stands in the middle of one."""
     _typed: tuple[str, int] = ("", 0)
 
     # The path of a session
 
     async def run(self) -> None:
         """Read and answer until one leaves."""
+        self._quiet.set()
         await self.refresh()
         if self.chat is not None:
             await self.open_chat(self.chat.id)
@@ -221,6 +224,7 @@ class Session:
 
     async def _watched(self, work: Coroutine[Any, Any, None], turn: TurnView) -> bool:
         """Run something; False when Ctrl-C stopped it. A second Ctrl-C leaves."""
+        self._quiet.clear()
         task = asyncio.create_task(work)
         presses = 0
 
@@ -239,6 +243,7 @@ class Session:
                 task.cancel()
                 await asyncio.wait([ticking, task])
                 turn.stop()
+                self._quiet.set()
         self._warned = task.cancelled()
         if not task.cancelled():
             task.result()
@@ -259,14 +264,18 @@ class Session:
 
     def murmur(self, words: str) -> None:
         """Take a warning that some part of the program wrote to its log."""
-        made = [line(("faint", clean(words)))]
-        self._later(self.keyboard.aside(lambda: self.show(made)))
+        self._later(self._aside([line(("faint", clean(words)))]))
 
     async def _notify(self, lines: list[Line]) -> None:
-        """Say something while the input may be open."""
+        """Tell of a compression, unless that was switched off."""
         await self.refresh()
         if (await self.settings()).get("notifications") is not False:
-            await self.keyboard.aside(lambda: self.show(lines))
+            await self._aside(lines)
+
+    async def _aside(self, lines: list[Line]) -> None:
+        """Say something while the input may be open."""
+        await self._quiet.wait()
+        await self.keyboard.aside(lambda: self.show(lines))
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

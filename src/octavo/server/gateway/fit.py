@@ -11,10 +11,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from octavo.core.budget import Budget, Overhead
+from octavo.core.budget import REPLY_SHARE, Budget, Overhead
 from octavo.core.context import Context
 from octavo.core.fields import Json
-from octavo.core.messages import Message, Reasoning, chain, last_turn
+from octavo.core.messages import Attachment, Image, Message, Opaque, Reasoning, chain, last_turn
 from octavo.core.policy import budget_for
 from octavo.core.protocol import Rules
 from octavo.core.split import lead
@@ -28,6 +28,8 @@ from octavo.server.gateway.dialect import Asked, Dialect
 from octavo.server.gateway.recognise import Place, plain
 from octavo.server.hub import Hub
 
+SURE = 2
+"""A body with half as many bytes as there is room in tokens fits whatever the marks."""
 ROUGH = 2.0
 """A sum of local counts this far from the mark needs no second look: no calibration is off by so much."""
 
@@ -56,10 +58,11 @@ class Fitted:
 
 async def settings_for(hub: Hub, asked: Asked, place: Place) -> dict[str, Json]:
     """Resolve the settings of a request: those of its conversation, and what it says itself."""
-    known = hub.memory.settings(place.conversation)
+    where = "" if place.new else place.conversation
+    known = hub.memory.settings(where)
     if known is None:
-        known = await hub.engine.settings_of(None if place.new else place.conversation)
-        hub.memory.keep_settings(place.conversation, known)
+        known = await hub.engine.settings_of(where or None)
+        hub.memory.keep_settings(where, known)
     # The client sends its own system prompt; one that was set for chats here is not for it.
     said: dict[str, Json] = {**known, "model": asked.model, "system": None}
     if asked.reply is not None:
@@ -76,6 +79,16 @@ def thinking(asked: Asked) -> int:
         part for message in asked.messages[start:] for part in message.parts if isinstance(part, Reasoning)
     )
     return sum(math.ceil(len(part.text) / 3) for part in thoughts)
+
+
+def surely_fits(asked: Asked, meter: Meter) -> bool:
+    """Tell at a glance that a request fits: a token is a byte at least, except in what is only linked to."""
+    card = meter.card
+    room = card.window - (asked.reply or min(card.max_output, card.window // REPLY_SHARE))
+    small = len(asked.raw) * SURE < room
+    return small and not any(
+        isinstance(part, Image | Attachment | Opaque) for message in asked.messages for part in message.parts
+    )
 
 
 def weigh(hub: Hub, asked: Asked, place: Place, meter: Meter, settings: Mapping[str, Json]) -> Weight:

@@ -21,7 +21,7 @@ from octavo.meters.meter import Meter
 from octavo.server.gateway.dialect import Asked
 from octavo.server.gateway.memory import Spot
 from octavo.server.hub import Hub
-from octavo.store.values import Entry, ForConversation
+from octavo.store.values import Entry
 
 TITLE = 80
 """Characters of the first question that become the title."""
@@ -121,15 +121,32 @@ def _remembered(hub: Hub, owner: str, asked: Asked, digests: tuple[bytes, ...], 
     return None
 
 
-async def keep(hub: Hub, owner: str, asked: Asked, place: Place, format: Format, meter: Meter) -> str:
-    """Store what is new of a request; give the node of its last message."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where a request and its answer are stored."""
+
+    tip: str
+    """The node of the request's last message."""
+    answers: tuple[str, ...] = ()
+
+
+async def keep(
+    hub: Hub,
+    owner: str,
+    asked: Asked,
+    place: Place,
+    format: Format,
+    meter: Meter,
+    answers: Sequence[Entry] = (),
+) -> Kept:
+    """Store what is new of a request and, below it, what was answered; several answers are siblings."""
     try:
-        return await _keep(hub, owner, asked, place, format, meter)
+        return await _keep(hub, owner, asked, place, format, meter, answers)
     except UsageError:
-        # It was deleted, or somebody stored the same at this moment in another dress: look again, and insist.
+        # It was deleted, or somebody stored the same at this moment: look again, and insist.
         hub.memory.forget(place.conversation)
         again = await recognise(hub, owner, asked, fresh=True)
-        return await _keep(hub, owner, asked, again, format, meter, own_ids=False)
+        return await _keep(hub, owner, asked, again, format, meter, answers, own_ids=False)
 
 
 async def _keep(
@@ -139,28 +156,46 @@ async def _keep(
     place: Place,
     format: Format,
     meter: Meter,
+    answers: Sequence[Entry],
     *,
     own_ids: bool = True,
-) -> str:
-    store = hub.engine.store
-    if place.known == len(asked.messages) and place.node:
-        return place.node
-    if place.new and not asked.options.conversation:
-        await store.create(_title(asked), owner=owner, id=place.conversation)
-        await store.settings.put(ForConversation(place.conversation), "model", asked.model)
+) -> Kept:
+    """Store a request with its first answer in one go: a transaction costs more than what is in it."""
+    store, said = hub.engine.store, _entries(asked, place, format, meter, own_ids=own_ids)
+    entries = [*said, *answers[:1]]
+    if place.node is None and not asked.options.conversation:
+        values: dict[str, Json] = {"model": asked.model}
+        nodes = await store.record(
+            place.conversation, entries, title=_title(asked), owner=owner, values=values
+        )
+    elif entries:
+        nodes = await store.append_many(place.conversation, entries, parent=place.node)
+    else:
+        nodes = ()
+    tip = nodes[len(said) - 1].id if said else place.node or ""
+    remember(hub, owner, place.conversation, place.digests[-1], tip)
+    others = [
+        await store.append_many(place.conversation, [one], parent=tip, select=False) for one in answers[1:]
+    ]
+    kept = [*nodes[len(said) :], *(node for branch in others for node in branch)]
+    for entry, node in zip(answers, kept, strict=True):
+        if entry.status == "complete":
+            remember(hub, owner, place.conversation, chain(place.digests[-1], plain(entry.message)), node.id)
+    return Kept(tip, tuple(node.id for node in kept))
+
+
+def _entries(asked: Asked, place: Place, format: Format, meter: Meter, *, own_ids: bool) -> list[Entry]:
+    """Give what is new of a request as it is stored."""
     now, unit = datetime.now(UTC).isoformat(), meter.unit.name
-    entries = [
+    return [
         Entry(
             message=stored_form(message, format),
             id=_id(b"message", place.conversation.encode(), digest) if own_ids else None,
             counts={unit: meter.count_message(plain(message))},
             created=now,
         )
-        for message, digest in list(zip(asked.messages, place.digests, strict=True))[place.known :]
+        for message, digest in zip(asked.messages[place.known :], place.digests[place.known :], strict=True)
     ]
-    nodes = await store.append_many(place.conversation, entries, parent=place.node)
-    remember(hub, owner, place.conversation, place.digests[-1], nodes[-1].id)
-    return nodes[-1].id
 
 
 def _title(asked: Asked) -> str:

@@ -12,7 +12,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
@@ -21,22 +21,23 @@ from starlette.responses import Response, StreamingResponse
 
 from octavo.core.context import Context
 from octavo.core.fields import Json, JsonObject
-from octavo.core.messages import Message, chain
+from octavo.core.messages import Message
 from octavo.core.wire import write
 from octavo.engine.chat import UNKNOWN_OVERFLOW, Chat
-from octavo.errors import OctavoError, WindowExceeded
+from octavo.errors import OctavoError, ProviderError, WindowExceeded
 from octavo.meters.meter import Meter
 from octavo.providers.faults import Fault, classify, silent, unreachable
 from octavo.server.auth import Caller
 from octavo.server.gateway import recall
 from octavo.server.gateway.dialect import Asked, Dialect
-from octavo.server.gateway.fit import Fitted, Weight, fit, plain_context, settings_for, weigh
-from octavo.server.gateway.recognise import Place, keep, loaded, plain, recognise, remember, stored_form
+from octavo.server.gateway.fit import Fitted, Weight, fit, plain_context, settings_for, surely_fits, weigh
+from octavo.server.gateway.recognise import Kept, Place, keep, loaded, plain, recognise, stored_form
 from octavo.server.gateway.replies import Heard
 from octavo.server.gateway.upstream import Target, find_target, returned
 from octavo.server.hub import Hub
 from octavo.server.reply import to_json
 from octavo.server.stream import EVENTS, STREAM_HEADERS
+from octavo.store.values import Entry
 
 log = logging.getLogger("octavo.gateway")
 
@@ -62,8 +63,8 @@ class Exchange:
     settings: dict[str, Json]
     weight: Weight
     fitted: Fitted | None = None
-    tip: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    """The node of the last message, once it is stored."""
+    tip: str = ""
+    """The node of the last message; empty as long as the request is not stored."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -94,10 +95,10 @@ class Exchange:
             "tokens_after": self.fitted.tokens if self.fitted else self.weight.tokens,
         }
 
-    def store_request(self) -> None:
-        """Store what is new of the request, in a task of the server's."""
-        work = keep(self.hub, self.caller.owner, self.asked, self.place, self.dialect.name, self.meter)
-        self.tip = self.hub.tasks.spawn(work)
+    async def keep(self, *answers: Entry) -> Kept:
+        """Store what is new of the request, and what was answered."""
+        owner, format = self.caller.owner, self.dialect.name
+        return await keep(self.hub, owner, self.asked, self.place, format, self.meter, answers)
 
 
 async def relay(hub: Hub, dialect: Dialect, caller: Caller, raw: bytes, headers: Headers) -> Response:
@@ -108,10 +109,26 @@ async def relay(hub: Hub, dialect: Dialect, caller: Caller, raw: bytes, headers:
     if asked.options.off:
         response = await send(hub, target, _named(asked.onward, asked, target))
         return _passing(response)
-    place = await recognise(hub, caller.owner, asked)
     meter = await loaded(await hub.engine.models.meter(asked.model))
+    # What fits at a glance is on its way while it is found out where it belongs.
+    early = None
+    if surely_fits(asked, meter) and not asked.options.conversation:
+        early = hub.tasks.spawn(send(hub, target, _named(asked.onward, asked, target)))
+    try:
+        exchange = await _exchange(hub, dialect, caller, asked, target, meter)
+    except BaseException:
+        if early is not None:
+            hub.tasks.spawn(_hang_up(early))
+        raise
+    return await _answer(exchange, early)
+
+
+async def _exchange(
+    hub: Hub, dialect: Dialect, caller: Caller, asked: Asked, target: Target, meter: Meter
+) -> Exchange:
+    place = await recognise(hub, caller.owner, asked)
     settings = await settings_for(hub, asked, place)
-    exchange = Exchange(
+    return Exchange(
         hub=hub,
         dialect=dialect,
         caller=caller,
@@ -122,23 +139,35 @@ async def relay(hub: Hub, dialect: Dialect, caller: Caller, raw: bytes, headers:
         settings=settings,
         weight=weigh(hub, asked, place, meter, settings),
     )
-    exchange.store_request()
-    return await _answer(exchange)
 
 
-async def _answer(exchange: Exchange) -> Response:
+async def _hang_up(early: asyncio.Task[httpx2.Response]) -> None:
+    """Give up a request that should not have been sent."""
+    try:
+        response = await early
+        await response.aclose()
+    except ProviderError as error:
+        log.info("a request that was given up had failed: %s", error)
+
+
+async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | None) -> Response:
     """Send what fits; when the provider finds it too large all the same, believe it and send less."""
-    body = exchange.asked.onward if exchange.weight.fits else await _fitting(exchange)
+    body = exchange.asked.onward if exchange.weight.fits or early else await _fitting(exchange)
     for attempt in range(OVERFLOW_RETRIES + 1):
         if exchange.asked.options.recall and exchange.compressed:
             return await _with_recall(exchange, body)
-        response = await send(exchange.hub, exchange.target, _named(body, exchange.asked, exchange.target))
+        if early is not None and attempt == 0:
+            response = await early
+        else:
+            response = await send(
+                exchange.hub, exchange.target, _named(body, exchange.asked, exchange.target)
+            )
         if response.status_code < 400:
             return await _returned(exchange, response)
         failed = await response.aread()
         overflow = _overflow(exchange, response, failed)
         if overflow is None or attempt == OVERFLOW_RETRIES:
-            return await _failed(exchange, response, failed)
+            return _failed(exchange, response, failed)
         await _learn_window(exchange, overflow)
         body = await _fitting(exchange, forced=True)
     raise AssertionError("the last attempt returns")
@@ -151,12 +180,13 @@ async def _fitting(exchange: Exchange, *, forced: bool = False) -> bytes:
     if offered:
         reply = settings.get("reply")
         settings["reply"] = (reply if isinstance(reply, int) else _usual_reply(exchange)) + recall.RESERVE
+    exchange.tip = exchange.tip or (await exchange.keep()).tip
     exchange.fitted = await fit(
         exchange.hub,
         exchange.dialect,
         asked,
         exchange.place,
-        await asyncio.shield(exchange.tip),
+        exchange.tip,
         settings=settings,
         rules=exchange.target.rules,
         forced=forced,
@@ -206,9 +236,8 @@ async def _learn_window(exchange: Exchange, overflow: WindowExceeded) -> None:
     exchange.meter = await loaded(await models.meter(model))
 
 
-async def _failed(exchange: Exchange, response: httpx2.Response, body: bytes) -> Response:
-    """Pass an error on as it came."""
-    await _quietly(exchange.tip)
+def _failed(exchange: Exchange, response: httpx2.Response, body: bytes) -> Response:
+    """Pass an error on as it came; a request without an answer is stored when it is repeated."""
     headers = {**returned(Headers(raw=response.headers.raw)), **exchange.headers}
     return Response(body, response.status_code, headers)
 
@@ -308,37 +337,34 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
     """Store an answer and learn from its bill; the client has it whatever happens here."""
     try:
         heard = exchange.dialect.hear(raw, streamed=streamed)
-        tip = await exchange.tip
-        last = await _store_reply(exchange, heard, tip)
+        kept = await _store(exchange, heard)
         if heard.complete and heard.usage.input:
             await _learn_bill(exchange, heard.usage.input)
-        if exchange.weight.prepare and last:
-            await _look_after(exchange, last)
+        if exchange.weight.prepare and kept.answers:
+            await _look_after(exchange, kept.answers[0])
     except OctavoError as error:
         log.warning("an answer in %s was not stored: %s", exchange.place.conversation, error)
 
 
-async def _store_reply(exchange: Exchange, heard: Heard, tip: str) -> str:
-    """Store what was answered below the request; several answers are siblings."""
-    hub, place = exchange.hub, exchange.place
-    unit, last = exchange.meter.unit.name, ""
-    for number, message in enumerate(heard.messages):
-        node = await hub.engine.store.append(
-            place.conversation,
-            stored_form(message, exchange.dialect.name),
-            parent=tip,
+async def _store(exchange: Exchange, heard: Heard) -> Kept:
+    """Store a request and what was answered below it."""
+    unit = exchange.meter.unit.name
+    answers = [
+        Entry(
+            message=stored_form(message, exchange.dialect.name),
             status="complete" if heard.complete else "aborted",
             counts={unit: exchange.meter.count_message(plain(message))},
             input_tokens=heard.usage.input or None,
             output_tokens=heard.usage.output or None,
             model=heard.model or exchange.asked.model,
-            select=number == 0,
         )
-        if heard.complete:
-            digest = chain(place.digests[-1], plain(message))
-            remember(hub, exchange.caller.owner, place.conversation, digest, node.id)
-        last = last or node.id
-    return last
+        for message in heard.messages
+    ]
+    if exchange.tip:
+        # It was stored before it was sent, to be compressed.
+        known = replace(exchange.place, known=len(exchange.asked.messages), node=exchange.tip)
+        exchange.place = known
+    return await exchange.keep(*answers)
 
 
 async def _learn_bill(exchange: Exchange, billed: int) -> None:
@@ -357,13 +383,6 @@ async def _look_after(exchange: Exchange, tip: str) -> None:
     engine.look_after(chat, scene)
 
 
-async def _quietly(work: asyncio.Future[str]) -> None:
-    try:
-        await asyncio.shield(work)
-    except OctavoError as error:
-        log.warning("a request was not stored: %s", error)
-
-
 # With the recall tool an answer is passed on only when it is known to be meant for the client.
 
 
@@ -374,7 +393,7 @@ async def _with_recall(exchange: Exchange, body: bytes) -> Response:
         response = await send(hub, exchange.target, _named(body, exchange.asked, exchange.target))
         raw = await response.aread()
         if response.status_code >= 400:
-            return await _failed(exchange, response, raw)
+            return _failed(exchange, response, raw)
         streamed = response.headers.get("content-type", "").startswith(EVENTS)
         heard = dialect.hear(raw, streamed=streamed)
         asked_back = [message for message in heard.messages if recall.calls_of(message)]
@@ -393,8 +412,7 @@ async def _with_recall(exchange: Exchange, body: bytes) -> Response:
 
 async def _looked_up(exchange: Exchange, body: dict[str, Any], called: Message) -> bytes:
     """Go on with the calls and their answers, as if the client had answered them."""
-    tip = await asyncio.shield(exchange.tip)
     covered = exchange.context.covered_to
-    answered = await recall.answer(exchange.hub, exchange.place.conversation, tip, covered, called)
+    answered = await recall.answer(exchange.hub, exchange.place.conversation, exchange.tip, covered, called)
     more = write(exchange.dialect.name, [called, answered]).messages
     return to_json({**body, "messages": [*body["messages"], *more]})

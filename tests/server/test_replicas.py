@@ -1,0 +1,295 @@
+"""Several processes on one database: any of them may die at any moment, and nobody loses anything."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from octavo.core.context import coverage_problems
+from octavo.core.protocol import OPENAI, check
+from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
+from octavo.server.caretaker import care
+from octavo.store.values import Job
+from tests.server.conftest import MODEL, MakeEngine
+from tests.server.fake import Provider, Reply
+from tests.server.kit import listening, read_events, until
+
+pytestmark = pytest.mark.anyio
+
+CONVERSATIONS = 24
+TURNS = 10
+"""A tenth of what `python -m benchmarks gateway` runs: enough for a dozen compressions at the moment of death."""
+WINDOW = 4_096
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Replica:
+    """A server in a process of its own."""
+
+    process: asyncio.subprocess.Process
+    url: str
+
+
+@asynccontextmanager
+async def replica(db: str, upstream: str) -> AsyncIterator[Replica]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.server.replica",
+        db,
+        "0",
+        upstream,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr
+    line = (await process.stderr.readline()).decode()
+    assert line.startswith("Octavo at "), line + (await process.stderr.read()).decode()
+    drain = asyncio.create_task(process.stderr.read())
+    try:
+        yield Replica(process, line.split()[2])
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+        await drain
+
+
+@dataclass
+class Fleet:
+    """Replicas as a client behind a proxy sees them: one that died is not asked again."""
+
+    replicas: list[Replica]
+    chance: random.Random
+    client: httpx2.AsyncClient
+    turns: int = TURNS
+    acknowledged: dict[str, str] = field(default_factory=dict)
+    """Messages that a client was told are stored, and their words."""
+
+    def url(self) -> str:
+        return self.chance.choice([r.url for r in self.replicas if r.process.returncode is None])
+
+    async def ask(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        while True:
+            try:
+                response = await self.client.request(method, self.url() + path, **options)
+            except httpx2.TransportError:
+                await asyncio.sleep(0.05)
+                continue
+            assert response.status_code < 500, response.text
+            return response
+
+    def note(self, text: str) -> None:
+        """Note what an event stream acknowledged, as far as it came."""
+        whole = text[: text.rfind("\n\n") + 2] if "\n\n" in text else ""
+        for event in read_events(whole):
+            if event.name in ("stored", "answered"):
+                self.acknowledged[event.data["message"]["id"]] = event.data["message"]["text"]
+
+
+async def talk_by_turns(fleet: Fleet, number: int) -> str:
+    """A person at the API: a turn that breaks off is looked for, and answered again if need be."""
+    made = await fleet.ask("POST", "/api/v1/conversations", json={"title": f"Turns {number}"})
+    place = f"/api/v1/conversations/{made.json()['id']}"
+    for turn in range(fleet.turns):
+        body: dict[str, Any] = {"content": question(number, turn)}
+        while (await last_role(fleet, place)) != "assistant" or body:
+            if not body and await last_role(fleet, place) == "assistant":
+                break
+            text = ""
+            try:
+                async with fleet.client.stream("POST", f"{fleet.url()}{place}/turns", json=body) as response:
+                    async for piece in response.aiter_text():
+                        text += piece
+            except httpx2.TransportError:
+                await asyncio.sleep(0.05)
+            fleet.note(text)
+            if "event: stored" in text or (await has_question(fleet, place, number, turn)):
+                body = {}
+    return place.rpartition("/")[2]
+
+
+async def last_role(fleet: Fleet, place: str) -> str:
+    page = (await fleet.ask("GET", f"{place}/messages?limit=1")).json()["messages"]
+    return page[-1]["role"] if page and page[-1]["status"] == "complete" else ""
+
+
+async def has_question(fleet: Fleet, place: str, number: int, turn: int) -> bool:
+    page = (await fleet.ask("GET", f"{place}/messages?limit=3")).json()["messages"]
+    return any(m["text"] == question(number, turn) for m in page)
+
+
+def question(number: int, turn: int) -> str:
+    return (
+        f"Conversation {number}, question {turn}: is K{number:02d}{turn:02d} right? "
+        + "Some more words. " * 40
+    )
+
+
+async def talk_through_gateway(fleet: Fleet, number: int) -> str:
+    """A program at the gateway: it keeps its history and repeats what failed."""
+    history: list[Any] = []
+    conversation = ""
+    for turn in range(fleet.turns):
+        history.append({"role": "user", "content": question(number, turn)})
+        answer = await fleet.ask("POST", "/v1/chat/completions", json={"model": MODEL, "messages": history})
+        assert answer.status_code == 200, answer.text
+        history.append({"role": "assistant", "content": answer.json()["choices"][0]["message"]["content"]})
+        conversation = answer.headers["x-octavo-conversation"]
+    fleet.acknowledged[f"history:{conversation}"] = json.dumps(history)
+    return conversation
+
+
+async def test_a_killed_process_loses_nothing_that_was_acknowledged(postgres_url: str) -> None:
+    await survive(postgres_url, CONVERSATIONS, TURNS)
+
+
+async def survive(postgres_url: str, count: int, turns: int) -> tuple[int, int]:
+    """Talk to two processes, kill one in the middle, prove that nothing is lost; gives messages and snapshots."""
+    provider = Provider(
+        window=WINDOW,
+        pause=0.002,
+        say=lambda body: Reply(f"Answer {len(body['messages'])}. " + "Indeed. " * 30),
+    )
+    engine = await Engine.open(postgres_url, model=MODEL, summariser="none")
+    await engine.models.learn_window(MODEL, WINDOW)
+    async with (
+        listening(provider.app) as upstream,
+        replica(postgres_url, upstream) as one,
+        replica(postgres_url, upstream) as other,
+        httpx2.AsyncClient(timeout=60, limits=httpx2.Limits(max_connections=100)) as client,
+    ):
+        fleet = Fleet([one, other], random.Random(9), client, turns)
+        ways = [talk_by_turns, talk_through_gateway]
+        tasks = [asyncio.create_task(ways[n % 2](fleet, n)) for n in range(count)]
+
+        async def half_way() -> bool:
+            return len(provider.bodies) > count * turns * 0.4 or any(t.done() for t in tasks)
+
+        await until(half_way, seconds=600)
+        os.kill(one.process.pid, signal.SIGKILL)
+        await one.process.wait()
+        conversations = await asyncio.gather(*tasks)
+    snapshots = await prove(engine, fleet, conversations)
+    assert provider.refused == 0
+    messages = sum([(await engine.store.conversation(id)).messages for id in conversations])
+    await engine.close()
+    return messages, snapshots
+
+
+async def prove(engine: Engine, fleet: Fleet, conversations: list[str]) -> int:
+    """Nothing acknowledged is lost, every context is valid, nothing was compressed twice."""
+    store, snapshots = engine.store, 0
+    assert await store.check() == ()
+    for id, text in fleet.acknowledged.items():
+        if id.startswith("history:"):
+            conversation = await store.conversation(id.removeprefix("history:"))
+            assert conversation.tip
+            branch = await store.branch(conversation.tip)
+            said = [{"role": n.message.role, "content": n.message.text} for n in branch]
+            assert said == json.loads(text)
+        else:
+            assert (await store.node(id)).message.text == text
+    for id in conversations:
+        tip = (await store.conversation(id)).tip
+        assert tip
+        scene = await Chat(engine, id).scene(tip)
+        assert coverage_problems(await store.branch(tip), scene.context) == ()
+        assert check(scene.sent(scene.context, OPENAI).messages, OPENAI) == ()
+        made = await store.snapshots.of_conversation(id)
+        assert len({snapshot.cutoff for snapshot in made}) == len(made), "a stretch was compressed twice"
+        snapshots += len(made)
+    assert snapshots > 0
+    return snapshots
+
+
+async def test_a_compression_whose_worker_died_is_taken_over(make_engine: MakeEngine) -> None:
+    engine = await make_engine()
+    chat = await engine.create()
+    for number in range(16):
+        await chat.add(f"Fact {number}: the port is {8000 + number}. " + "More words. " * 40)
+        await chat.add(f"Noted, {8000 + number}.", role="assistant")
+    tip = await chat.tip()
+    assert tip
+    dead = await engine.store.jobs.claim(chat.id, anchor=tip, worker="dead", seen=None, lease=-1)
+    assert isinstance(dead, Job)
+    task = asyncio.create_task(care(engine, every=0.01))
+
+    async def taken_over() -> bool:
+        return bool(await chat.snapshots())
+
+    await until(taken_over)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert (await engine.store.jobs.get(dead.id)).status == "cancelled"
+    assert not isinstance(await engine.store.jobs.finish(dead, (await chat.snapshots())[0]), type(None))
+    assert len(await chat.snapshots()) == 1
+
+
+async def test_a_server_that_is_told_to_stop_finishes_first(tmp_path: Path) -> None:
+    provider = Provider(pause=0.02, say=lambda _: Reply("word " * 60))
+    async with listening(provider.app) as upstream, replica(str(tmp_path / "o.db"), upstream) as one:
+        async with httpx2.AsyncClient(base_url=one.url, timeout=30) as client:
+            place = (
+                f"/api/v1/conversations/{(await client.post('/api/v1/conversations', json={})).json()['id']}"
+            )
+            body = {"model": MODEL, "messages": [{"role": "user", "content": "Talk."}], "stream": True}
+
+            async def through() -> str:
+                return (await client.post("/v1/chat/completions", json=body)).text
+
+            async def turn() -> str:
+                return (await client.post(f"{place}/turns", json={"content": "Talk."})).text
+
+            running = [asyncio.create_task(through()), asyncio.create_task(turn())]
+
+            async def begun() -> bool:
+                return len(provider.bodies) == 2
+
+            await until(begun)
+            one.process.send_signal(signal.SIGTERM)
+            passed, told = await asyncio.gather(*running)
+        assert passed.rstrip().endswith("data: [DONE]")
+        assert read_events(told)[-1].data == {"status": "done"}
+        assert await one.process.wait() == 0
+    engine = await Engine.open(tmp_path / "o.db")
+    assert [c.messages for c in await engine.store.conversations()] == [2, 2]
+    await engine.close()
+
+
+async def test_a_port_that_is_taken_and_an_address_without_a_key_are_refused_with_a_sentence(
+    tmp_path: Path,
+) -> None:
+    async with listening(Provider().app) as taken:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            "import sys; from octavo.server.config import ServerSettings; from octavo.server.run import serve\n"
+            "from octavo.errors import UsageError\n"
+            "for options in ({'port': int(sys.argv[2])}, {'host': '0.0.0.0', 'port': 0}):\n"
+            "    try: serve(ServerSettings(db=sys.argv[1], **options))\n"
+            "    except UsageError as error: print(error)\n",
+            str(tmp_path / "o.db"),
+            taken.rpartition(":")[2],
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        said, _ = await process.communicate()
+    first, second = said.decode().splitlines()
+    assert "cannot listen" in first
+    assert "there is no key" in second
