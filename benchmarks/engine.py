@@ -6,21 +6,36 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 
 from octavo.core.messages import assistant, user
+from octavo.core.protocol import OPENAI
+from octavo.core.reply import Delta, Reply, Request, Usage
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import CompressionStarted, Shrunk
-from octavo.testing import ScriptedProvider
 
 MODEL = "gpt-4o"
 SUMMARY_SECONDS = 10.0
 TEXT = "The build of the harbour service failed again because port 8080 was taken by the old process. " * 3
 SIZES = (1_000, 10_000, 100_000)
 TURNS = 25
+
+
+class Instant:
+    """A provider that answers at once: what a turn takes with it is what the engine adds."""
+
+    rules = OPENAI
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta | Reply]:
+        yield Delta("Noted.")
+        billed = sum(len(message.text) for message in request.messages) // 4
+        yield Reply(message=assistant("Noted."), usage=Usage(input=billed, output=2))
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
 
 class Slow:
@@ -42,9 +57,7 @@ async def _turn(chat: Chat, n: int) -> tuple[float, float, bool]:
 
 async def latency(folder: Path) -> None:
     """Turns while a ten-second summary is written behind them; the provider itself answers at once."""
-    engine = await Engine.open(
-        folder / "latency.db", model=MODEL, provider=ScriptedProvider(lambda _: "Noted."), summariser=Slow()
-    )
+    engine = await Engine.open(folder / "latency.db", model=MODEL, provider=Instant(), summariser=Slow())
     await engine.models.learn_window(MODEL, 32_000)
     chat = await engine.create()
     for n in range(140):
@@ -68,7 +81,7 @@ async def growth(folder: Path, sizes: Sequence[int]) -> None:
         engine = await Engine.open(
             folder / f"{size}.db",
             model=MODEL,
-            provider=ScriptedProvider(lambda _: "Noted."),
+            provider=Instant(),
             summariser="none",
         )
         await engine.models.learn_window(MODEL, 32_000)

@@ -459,3 +459,32 @@ async def test_the_cheap_model_writes_the_summary_by_default_and_bad_output_fall
     assert outcome.snapshot.model == ""
     assert outcome.snapshot.extracts
     assert [problem.flaw for problem in outcome.problems] == ["empty", "empty"]
+
+
+async def test_the_chat_model_as_summariser_is_asked_at_the_end_of_what_it_was_sent(make: MakeEngine) -> None:
+    """Case 40: the request begins as the last one did, so the provider's cache is hit; the answer is not shown."""
+    provider = ScriptedProvider(lambda _: "They deployed builds.")
+    engine = await make(provider=provider, summariser="same", window=128_000)
+    chat = await filled(engine)
+    async for _ in chat.turn("And what is next?"):
+        pass
+    await chat.settled()
+    sent = provider.requests[-1].messages
+    before = len(provider.requests)
+    await chat.compress()
+    asked = provider.requests[before]
+    last = len(sent) - 1
+    assert asked.messages[:last] == sent[:last]
+    # Where roles must alternate, the instruction is joined to the user message before it.
+    assert asked.messages[last].parts[: len(sent[last].parts)] == sent[last].parts
+    assert asked.stable >= last
+    assert "They deployed builds." not in "".join(message.text for message in asked.messages)
+
+
+async def test_another_model_as_summariser_is_given_a_transcript(make: MakeEngine) -> None:
+    provider = ScriptedProvider(lambda _: "- They deployed builds.")
+    engine = await make(provider=provider, summariser="gpt-4o-mini", window=128_000)
+    chat = await filled(engine)
+    await chat.compress()
+    assert provider.requests[-1].messages[0].role == "system"
+    assert provider.requests[-1].messages[0].text.startswith("You write the summary")

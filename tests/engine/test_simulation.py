@@ -21,6 +21,7 @@ from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event, Stored
+from octavo.engine.recent import Recent
 from octavo.errors import BadBudget, ContextOverflow, ProviderError, UsageError
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import METER, MODEL, billed
@@ -155,6 +156,20 @@ async def look_at(chat: Chat) -> list[object]:
     return list(sent.messages)
 
 
+async def compare_with_the_store(engine: Engine, chat: Chat) -> None:
+    """What is at hand from the turns before is what the store would give.
+
+    Found when planted: a revision that does not grow with a pin, with an undo, or with a deletion; a scene that grows
+    by a long tool output; an anchor that is not taken over.
+    """
+    held = await chat.scene()
+    remembered, engine.recent = engine.recent, Recent()
+    fresh = await chat.scene()
+    engine.recent = remembered
+    assert (held.context, held.budget, held.reading) == (fresh.context, fresh.budget, fresh.reading)
+    assert (held.recipe, held.serving, held.shortened) == (fresh.recipe, fresh.serving, fresh.shortened)
+
+
 async def look_if_it_fits(chat: Chat) -> list[object] | None:
     """Look, unless pins and one huge turn are more than the window holds: that is said, the same way each time."""
     try:
@@ -179,6 +194,7 @@ async def test_a_long_life_keeps_every_promise(tmp_path: Path, seed: int) -> Non
             for place in await chat.pins():
                 await chat.unpin(place.node)
             await chat.checkout((await chat.branch())[0].id)
+        await compare_with_the_store(chat._engine, chat)
         if turn % 20 == 19:
             for engine in (one, two):
                 await engine.settled(chat.id)

@@ -125,7 +125,7 @@ def test_its_own_output_can_be_compressed_again() -> None:
         history += chat(30 + step)[-8:]
     folded = octavo.compress(history, budget=1_200)
     assert folded.after <= 1_200
-    assert sum("<conversation_summary" in str(m["content"]) for m in folded.messages) == 1
+    assert sum("<earlier" in str(m["content"]) for m in folded.messages) == 1
     assert "7001" in text(folded.messages)
 
 

@@ -16,6 +16,8 @@ from octavo.cli.setup import Setup, opened, run, setup_of
 from octavo.core.fields import Json, JsonObject
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from octavo.core.budget import ModelCard
     from octavo.providers import Availability, ModelFile
 
@@ -208,23 +210,27 @@ def install(
     db: Db = None,
 ) -> None:
     """Fetch a small model that runs inside Octavo; an interrupted download goes on where it stopped."""
-    from octavo.providers import MODEL_FILES, Progress, read_settings
-    from octavo.providers import install as fetch
-
     setup = setup_of(context, db)
-    chosen = name.removeprefix("local/") or next(iter(MODEL_FILES))
+    model, path = fetch(setup, name.removeprefix("local/"))
+    if as_json:
+        show_json({"name": f"local/{model.name}", "path": str(path), "bytes": model.size})
+    else:
+        show(setup, _installed_lines(model))
+
+
+def fetch(setup: Setup, name: str = "") -> tuple[ModelFile, Path]:
+    """Fetch a model unless it is there, and show how far it is; without a name, the one that is recommended."""
+    from octavo.providers import MODEL_FILES, Progress, install, read_settings
+
+    chosen = name or next(iter(MODEL_FILES))
     with progress() as shown:
 
         def report(at: Progress) -> None:
             sizes = f"{at.done / MEGABYTE:,.0f} of {at.total / MEGABYTE:,.0f} MB"
             shown.step(f"{at.model.title}: {at.stage}, {sizes}", at.done, at.total)
 
-        path = fetch(chosen, report, cache=read_settings(setup.environment).local.cache)
-    model = MODEL_FILES[chosen]
-    if as_json:
-        show_json({"name": f"local/{model.name}", "path": str(path), "bytes": model.size})
-    else:
-        show(setup, _installed_lines(model))
+        path = install(chosen, report, cache=read_settings(setup.environment).local.cache)
+    return MODEL_FILES[chosen], path
 
 
 def _installed_lines(model: ModelFile) -> Iterator[Line]:

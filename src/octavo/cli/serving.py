@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from octavo.cli.app import app
+from octavo.cli.lines import clean
 from octavo.cli.options import Db, Model
-from octavo.cli.setup import setup_of
+from octavo.cli.setup import Setup, setup_of
+from octavo.errors import ProviderError, UsageError
 from octavo.settings import make_folder
 
 
@@ -18,6 +21,7 @@ from octavo.settings import make_folder
     epilog="\b\n"
     "Examples:\n"
     "  octavo serve\n"
+    "  octavo serve --local\n"
     "  octavo serve --port 9000 --db sqlite:///team.db\n"
     "  octavo keys create laptop && octavo serve --host 0.0.0.0\n"
     "  OPENAI_BASE_URL=http://127.0.0.1:8765/v1 my-existing-program",
@@ -46,6 +50,13 @@ def serve(
         ),
     ] = None,
     model: Model = None,
+    local: Annotated[
+        bool,
+        typer.Option(
+            "--local",
+            help="Where no model is chosen, answer with the small one that runs inside Octavo; fetched once.",
+        ),
+    ] = False,
     db: Db = None,
 ) -> None:
     """Serve the web chat, the HTTP API under /api and the gateway under /v1.
@@ -60,12 +71,28 @@ def serve(
     if not setup.settings.chosen:
         make_folder(setup.settings.data)
     told = read_server_settings(setup.environment)
+    chosen = model or setup.settings.model
+    if local and not chosen:
+        chosen = _local_model(setup)
     start(
         replace(
             told,
             db=setup.settings.database,
             host=told.host if host is None else host,
             port=told.port if port is None else port,
-            model=model or setup.settings.model,
+            model=chosen,
         )
     )
+
+
+def _local_model(setup: Setup) -> str:
+    """Give the name of the model that runs inside Octavo; empty, with the reason said, when it cannot be had."""
+    from octavo.cli.models import fetch
+
+    try:
+        found, _ = fetch(setup)
+    except (ProviderError, UsageError) as error:
+        words = f"the local model cannot be had: {error}; going on without: choose another in the page"
+        print(f"octavo: {clean(' '.join(words.split()))}", file=sys.stderr)
+        return ""
+    return f"local/{found.name}"

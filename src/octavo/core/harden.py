@@ -108,6 +108,9 @@ def _without_images(messages: tuple[Message, ...], tell: _Tell) -> tuple[Message
 def _with_content(messages: tuple[Message, ...], tell: _Tell) -> tuple[Message, ...]:
     kept: list[Message] = []
     for i, message in enumerate(messages):
+        if len(message.parts) == 1 and says_something(message.parts[0]):
+            kept.append(message)
+            continue
         blank = [part for part in message.parts if isinstance(part, Text) and not part.text.strip()]
         if not any(says_something(part) for part in message.parts):
             tell("dropped", i, f"an empty {message.role} message was left out")

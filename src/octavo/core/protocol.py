@@ -7,7 +7,7 @@ pass it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from octavo.core.messages import Image, Message, Part, Reasoning, Text, ToolCall, ToolResult
@@ -32,6 +32,8 @@ class Rules:
 
 
 OPENAI = Rules(name="openai", alternate=False, user_first=False, system_front=False, unique_ids=False)
+COMPATIBLE = replace(OPENAI, alternate=True, user_first=True, system_front=True)
+"""Chat templates of open models raise errors where OpenAI is lenient, so other servers get the strictest order."""
 ANTHROPIC = Rules(name="anthropic", alternate=True, user_first=True, system_front=True, unique_ids=True)
 GEMINI = Rules(name="gemini", alternate=True, user_first=True, system_front=True, unique_ids=False)
 RULES: Mapping[str, Rules] = MappingProxyType({rules.name: rules for rules in (OPENAI, ANTHROPIC, GEMINI)})
@@ -39,7 +41,9 @@ RULES: Mapping[str, Rules] = MappingProxyType({rules.name: rules for rules in (O
 
 def says_something(part: Part) -> bool:
     """Tell whether a part counts as content: blank text and bare reasoning do not."""
-    return not isinstance(part, Reasoning) and not (isinstance(part, Text) and not part.text.strip())
+    if isinstance(part, Text):
+        return bool(part.text) and not part.text.isspace()
+    return not isinstance(part, Reasoning)
 
 
 def side(message: Message) -> str:
@@ -70,6 +74,8 @@ def pair_problems(messages: Sequence[Message]) -> Iterator[str]:
     """Tell where results do not stand right after their calls, one for each, in order, before anything else."""
     due: list[str] = []
     for i, message in enumerate(messages):
+        if not due and message.role != "tool" and all(type(part) is Text for part in message.parts):
+            continue  # nearly every message, and a long history is looked through before every request
         answered = [result.call_id for result in message.results]
         if any(isinstance(part, ToolResult) for part in message.parts[len(answered) :]):
             yield f"messages[{i}]: a tool result stands after other parts"

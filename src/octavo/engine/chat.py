@@ -54,7 +54,7 @@ from octavo.engine.outcome import (
 from octavo.engine.scene import Scene, load_scene, policy_of
 from octavo.errors import BadInput, NotFound, ProviderError, UsageError, WindowExceeded
 from octavo.store.ids import new_id
-from octavo.store.values import Conversation, ForConversation, Hit, PinPlace
+from octavo.store.values import TIP, Added, Conversation, Entry, ForConversation, Hit, PinPlace
 
 if TYPE_CHECKING:
     from octavo.engine.engine import Engine
@@ -79,6 +79,14 @@ class Sent:
     notes: tuple[str, ...]
     """What had to be cut beyond compressing."""
     context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What holds at one moment: the settings, and the revision of the conversation."""
+
+    settings: Mapping[str, Json]
+    revision: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,31 +142,33 @@ class Chat:
         With an `id` of your own the same call can be repeated: the message is stored once.
         """
         accepted = accept(content, role)
-        at = parent or await self.tip()
-        node = await self._store(accepted.message, at, accepted, id)
-        if accepted.usage and accepted.usage.input and at:
-            await self._learn(at, accepted.usage.input)
+        node, _ = await self._store(accepted, parent or TIP, id)
+        if accepted.usage and accepted.usage.input and node.parent:
+            await self._learn(node.parent, accepted.usage.input)
         return node
 
     async def _store(
-        self, message: Message, parent: str | None, extra: Accepted | None = None, id: str | None = None
-    ) -> Node:
-        meter = await self._engine.models.meter(await self._model())
-        usage = extra.usage if extra else None
-        return await self._engine.store.append(
-            self.id,
-            message,
-            parent=parent,
+        self, accepted: Accepted, parent: str | None, id: str | None = None
+    ) -> tuple[Node, Moment]:
+        """Store a message; tells also what was found out on the way."""
+        settings = await self.settings()
+        meter = await self._engine.models.meter(str(settings.get("model") or ""))
+        usage = accepted.usage
+        entry = Entry(
+            message=accepted.message,
             id=id,
-            counts={meter.unit.name: meter.count_message(message)},
+            counts={meter.unit.name: meter.count_message(accepted.message)},
             input_tokens=usage.input if usage else None,
             output_tokens=usage.output if usage else None,
-            model=extra.model if extra else "",
+            model=accepted.model,
         )
+        added = await self._engine.store.add(self.id, [entry], parent=parent)
+        self._engine.recent.grow(self.id, added, meter)
+        return added.nodes[0], Moment(settings, added.revision)
 
     async def _learn(self, tip: str, billed: int) -> None:
         scene = await self.scene(tip)
-        await self._engine.models.learn_bill(scene.model, scene.context, billed, dict(scene.counts))
+        await self._engine.models.learn_bill(scene.model, scene.survey, billed)
 
     async def _model(self) -> str:
         return str((await self.settings()).get("model") or "")
@@ -177,35 +187,53 @@ class Chat:
 
         `override` are settings that hold for this look only.
         """
-        at = tip or await self.tip()
+        now = await self.info()
+        at = tip or now.tip
         if at is None:
             raise NotFound("the conversation is empty: add a message first")
-        return await self._scene(at, tools=tools, without=without, override=override)
+        moment = Moment({**await self.settings(), **override}, now.revision)
+        return await self._scene(at, moment, tools=tools, without=without)
 
     async def _scene(
         self,
         at: str | None,
+        moment: Moment,
         *,
         tools: Sequence[Tool] = (),
         without: Snapshot | None = None,
-        override: Mapping[str, Json] = NOTHING,
     ) -> Scene:
-        settings = {**await self.settings(), **override}
-        return await load_scene(
-            self._engine.store,
-            self._engine.models,
+        """Give the scene of a tip: the one at hand if it is still true, else a new one."""
+        engine, settings, offered = self._engine, moment.settings, tuple(tools)
+        model = str(settings.get("model") or "")
+        if at is not None and without is None:
+            known = engine.recent.find(
+                self.id,
+                at,
+                moment.revision,
+                settings=settings,
+                tools=offered,
+                meter=await engine.models.meter(model),
+            )
+            if known is not None:
+                return known
+        scene = await load_scene(
+            engine.store,
+            engine.models,
             conversation=self.id,
             tip=at,
-            model=str(settings.get("model") or ""),
+            model=model,
             settings=settings,
-            tools=tuple(tools),
-            reply=_whole(settings.get("reply")),
+            tools=offered,
             without=without,
         )
+        if without is None:
+            engine.recent.keep(scene, moment.revision)
+        return scene
 
     async def usage(self, *, tools: Sequence[Tool] = ()) -> Usage:
         """Read the meter: tokens, budget, breakdown, distance to the next compression."""
-        return (await self._scene(await self.tip(), tools=tools)).usage
+        now = await self.info()
+        return (await self._scene(now.tip, Moment(await self.settings(), now.revision), tools=tools)).usage
 
     async def context(self, *, tools: Sequence[Tool] = (), tip: str | None = None) -> Sent:
         """Give exactly what would be sent now; compresses or shrinks first if it would not fit."""
@@ -244,9 +272,12 @@ class Chat:
         self, content: object, *, tools: Sequence[Tool] = (), temperature: float | None = None
     ) -> AsyncGenerator[Event]:
         """Store a user's message and answer it; yields what happens."""
-        node = await self.add(content)
+        node, moment = await self._store(accept(content, "user"), TIP)
         yield Stored(node)
-        async with aclosing(self.answer(node.id, tools=tools, temperature=temperature)) as answer:
+        answer = self._answer(
+            node.id, tuple(tools), temperature=temperature, select=True, id=None, moment=moment
+        )
+        async with aclosing(answer):
             async for event in answer:
                 yield event
 
@@ -264,9 +295,28 @@ class Chat:
         A reply that calls tools ends the answer: add the results and ask again.
         """
         at = tip or await self.tip()
+        answer = self._answer(at, tuple(tools), temperature=temperature, select=select, id=id)
+        async with aclosing(answer):
+            async for event in answer:
+                yield event
+
+    async def _answer(
+        self,
+        at: str | None,
+        tools: tuple[Tool, ...],
+        *,
+        temperature: float | None,
+        select: bool,
+        id: str | None,
+        moment: Moment | None = None,
+    ) -> AsyncGenerator[Event]:
+        settings = moment.settings if moment else await self.settings()
+        # Opened before anything is made ready for it: without a key nothing needs to be.
+        self._engine.models.provider(str(settings.get("model") or ""))
         for attempt in range(OVERFLOW_RETRIES + 1):
             ready: Ready | None = None
-            async with aclosing(self.ready(at, tuple(tools), forced=attempt > 0)) as steps:
+            steps = self.ready(at, tools, forced=attempt > 0, moment=None if attempt else moment)
+            async with aclosing(steps):
                 async for step in steps:
                     if isinstance(step, Ready):
                         ready = step
@@ -296,11 +346,18 @@ class Chat:
         forced: bool = False,
         focus: str = "",
         override: Mapping[str, Json] = NOTHING,
+        moment: Moment | None = None,
     ) -> AsyncGenerator[Event | Ready]:
-        """Make the context fit: compress if a mark demands it, shrink if that did not help; what fits is sent."""
+        """Make the context fit: compress if a mark demands it, shrink if that did not help; what fits is sent.
+
+        `moment` is what the caller has just found out, and need not be read again.
+        """
         if tip is None:
             return
-        scene = await self.scene(tip, tools=tools, override=override)
+        if moment is not None:
+            scene = await self._scene(tip, moment, tools=tools)
+        else:
+            scene = await self.scene(tip, tools=tools, override=override)
         decision = decide(scene.policy, scene.budget, scene.reading, self._situation(scene))
         urgent = isinstance(decision, Compress) and decision.urgency == "hard"
         if urgent and await self._engine.settled(self.id):
@@ -370,25 +427,30 @@ class Chat:
         if reply is None:
             yield AnswerFailed("the provider ended without an answer", "BadReply", retryable=True)
             return
-        yield Answered(await self._keep(scene, ready, reply, select=select, id=id), reply)
-        self._engine.look_after(self, await self.scene(tools=scene.recipe.tools))
+        added = await self._keep(ready, reply, select=select, id=id)
+        (node,) = added.nodes
+        yield Answered(node, reply)
+        moment = Moment(scene.settings, added.revision)
+        self._engine.look_after(self, await self._scene(node.id, moment, tools=scene.recipe.tools))
 
-    async def _keep(self, scene: Scene, ready: Ready, reply: Reply, *, select: bool, id: str | None) -> Node:
-        node = await self._engine.store.append(
-            self.id,
-            reply.message,
-            parent=scene.tip,
+    async def _keep(self, ready: Ready, reply: Reply, *, select: bool, id: str | None) -> Added:
+        scene = ready.scene
+        entry = Entry(
+            message=reply.message,
             id=id,
             counts={scene.meter.unit.name: scene.meter.count_message(reply.message)},
             input_tokens=reply.usage.input or None,
             output_tokens=reply.usage.output or None,
             model=reply.model or scene.model,
-            select=select,
         )
-        await self._engine.models.learn_bill(
-            scene.model, ready.context, reply.usage.input, dict(scene.counts)
-        )
-        return node
+        added = await self._engine.store.add(self.id, [entry], parent=scene.tip, select=select)
+        sent = scene.survey
+        if ready.context is not scene.context:
+            sent = scene.meter.survey(ready.context, scene.counts)
+        models = self._engine.models
+        await models.learn_bill(scene.model, sent, reply.usage.input)
+        self._engine.recent.grow(self.id, added, await models.meter(scene.model))
+        return added
 
     async def _keep_partial(self, scene: Scene, text: str, *, select: bool, id: str | None) -> Node | None:
         """Store what an answer had said when it was stopped."""
@@ -604,10 +666,6 @@ async def _closed(stream: AsyncIterator[object]) -> None:
     close = getattr(stream, "aclose", None)
     if close is not None:
         await close()
-
-
-def _whole(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _order(urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None) -> Order:

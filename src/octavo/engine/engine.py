@@ -26,7 +26,7 @@ from octavo.core.policy import (
     decide,
     failed,
 )
-from octavo.core.protocol import ANTHROPIC, GEMINI, OPENAI, Rules
+from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
 from octavo.core.wire import Format
 from octavo.engine.chat import Chat
 from octavo.engine.fold import Means, Order, fold
@@ -42,12 +42,13 @@ from octavo.engine.outcome import (
     Rejected,
     Skipped,
 )
+from octavo.engine.recent import Recent
 from octavo.engine.scene import Scene, policy_of
 from octavo.errors import BadInput, OctavoError, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
 from octavo.store.store import Store
-from octavo.store.values import Conversation, ForConversation, ForModel, Scope
+from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
 
 log = logging.getLogger(__name__)
 
@@ -101,10 +102,13 @@ class Engine:
         self.clock = clock
         self.worker = new_id()
         self._defaults: dict[str, Json] = {"model": model, "policy": policy}
+        self._given = provider is not None
         self._summariser = summariser
         self._hooks = tuple(hooks)
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
+        self.recent = Recent()
         self._states: dict[str, State] = {}
+        self._guesses: dict[str | None, str] = {}
 
     @classmethod
     async def open(cls, where: str | Path = "sqlite://", **options: object) -> Engine:
@@ -146,12 +150,18 @@ class Engine:
 
     async def settings_of(self, conversation: str | None = None) -> dict[str, Json]:
         """Resolve the settings: conversation before model before global before the engine's own."""
-        own = await self.store.settings.resolve(conversation=conversation)
-        model = own.get("model") or self._defaults["model"]
-        resolved = (
-            await self.store.settings.resolve(model=str(model), conversation=conversation) if model else own
-        )
-        return {**self._defaults, **resolved, "model": model}
+        # One statement, since the model is nearly always the one it was before.
+        guess = str(self._guesses.get(conversation) or self._defaults["model"] or "")
+        scopes: list[Scope] = [Everywhere(), ForModel(guess)]
+        if conversation is not None:
+            scopes.append(ForConversation(conversation))
+        everywhere, of_model, *own = await self.store.settings.of_scopes(*scopes)
+        here = own[0] if own else {}
+        model = here.get("model") or everywhere.get("model") or self._defaults["model"]
+        if model != guess:
+            self._guesses[conversation] = str(model or "")
+            of_model = await self.store.settings.of_scope(ForModel(str(model))) if model else {}
+        return {**self._defaults, **everywhere, **of_model, **here, "model": model}
 
     async def configure(self, scope: Scope, settings: Mapping[str, Json]) -> None:
         """Change settings at one level; what does not make sense is refused before anything is changed."""
@@ -177,13 +187,10 @@ class Engine:
     # Models
 
     def rules_of(self, model: str) -> Rules:
-        """Give what the model's provider demands; its name tells, where there is no key to open it with."""
-        try:
+        """Give what the model's provider demands; its name tells as long as it is not opened, which takes a while."""
+        if self._given or model in self.models.opened or not model:
             return self.models.provider(model).rules
-        except UsageError:
-            if not model:
-                raise
-            return _rules_by_name(model)
+        return _rules_by_name(model)
 
     def format_of(self, model: str) -> Format:
         return cast(Format, self.rules_of(model).name)
@@ -355,11 +362,14 @@ def _open_provider(model: str) -> tuple[Provider, str]:
     return open_provider(model, read_settings(os.environ)), resolve(model).model
 
 
+_RULES = {"openai": OPENAI, "azure": OPENAI, "anthropic": ANTHROPIC, "google": GEMINI}
+
+
 def _rules_by_name(model: str) -> Rules:
     from octavo.providers.catalogue import resolve
 
     try:
-        return {"anthropic": ANTHROPIC, "google": GEMINI}.get(resolve(model).provider, OPENAI)
+        return _RULES.get(resolve(model).provider, COMPATIBLE)
     except UnknownModel:
         return OPENAI
 

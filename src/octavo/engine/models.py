@@ -6,17 +6,16 @@ knows what one has found out.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from octavo.core.budget import ModelCard
-from octavo.core.context import Context
-from octavo.core.messages import Message
 from octavo.core.plain import Json
 from octavo.errors import BadInput, UnknownModel
 from octavo.meters.calibration import Calibration, dump, load
 from octavo.meters.cards import Book, shipped
-from octavo.meters.meter import Meter
+from octavo.meters.meter import Meter, Survey
 from octavo.protocols import Provider
 from octavo.store.store import Store
 
@@ -24,6 +23,8 @@ LEARNED = "learned:"
 """Notes in the store: what was found out about a model."""
 LOCAL = "local/"
 """How the names of models in this process begin."""
+SAVED_EVERY = 5.0
+"""Seconds between two times that what bills taught is stored: what a crash loses of it, the next bills teach again."""
 SMALLEST_WINDOW = 1_024
 """An overflow error that names a smaller window is not believed."""
 
@@ -38,6 +39,9 @@ class Models:
     book: Book = field(default_factory=shipped)
     opened: dict[str, tuple[Provider, str]] = field(default_factory=dict)
     meters: dict[str, Meter] = field(default_factory=dict)
+    clock: Callable[[], float] = time.monotonic
+    _unsaved: set[str] = field(default_factory=set)
+    _due: float = 0.0
 
     def provider(self, model: str) -> Provider:
         """Give the provider that serves a model, opened once."""
@@ -72,28 +76,39 @@ class Models:
             card = replace(card, window=window, assumed=False) if isinstance(window, int) else card
         return card
 
-    async def learn_bill(self, model: str, context: Context, billed: int, known: dict[Message, int]) -> None:
+    async def learn_bill(self, model: str, sent: Survey, billed: int) -> None:
         """Calibrate by what the provider billed for a context."""
+        if billed <= 0:
+            return
         meter = await self.meter(model)
-        if billed > 0:
-            await self._keep(model, Meter(meter.card, meter.learn(context, billed, known)))
+        self.meters[model] = Meter(meter.card, meter.learn_from(sent, billed))
+        self._unsaved.add(model)
+        if self.clock() >= self._due:
+            await self.save()
 
     async def learn_window(self, model: str, window: int) -> ModelCard:
         """Believe an overflow error about the size of the window."""
         meter = await self.meter(model)
         card = replace(meter.card, window=max(SMALLEST_WINDOW, min(window, meter.card.window)))
-        await self._keep(model, Meter(card, meter.calibration))
+        self.meters[model] = Meter(card, meter.calibration)
+        self._unsaved.add(model)
+        await self.save()
         return card
 
-    async def _keep(self, model: str, meter: Meter) -> None:
-        self.meters[model] = meter
-        learned: dict[str, Json] = {
-            "window": meter.card.window,
-            "calibration": dump(meter.calibration),
-        }
-        await self.store.set_note(LEARNED + model, learned)
+    async def save(self) -> None:
+        """Keep in the store what was learned since the last time."""
+        self._due = self.clock() + SAVED_EVERY
+        while self._unsaved:
+            model = self._unsaved.pop()
+            meter = self.meters[model]
+            learned: dict[str, Json] = {
+                "window": meter.card.window,
+                "calibration": dump(meter.calibration),
+            }
+            await self.store.set_note(LEARNED + model, learned)
 
     async def close(self) -> None:
+        await self.save()
         for provider in {id(provider): provider for provider, _ in self.opened.values()}.values():
             await provider.close()
         self.opened.clear()

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from octavo.core.budget import Budget, Overhead, Reading
-from octavo.core.context import Context, Recipe, build_context
+from octavo.core.context import UNSENT, Context, Recipe, build_context
 from octavo.core.harden import Hardened, harden
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.plain import Json
@@ -24,7 +25,7 @@ from octavo.core.tools import Tool
 from octavo.engine.models import Models
 from octavo.engine.outcome import Usage
 from octavo.errors import BadInput
-from octavo.meters.meter import Meter
+from octavo.meters.meter import Meter, Survey
 from octavo.store.store import Store
 from octavo.store.values import Ingredients
 
@@ -36,7 +37,7 @@ EMPTY = Ingredients(leading=(), snapshot=None, retained=(), carried=None)
 POLICY_SETTINGS = ("auto", "prepare", "soft", "hard", "retained", "minimum", "prompt")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Scene:
     """A tip, seen by one model."""
 
@@ -48,20 +49,35 @@ class Scene:
     policy: Policy
     budget: Budget
     recipe: Recipe
-    context: Context
-    reading: Reading
-    counts: Mapping[Message, int]
-    """Stored counts of messages that are sent."""
+    survey: Survey
+    """Of the context."""
+    counts: dict[Message, int]
+    """Stored counts of messages that are sent; shared by scenes that grow from one another: a count never changes."""
+    shortened: bool
+    """Whether some tool output is shown by head and tail."""
     settings: Mapping[str, Json]
     serving: str | None
     """The snapshot that serves the tip; a new version of it is made from the one before."""
 
+    @cached_property
+    def context(self) -> Context:
+        """What would be sent."""
+        return build_context(self.recipe)
+
+    @cached_property
+    def reading(self) -> Reading:
+        return self.meter.reading(self.survey)
+
     @property
     def turn(self) -> str:
         """The user message that opened the turn which is going on."""
-        nodes = self.recipe.retained
-        found = next((node.id for node in reversed(nodes) if opens_turn(node.message)), None)
-        return found or (self.recipe.carried.id if self.recipe.carried else "")
+        # Looked for from the end: it is nearly always among the last messages of a long branch.
+        recipe = self.recipe
+        cutoff = recipe.snapshot.cutoff_depth if recipe.snapshot else 0
+        for node in reversed(recipe.branch):
+            if node.depth > cutoff and node.status not in UNSENT and opens_turn(node.message):
+                return node.id
+        return recipe.carried.id if recipe.carried else ""
 
     @property
     def history(self) -> int:
@@ -110,6 +126,11 @@ def policy_of(settings: Mapping[str, Json], meter: Meter) -> Policy:
     return adjust(preset(name), meter.card, chosen)
 
 
+def whole(value: Json) -> int | None:
+    """Read a setting that is a number of tokens."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 async def load_scene(
     store: Store,
     models: Models,
@@ -120,13 +141,12 @@ async def load_scene(
     settings: Mapping[str, Json],
     tools: tuple[Tool, ...] = (),
     pending: tuple[Message, ...] = (),
-    reply: int | None = None,
     without: Snapshot | None = None,
 ) -> Scene:
     """Load what is stored about a tip and measure what would be sent; as if `without` had never been made."""
     meter = await models.meter(model)
     unit = meter.unit.name
-    policy = policy_of(settings, meter)
+    policy, reply = policy_of(settings, meter), whole(settings.get("reply"))
     stored = await store.context(tip, tokenizer=unit) if tip else EMPTY
     serving = stored.snapshot.id if stored.snapshot else None
     if without is not None and tip:
@@ -145,12 +165,13 @@ async def load_scene(
         voice=policy.voice,
     )
     counts = {node.message: node.counts[unit] for node in stored.branch}
-    reading, budget = _weigh(recipe, meter, policy, counts, reply)
+    survey = meter.survey(build_context(recipe), counts)
+    budget = _budget(meter, policy, meter.reading(survey), reply)
     shortened = _bounded(recipe, meter, budget)
     if shortened is not recipe:
-        recipe = shortened
-        counts = {node.message: meter.count_node(node) for node in recipe.branch}
-        reading, budget = _weigh(recipe, meter, policy, counts, reply)
+        counts = {node.message: meter.count_node(node) for node in shortened.branch}
+        survey = meter.survey(build_context(shortened), counts)
+        budget = _budget(meter, policy, meter.reading(survey), reply)
     return Scene(
         conversation=conversation,
         tip=tip or "",
@@ -158,13 +179,54 @@ async def load_scene(
         meter=meter,
         policy=policy,
         budget=budget,
-        recipe=recipe,
-        context=build_context(recipe),
-        reading=reading,
+        recipe=shortened,
+        survey=survey,
         counts=counts,
+        shortened=shortened is not recipe,
         settings=settings,
         serving=serving,
     )
+
+
+def grown(scene: Scene, node: Node) -> Scene | None:
+    """Give the scene one message further down, without loading it again; None where that takes a new look."""
+    recipe, message, unit = scene.recipe, node.message, scene.meter.unit.name
+    covered_files = recipe.snapshot is not None and bool(recipe.snapshot.files)
+    if (
+        (scene.tip != (node.parent or ""))
+        or scene.shortened
+        or recipe.pending
+        or message.role == "system"
+        or node.status in UNSENT
+        or (message.attachments and covered_files)
+        or unit not in node.counts
+        or (message.results and node.counts[unit] > scene.budget.available // OUTPUT_SHARE)
+    ):
+        return None
+    tokens = scene.counts[message] = node.counts[unit]
+    return _weighed(
+        replace(
+            scene,
+            tip=node.id,
+            recipe=replace(recipe, branch=(*recipe.branch, node)),
+            survey=scene.meter.grow(scene.survey, message, tokens),
+        )
+    )
+
+
+def renewed(scene: Scene, meter: Meter) -> Scene | None:
+    """Give the scene as its meter sees it now; None where that takes a new look."""
+    if meter is scene.meter:
+        return scene
+    survey = meter.taken_over(scene.survey, scene.meter)
+    if survey is None or meter.card != scene.meter.card or scene.shortened:
+        return None
+    return _weighed(replace(scene, meter=meter, survey=survey))
+
+
+def _weighed(scene: Scene) -> Scene:
+    reply = whole(scene.settings.get("reply"))
+    return replace(scene, budget=_budget(scene.meter, scene.policy, scene.reading, reply))
 
 
 async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Ingredients:
@@ -203,17 +265,14 @@ async def _counted(store: Store, stored: Ingredients, meter: Meter) -> Ingredien
     return replace(stored, leading=with_counts(stored.leading), retained=with_counts(stored.retained))
 
 
-def _weigh(
-    recipe: Recipe, meter: Meter, policy: Policy, counts: Mapping[Message, int], reply: int | None
-) -> tuple[Reading, Budget]:
-    reading = meter.read(build_context(recipe), counts)
+def _budget(meter: Meter, policy: Policy, reading: Reading, reply: int | None) -> Budget:
     sections = dict(reading.breakdown)
     overhead = Overhead(
         system=sections.get("system", 0) + sections.get("frame", 0),
         tools=sections.get("tools", 0),
         pins=sections.get("pins", 0),
     )
-    return reading, budget_for(policy, meter.card, overhead=overhead, reply=reply)
+    return budget_for(policy, meter.card, overhead=overhead, reply=reply)
 
 
 def _bounded(recipe: Recipe, meter: Meter, budget: Budget) -> Recipe:

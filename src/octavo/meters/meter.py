@@ -71,6 +71,14 @@ class Running:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A context that was gone through: its request as far as it is written, and what its sections cost."""
+
+    running: Running
+    sections: Mapping[str, int]
+
+
 class Meter:
     """Counts for one model; `calibration` is what is known of its bills so far."""
 
@@ -184,21 +192,27 @@ class Meter:
 
     def read(self, context: Context, known: Mapping[Message, int] = NOTHING_KNOWN) -> Reading:
         """Measure a context; `known` are stored counts, and only other messages are counted."""
-        running, sections = self._survey(context, known)
-        prediction = self.predict(running)
+        return self.reading(self.survey(context, known))
+
+    def reading(self, survey: Survey) -> Reading:
+        """Say what a context that was gone through costs."""
+        prediction = self.predict(survey.running)
         return Reading(
             tokens=prediction.tokens,
             basis=prediction.basis,
             error_bound=prediction.bound,
-            breakdown=_balanced(sections, prediction.tokens),
+            breakdown=_balanced(survey.sections, prediction.tokens),
         )
 
     def learn(
         self, context: Context, billed: int, known: Mapping[Message, int] = NOTHING_KNOWN
     ) -> Calibration:
         """Learn from the input tokens a provider billed or counted for a context; give the new calibration."""
-        running, _ = self._survey(context, known)
-        learned = observe(self.calibration, running.request, billed)
+        return self.learn_from(self.survey(context, known), billed)
+
+    def learn_from(self, survey: Survey, billed: int) -> Calibration:
+        """Learn from the bill for a context that was gone through."""
+        learned = observe(self.calibration, survey.running.request, billed)
         if learned.misfit and not self.calibration.misfit:
             log.warning(
                 "%s is billed as if it used another vocabulary than %s", self.card.name, self.unit.name
@@ -210,7 +224,8 @@ class Meter:
         key = self.start(context.system, context.tools).key
         return self.calibration.fit.constant(key) is not None
 
-    def _survey(self, context: Context, known: Mapping[Message, int]) -> tuple[Running, dict[str, int]]:
+    def survey(self, context: Context, known: Mapping[Message, int] = NOTHING_KNOWN) -> Survey:
+        """Go through a context, message by message."""
         running = self.start(context.system, context.tools)
         tools = self.count_tools(context.tools)
         sections = {
@@ -223,7 +238,25 @@ class Meter:
             for message in messages:
                 running = self.extend(running, message, known.get(message) if known else None)
             sections[name] = running.tokens - before
-        return running, sections
+        return Survey(running, sections)
+
+    def grow(self, survey: Survey, message: Message, tokens: int | None = None) -> Survey:
+        """Go on with a survey that ends in retained messages: one more of them."""
+        running = self.extend(survey.running, message, tokens)
+        more = running.tokens - survey.running.tokens
+        return Survey(running, {**survey.sections, "retained": survey.sections["retained"] + more})
+
+    def taken_over(self, survey: Survey, before: Meter) -> Survey | None:
+        """Take over what an earlier state of this meter went through; None when that must be done again."""
+        if before.unit.name != self.unit.name or before._oddities != self._oddities:
+            return None
+        running = survey.running
+        if running.anchor and self._anchors.get(running.anchor.digest) != running.anchor:
+            return None
+        anchor = self._anchors.get(running.digest.hex())
+        if anchor is not None:
+            running = replace(running, anchor=anchor, suspect="", odd_before=running.odd)
+        return Survey(running, survey.sections)
 
 
 def _has_media(message: Message) -> bool:

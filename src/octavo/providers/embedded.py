@@ -23,13 +23,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from octavo.core.fields import JsonObject
-from octavo.core.protocol import Rules
+from octavo.core.protocol import COMPATIBLE, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.errors import BadReply, ProviderError, UsageError
 from octavo.providers.faults import Fault, classify
 from octavo.providers.gguf import MODEL_FILES
-from octavo.providers.openai import COMPATIBLE, ChatCompletions, open_openai
+from octavo.providers.openai import ChatCompletions, open_openai
 from octavo.providers.sdk import demand
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Local, Patience

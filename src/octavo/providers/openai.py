@@ -11,12 +11,12 @@ import ipaddress
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from octavo.core.fields import JsonObject
-from octavo.core.protocol import OPENAI, Rules
+from octavo.core.protocol import COMPATIBLE, OPENAI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.providers.chunks import Answer
@@ -40,8 +40,6 @@ ADAPTABLE = frozenset({*LIMITS, "temperature", "stream_options"})
 REFUSALS = frozenset({"unsupported_parameter", "unsupported_value"})
 NO_KEY = "none"
 """The library insists on a key; servers that need none ignore it."""
-COMPATIBLE = replace(OPENAI, alternate=True, user_first=True, system_front=True)
-"""Chat templates of open models raise errors where OpenAI is lenient, so other servers get the strictest order."""
 
 
 @dataclass(slots=True)

@@ -158,7 +158,11 @@ class Settings:
 
     async def of_scope(self, scope: Scope) -> dict[str, Json]:
         """Give what is set at one level."""
-        return await self._database.read(lambda c: settings.of_scope(c, scope))
+        return (await self.of_scopes(scope))[0]
+
+    async def of_scopes(self, *scopes: Scope) -> tuple[dict[str, Json], ...]:
+        """Give what is set at each of several levels."""
+        return await self._database.read(lambda c: settings.of_scopes(c, scopes))
 
     async def resolve(self, *, model: str | None = None, conversation: str | None = None) -> dict[str, Json]:
         """Give what holds: conversation before model before everywhere."""

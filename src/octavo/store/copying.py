@@ -68,6 +68,7 @@ async def _copy(
             title=source.title if title is None else title,
             messages=len(numbers),
             deletions=0,
+            revision=0,
             created=now,
             updated=now,
         )
@@ -76,7 +77,7 @@ async def _copy(
     for batch in _batches(numbers):
         await _copy_messages(connection, batch, target, ids)
     await _copy_snapshots(connection, source.id, target, ids)
-    for key, value in (await settings.of_scope(connection, ForConversation(source.id))).items():
+    for key, value in (await settings.of_scopes(connection, [ForConversation(source.id)]))[0].items():
         await settings.put(connection, ForConversation(target), key, value)
     where = conversation.c.id == target
     tip_id = None if tip is None else ids[plain_id(tip)]

@@ -36,7 +36,13 @@ async def add(connection: AsyncConnection, place: PinPlace) -> None:
 
 
 async def remove(connection: AsyncConnection, place: PinPlace) -> bool:
+    where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == place.node))
+    if where is None:
+        return False
+    await lock(connection, where)
     gone = await connection.execute(sa.delete(pin).where(_at(place)))
+    if gone.rowcount:
+        await touch(connection, where)
     return bool(gone.rowcount)
 
 

@@ -118,7 +118,12 @@ async def _note_deletion(connection: AsyncConnection, conversation_id: str, *, m
     await connection.execute(
         sa.update(conversation)
         .where(c.id == conversation_id)
-        .values(deletions=c.deletions + 1, messages=c.messages - messages, updated=rows.now())
+        .values(
+            deletions=c.deletions + 1,
+            revision=c.revision + 1,
+            messages=c.messages - messages,
+            updated=rows.now(),
+        )
     )
 
 

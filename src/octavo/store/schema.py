@@ -132,6 +132,7 @@ conversation = sa.Table(
     sa.Column("tip_id", Id),
     sa.Column("messages", sa.Integer, nullable=False),
     sa.Column("deletions", sa.Integer, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
     sa.Column("created", sa.BigInteger, nullable=False),
     sa.Column("updated", sa.BigInteger, nullable=False),
     sa.Column("archived", sa.BigInteger),

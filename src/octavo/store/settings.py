@@ -5,7 +5,7 @@ The nearest level wins: conversation, then model, then everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -46,14 +46,15 @@ async def forget(connection: AsyncConnection, scope: Scope) -> None:
     await connection.execute(sa.delete(setting).where(setting.c.scope == scope_text(scope)))
 
 
-async def of_scope(connection: AsyncConnection, scope: Scope) -> dict[str, Json]:
-    """Give what is set at one level."""
+async def of_scopes(connection: AsyncConnection, scopes: Sequence[Scope]) -> tuple[dict[str, Json], ...]:
+    """Give what is set at each of several levels, in one statement."""
+    levels: dict[str, dict[str, Json]] = {scope_text(scope): {} for scope in scopes}
     found = await connection.execute(
-        sa.select(setting.c.key, setting.c.value)
-        .where(setting.c.scope == scope_text(scope))
-        .order_by(setting.c.key)
+        sa.select(setting).where(setting.c.scope.in_(list(levels))).order_by(setting.c.key)
     )
-    return {row.key: row.value for row in found}
+    for row in found:
+        levels[row.scope][row.key] = row.value
+    return tuple(levels[scope_text(scope)] for scope in scopes)
 
 
 async def resolve(
@@ -65,9 +66,7 @@ async def resolve(
         levels.append(ForModel(model))
     if conversation_id is not None:
         levels.append(ForConversation(conversation_id))
-    rank = {scope_text(scope): i for i, scope in enumerate(levels)}
-    found = await connection.execute(sa.select(setting).where(setting.c.scope.in_(list(rank))))
-    return {row.key: row.value for row in sorted(found, key=lambda row: (rank[row.scope], row.key))}
+    return {key: value for level in await of_scopes(connection, levels) for key, value in level.items()}
 
 
 async def put_note(connection: AsyncConnection, key: str, value: Json) -> None:
@@ -78,6 +77,17 @@ async def get_note(connection: AsyncConnection, key: str) -> Json:
     """Give a note; None when there is none."""
     found: Json = await connection.scalar(sa.select(note.c.value).where(note.c.key == key))
     return found
+
+
+async def notes(connection: AsyncConnection, start: str) -> dict[str, Json]:
+    """Give the notes whose keys begin in the same way, by what follows that beginning."""
+    found = await connection.execute(sa.select(note).where(note.c.key.startswith(start, autoescape=True)))
+    return {row.key.removeprefix(start): row.value for row in found}
+
+
+async def remove_note(connection: AsyncConnection, key: str) -> bool:
+    """Forget a note; false when there was none."""
+    return bool((await connection.execute(sa.delete(note).where(note.c.key == key))).rowcount)
 
 
 async def _upsert(connection: AsyncConnection, table: sa.Table, key: Mapping[str, str], value: Json) -> None:

@@ -38,6 +38,7 @@ from octavo.store.transfer.planting import Planting
 from octavo.store.transfer.source import read_values
 from octavo.store.values import (
     TIP,
+    Added,
     Conversation,
     Details,
     Entry,
@@ -177,7 +178,14 @@ class Store:
         select: bool = True,
     ) -> Branch:
         """Add messages one below the other: all of them or none."""
-        entries = [_checked(one if isinstance(one, Entry) else Entry(message=one)) for one in messages]
+        entries = [one if isinstance(one, Entry) else Entry(message=one) for one in messages]
+        return (await self.add(conversation, entries, parent=parent, select=select)).nodes
+
+    async def add(
+        self, conversation: str, entries: Iterable[Entry], *, parent: str | None = TIP, select: bool = True
+    ) -> Added:
+        """Add messages one below the other; tells also at which revision of the conversation that was."""
+        entries = [_checked(entry) for entry in entries]
         return await self._database.write(
             lambda c: tree.append(c, conversation, entries, parent, select=select)
         )
@@ -201,7 +209,7 @@ class Store:
             made = await tree.create(connection, title, owner, conversation)
             for key, value in (values or {}).items():
                 await settings.put(connection, ForConversation(made.id), key, value)
-            return await tree.append(connection, made.id, entries, None, select=True)
+            return (await tree.append(connection, made.id, entries, None, select=True)).nodes
 
         return await self._database.write(work)
 
@@ -334,6 +342,14 @@ class Store:
 
     async def set_note(self, key: str, value: Json) -> None:
         await self._database.write(lambda c: settings.put_note(c, key, value))
+
+    async def notes(self, start: str) -> dict[str, Json]:
+        """Give the notes whose keys begin in the same way, by what follows that beginning."""
+        return await self._database.read(lambda c: settings.notes(c, start))
+
+    async def remove_note(self, key: str) -> bool:
+        """Forget a note; false when there was none."""
+        return await self._database.write(lambda c: settings.remove_note(c, key))
 
     async def export(self, path: Path, conversations: Sequence[str]) -> None:
         """Write conversations as JSON Lines, all of them as they are at one moment; all of the file or none of it."""

@@ -27,19 +27,31 @@ from octavo.store.schema import (
     message_token,
     plain_id,
 )
-from octavo.store.values import TIP, Conversation, Entry
+from octavo.store.values import TIP, Added, Conversation, Entry
 from octavo.store.walk import jump_depth, spine
 
 BATCH = 1_000
 """Rows sent to the database at once."""
 
+# Made once: to put these together each time costs as much as to run them.
+_LOCKED = sa.select(conversation).where(conversation.c.id == sa.bindparam("locked")).with_for_update()
+_INSERTS = {table: sa.insert(table) for table in (message, large_text, attachment, message_token)}
+_GROWN = (
+    sa.update(conversation)
+    .where(conversation.c.id == sa.bindparam("grown"))
+    .values(updated=sa.bindparam("now"), messages=conversation.c.messages + sa.bindparam("added"))
+)
+_MOVED = _GROWN.values(tip_id=sa.bindparam("tip"))
+_CHANGED = (
+    sa.update(conversation)
+    .where(conversation.c.id == sa.bindparam("changed"))
+    .values(updated=sa.bindparam("now"), revision=conversation.c.revision + 1)
+)
+
 
 async def lock(connection: AsyncConnection, conversation_id: str) -> rows.Row:
     """Take the conversation for the rest of the transaction (SQLite's transaction has taken the whole file)."""
-    found = await connection.execute(
-        sa.select(conversation).where(conversation.c.id == conversation_id).with_for_update()
-    )
-    row = found.one_or_none()
+    row = (await connection.execute(_LOCKED, {"locked": conversation_id})).one_or_none()
     if row is None:
         raise NotFound(f"there is no conversation {conversation_id}")
     return row
@@ -95,17 +107,21 @@ async def append(
     parent: str | None,
     *,
     select: bool,
-) -> tuple[Node, ...]:
+) -> Added:
     """Add messages one below the other."""
     owner = await lock(connection, conversation_id)
     if parent == TIP:
         parent = owner.tip_id
     if repeated := await _repeated(connection, owner.id, entries):
-        return repeated
+        return Added(nodes=repeated, revision=owner.revision)
     place = await find_place(connection, owner.id, parent)
     nodes = await insert(connection, place, entries)
-    await touch(connection, owner.id, added=len(nodes), tip=nodes[-1].id if select and nodes else None)
-    return nodes
+    grown = {"grown": owner.id, "now": rows.now(), "added": len(nodes)}
+    if select and nodes:
+        await connection.execute(_MOVED, {**grown, "tip": nodes[-1].id})
+    else:
+        await connection.execute(_GROWN, grown)
+    return Added(nodes=nodes, revision=owner.revision)
 
 
 async def _repeated(
@@ -170,26 +186,17 @@ class Batch:
 
     async def flush(self, connection: AsyncConnection) -> None:
         if self.messages:
-            await connection.execute(sa.insert(message), self.messages)
+            await connection.execute(_INSERTS[message], self.messages)
             self.messages.clear()
         for table, waiting in self.beside.items():
             if waiting:
-                await connection.execute(sa.insert(table), waiting)
+                await connection.execute(_INSERTS[table], waiting)
                 waiting.clear()
 
 
-async def touch(
-    connection: AsyncConnection, conversation_id: str, *, added: int = 0, tip: str | None = None
-) -> None:
-    """Note that a conversation changed."""
-    values: dict[str, Any] = {"updated": rows.now()}
-    if added:
-        values["messages"] = conversation.c.messages + added
-    if tip:
-        values["tip_id"] = tip
-    await connection.execute(
-        sa.update(conversation).where(conversation.c.id == conversation_id).values(**values)
-    )
+async def touch(connection: AsyncConnection, conversation_id: str) -> None:
+    """Note that something about the messages of a conversation changed."""
+    await connection.execute(_CHANGED, {"changed": conversation_id, "now": rows.now()})
 
 
 async def finish(connection: AsyncConnection, id: str, entry: Entry) -> Node:
@@ -272,6 +279,7 @@ async def create(connection: AsyncConnection, title: str, owner: str, id: str | 
         "title": title,
         "messages": 0,
         "deletions": 0,
+        "revision": 0,
         "created": now,
         "updated": now,
     }
@@ -320,5 +328,5 @@ async def append_sibling(connection: AsyncConnection, id: str, entry: Entry, *, 
     ).one_or_none()
     if row is None:
         raise NotFound(f"there is no message {id}")
-    (node,) = await append(connection, row.conversation_id, [entry], row.parent_id, select=select)
-    return node
+    added = await append(connection, row.conversation_id, [entry], row.parent_id, select=select)
+    return added.nodes[0]

@@ -29,6 +29,17 @@ class Conversation:
     created: str
     updated: str
     archived: bool
+    revision: int
+    """Grows when contexts of tips that exist may change: with snapshots, pins and deletions, not with new messages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """Messages as they were stored."""
+
+    nodes: Branch
+    revision: int
+    """The conversation's revision at that moment: what was known of the parent at this revision still holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,7 +90,7 @@ async def _export_one(connection: AsyncConnection, conversation_id: str, write: 
             key: value for key, value in rows.snapshot_row(snapshot, found.id).items() if key not in _DERIVED
         }
         tell("snapshot", **{**place, "digest": snapshot.digest.hex()})
-    for key, value in (await settings.of_scope(connection, ForConversation(found.id))).items():
+    for key, value in (await settings.of_scopes(connection, [ForConversation(found.id)]))[0].items():
         # Boxed, because null is a value a setting can have.
         tell("setting", key=key, value=[value])
     for pin in await pins.of_conversation(connection, found.id):

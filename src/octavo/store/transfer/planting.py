@@ -126,6 +126,7 @@ class Planting:
                 title=opening.title if self._title is None else self._title,
                 messages=0,
                 deletions=0,
+                revision=0,
                 created=created,
                 updated=updated,
                 archived=updated if opening.archived else None,

@@ -42,6 +42,7 @@ def _conversations() -> None:
         sa.Column("tip_id", _ID),
         sa.Column("messages", sa.Integer, nullable=False),
         sa.Column("deletions", sa.Integer, nullable=False),
+        sa.Column("revision", sa.Integer, nullable=False),
         sa.Column("created", sa.BigInteger, nullable=False),
         sa.Column("updated", sa.BigInteger, nullable=False),
         sa.Column("archived", sa.BigInteger),

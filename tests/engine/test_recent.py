@@ -1,0 +1,96 @@
+"""A turn costs what is new in it: the scene at hand goes along, and is given up when anybody changed anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
+from octavo.engine.recent import Recent
+from octavo.store.values import Ingredients
+from tests.engine.conftest import MODEL, MakeEngine
+
+pytestmark = pytest.mark.anyio
+
+
+def count_loads(engine: Engine) -> list[str]:
+    """Note every time the context of a tip is read from the store."""
+    loads: list[str] = []
+    read = engine.store.context
+
+    async def context(tip: str, *, tokenizer: str | None = None) -> Ingredients:
+        loads.append(tip)
+        return await read(tip, tokenizer=tokenizer)
+
+    engine.store.context = context  # type: ignore[method-assign]
+    return loads
+
+
+async def say(chat: Chat, *texts: str) -> None:
+    for text in texts:
+        async for _ in chat.turn(text):
+            pass
+
+
+async def test_after_the_first_look_turns_read_nothing_again(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    await say(chat, "one")
+    loads = count_loads(engine)
+    await say(chat, "two", "three", "four")
+    await chat.usage()
+    await chat.context()
+    assert loads == []
+    assert [node.message.text for node in await chat.branch()][::2] == ["one", "two", "three", "four"]
+
+
+async def test_what_another_engine_changed_is_seen_at_the_next_turn(make: MakeEngine) -> None:
+    engine, other = await make(), await make()
+    chat = await engine.create()
+    await say(chat, *(f"question {n} about port {8000 + n}" for n in range(12)))
+    elsewhere = await other.chat(chat.id)
+    loads = count_loads(engine)
+    first = (await chat.branch())[0].id
+
+    await elsewhere.pin(first)
+    assert (await chat.scene()).recipe.pins
+    await elsewhere.unpin(first)
+    assert not (await chat.scene()).recipe.pins
+    await elsewhere.compress(keep=0)
+    folded = await chat.scene()
+    assert folded.serving
+    assert folded.recipe.snapshot is not None
+    await elsewhere.undo()
+    assert (await chat.scene()).serving is None
+    await elsewhere.delete_message(first)
+    assert (await chat.scene()).recipe.branch[0].status == "deleted"
+    assert len(loads) == 5
+
+
+async def test_other_settings_models_and_tips_are_looked_at_anew(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    await say(chat, "one", "two")
+    loads = count_loads(engine)
+    await chat.set(system="Answer in verse.")
+    assert (await chat.usage()).reading.breakdown[0][0] == "system"
+    await chat.set(model="claude-sonnet-4-5")
+    assert (await chat.scene()).meter.card.name != MODEL
+    await chat.set(model=MODEL)
+    branch = await chat.branch()
+    await chat.checkout(branch[0].id)
+    await engine.store.move_tip(chat.id, branch[1].id, expected=branch[-1].id)
+    assert (await chat.scene()).tip == branch[1].id
+    assert len(loads) == 3
+
+
+async def test_only_so_many_conversations_are_remembered(make: MakeEngine) -> None:
+    engine = await make()
+    engine.recent = Recent(2)
+    chats = [await engine.create() for _ in range(3)]
+    for chat in chats:
+        await say(chat, "hello")
+    loads = count_loads(engine)
+    for chat in reversed(chats):
+        await chat.usage()
+    assert loads == [await chats[0].tip()]
