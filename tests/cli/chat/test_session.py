@@ -128,7 +128,7 @@ def test_the_summary_is_shown_edited_compared_and_listed(run: Run) -> None:
         "/summary diff",
         "/summary versions",
     )
-    assert "<conversation_summary" in shown
+    assert "<earlier" in shown
     assert "The summary is version 2 now; /undo brings the other back." in shown
     assert "+They spoke of ports." in shown
     assert re.search(r"^2\*  up to message 4  version 2  edited  active", shown, re.MULTILINE)

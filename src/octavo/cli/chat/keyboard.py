@@ -134,6 +134,7 @@ class LineEditor:
 
     def __init__(self, *, history: InputHistory, suggest: Suggest, status: Callable[[], Line]) -> None:
         self._history = history
+        self._suggest = suggest
         self._shelves: dict[int, dict[int, str]] = {}
         self._place = _Place()
         self._entered: Draft | None = None
@@ -259,7 +260,21 @@ class LineEditor:
         for new_line in (("escape", "enter"), ("c-j",)):
             keys.add(*new_line)(lambda event: event.current_buffer.insert_text("\n"))
         keys.add("c-c")(self._interrupt)
+        keys.add("tab")(self._complete)
         return keys
+
+    def _complete(self, event: KeyPressEvent) -> None:
+        """Complete at once what can only be one thing; the usual way drops a Tab that is typed fast."""
+        buffer, state = event.current_buffer, event.current_buffer.complete_state
+        if state is not None and (state.current_completion or len(state.completions) > 1):
+            buffer.complete_next()
+            return
+        length, fitting = self._suggest(buffer.document.text_before_cursor)
+        found = [text for text, _ in fitting]
+        if len(found) == 1:
+            buffer.apply_completion(Completion(found[0], start_position=-length))
+        elif found:
+            buffer.start_completion(insert_common_part=True)
 
     def _enter(self, event: KeyPressEvent) -> None:
         buffer = event.current_buffer
