@@ -78,6 +78,29 @@ def test_tool_calls_keep_their_results_and_the_task_goes_along() -> None:
     assert check(read("openai", result.messages), RULES["openai"]) == ()
 
 
+def test_a_question_that_would_crowd_out_everything_else_is_left_to_the_extracts() -> None:
+    history = agent()
+    history[0]["content"] = (
+        "Fix the failing test in tests/test_ports.py. " + "It fails for a reason I forgot. " * 12
+    )
+    roomy = octavo.compress(history, budget=1_400, keep=0.05, meter="chars4")
+    assert history[0] in roomy.messages
+    tight = octavo.compress(history, budget=300, keep=0.05, meter="chars4")
+    assert history[0] not in tight.messages
+    assert "tests/test_ports.py" in text(tight.messages)
+    assert tight.after > 270
+
+
+def test_a_budget_in_which_no_line_fits_still_sends_the_question() -> None:
+    history = agent()
+    history[0]["content"] = "Fix it."
+    result = octavo.compress(history, budget=8, meter="chars4")
+    assert result.messages == [history[0]]
+    history[0]["content"] = "Fix the failing test, please, and all the others too."
+    with pytest.raises(ContextOverflow):
+        octavo.compress(history, budget=8, meter="chars4")
+
+
 def test_anthropic_and_gemini_lists_stay_in_their_format() -> None:
     anthropic = [
         {"role": m["role"], "content": [{"type": "text", "text": m["content"]}]}

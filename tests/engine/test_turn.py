@@ -11,6 +11,7 @@ from octavo.core.messages import Message, ToolCall, assistant
 from octavo.core.protocol import OPENAI, check
 from octavo.core.reply import Chunk, Delta, Reply, Request
 from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
@@ -26,7 +27,7 @@ from octavo.engine.outcome import (
 from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, UnknownModel, WindowExceeded
 from octavo.store.values import ForConversation
 from octavo.testing import ScriptedProvider
-from tests.engine.conftest import MakeEngine, billed
+from tests.engine.conftest import MODEL, MakeEngine, billed
 
 pytestmark = pytest.mark.anyio
 LONG = "The quick brown fox jumps over the lazy dog near port 8080. " * 12
@@ -204,6 +205,11 @@ async def test_an_overflow_without_a_number_is_believed_step_by_step(make: MakeE
     assert all(failure.kind == "window_exceeded" for failure in failures)
     assert len(failures) <= 2
     assert isinstance(seen[-1], Answered)
+    # A guess is not for good: the next process asks for itself.
+    await engine.models.save()
+    assert (await engine.models.meter(MODEL)).card.window < 3_600
+    async with await Engine.open(engine.store.place, model=MODEL) as other:
+        assert (await other.models.meter(MODEL)).card.window == 3_600
 
 
 async def test_a_long_tool_output_is_shown_by_head_and_tail_and_kept_whole(make: MakeEngine) -> None:

@@ -1,6 +1,7 @@
 """A provider that owes nothing to Octavo: it speaks both interfaces and counts with another tokenizer.
 
-A request larger than its window is refused in the provider's own words. What it was sent is kept, byte for byte.
+A request larger than its window, or with torn tool calls, is refused in the provider's own words. What it was sent is
+kept, byte for byte.
 """
 
 from __future__ import annotations
@@ -81,10 +82,14 @@ class Provider:
     """Seconds between two pieces of a stream."""
     counts: bool = True
     """Whether it has `count_tokens`."""
+    factor: float = 1.0
+    """How many times more tokens it counts than its tokenizer."""
     bodies: list[bytes] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     refused: int = 0
     """Requests that were too large."""
+    torn: list[str] = field(default_factory=list)
+    """What was wrong with requests that were no conversation."""
     fail: list[tuple[int, Json]] = field(default_factory=list)
     """Errors to be answered next."""
     hung_up: int = 0
@@ -118,7 +123,10 @@ class Provider:
         body, failed = await self._note(request)
         if failed is not None:
             return failed
-        size = count(body)
+        if wrong := torn_openai(body["messages"]):
+            self.torn.append(wrong)
+            return JSONResponse({"error": {"message": wrong, "type": "invalid_request_error"}}, 400)
+        size = int(count(body) * self.factor)
         if size + (body.get("max_tokens") or 0) > self.window:
             self.refused += 1
             message = (
@@ -212,7 +220,11 @@ class Provider:
         body, failed = await self._note(request)
         if failed is not None:
             return failed
-        size = count(body)
+        if wrong := torn_anthropic(body):
+            self.torn.append(wrong)
+            error = {"type": "invalid_request_error", "message": wrong}
+            return JSONResponse({"type": "error", "error": error}, 400)
+        size = int(count(body) * self.factor)
         if size > self.window:
             self.refused += 1
             said = f"prompt is too long: {size} tokens > {self.window} maximum"
@@ -260,6 +272,43 @@ class Provider:
             return JSONResponse({"type": "error", "error": {"type": "not_found_error", "message": "no"}}, 404)
         body, failed = await self._note(request)
         return failed or JSONResponse({"input_tokens": count(body)})
+
+
+def torn_openai(messages: list[Json]) -> str:
+    """Say what OpenAI would refuse: every call is answered by the messages right behind it, and nothing else is."""
+    waiting: list[str] = []
+    for index, message in enumerate(messages):
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                return f"messages[{index}]: a result without its call"
+            waiting.remove(message["tool_call_id"])
+            continue
+        if waiting:
+            return f"messages[{index}]: these calls have no result: {waiting}"
+        waiting = [call["id"] for call in message.get("tool_calls") or []]
+    return f"these calls have no result: {waiting}" if waiting else ""
+
+
+CACHE_MARKERS = 4
+
+
+def torn_anthropic(body: Json) -> str:
+    """Say what Anthropic would refuse: a first word that is not the user's, torn calls, too many cache markers."""
+    messages = body["messages"]
+    if messages[0]["role"] != "user":
+        return "messages[0]: the first message is the user's"
+    called: set[str] = set()
+    for index, message in enumerate(messages):
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        results = {block["tool_use_id"] for block in blocks if block["type"] == "tool_result"}
+        if results != called:
+            return f"messages[{index}]: calls {called} were answered by {results}"
+        called = {block["id"] for block in blocks if block["type"] == "tool_use"}
+    if called:
+        return f"these calls have no result: {called}"
+    if json.dumps(body).count('"cache_control"') > CACHE_MARKERS:
+        return "too many cache markers"
+    return ""
 
 
 def last_text(body: Json) -> str:

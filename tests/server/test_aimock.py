@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anthropic
 import openai
@@ -94,3 +95,29 @@ async def test_errors_of_a_foreign_fake_pass_through(make_engine: MakeEngine, pe
                 messages=[{"role": "user", "content": "stumble"}],
                 extra_headers={"x-test-id": "gateway"},
             )
+
+
+async def test_a_history_that_is_too_long_reaches_a_foreign_fake_folded(
+    make_engine: MakeEngine, peer: Aimock
+) -> None:
+    """It knows the question by its words, so an answer shows that the newest message came through as it was."""
+    engine = await make_engine(provider=None)
+    history = [
+        {"role": role, "content": f"{role} {turn}: " + "Filler words. " * 75}
+        for turn in range(20)
+        for role in ("user", "assistant")
+    ]
+    messages: Any = [*history, {"role": "user", "content": "greet"}]
+    for model in ("gpt-4o", "claude-3-haiku"):
+        await engine.models.learn_window(model, 4_096)
+    async with clients(engine, peer) as (one, other):
+        first = await one.chat.completions.with_raw_response.create(model="gpt-4o", messages=messages)
+        assert "Zoë 🙂" in (first.parse().choices[0].message.content or "")
+        second = await other.messages.with_raw_response.create(
+            model="claude-3-haiku", max_tokens=50, messages=messages
+        )
+        assert "Zoë 🙂" in str((await second.parse()).content)
+        for headers in (first.headers, second.headers):
+            assert headers["x-octavo-compressed"] == "true"
+            assert int(headers["x-octavo-tokens-after"]) < 4_096 < int(headers["x-octavo-tokens-before"])
+        assert first.headers["x-octavo-conversation"] == second.headers["x-octavo-conversation"]

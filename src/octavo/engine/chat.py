@@ -335,8 +335,8 @@ class Chat:
                     yield AnswerFailed(str(error), "window_exceeded", retryable=False)
                     return
                 sent = ready.scene.meter.read(ready.context, ready.scene.counts).tokens
-                window = error.window or int(sent * UNKNOWN_OVERFLOW)
-                await self._engine.models.learn_window(ready.scene.model, window)
+                window, named = error.window or int(sent * UNKNOWN_OVERFLOW), error.window is not None
+                await self._engine.models.learn_window(ready.scene.model, window, named=named)
 
     async def ready(
         self,
@@ -500,10 +500,17 @@ class Chat:
 
     async def edit_summary(self, id: str, text: str) -> Snapshot:
         """Make a new version of a snapshot with another summary."""
-        await self.snapshot(id)
+        old = await self.snapshot(id)
         if not text.strip():
             raise BadInput("summary", "an empty summary would lose everything it stands for; undo it instead")
-        return await self._engine.store.snapshots.edit(id, text)
+        tokens = await self._spoken_tokens(replace(old, summary=text))
+        return await self._engine.store.snapshots.edit(id, text, tokens_after=tokens)
+
+    async def _spoken_tokens(self, snapshot: Snapshot) -> int:
+        """Count what a snapshot costs in the context."""
+        meter = await self._engine.models.meter(await self._model())
+        voice = policy_of(await self.settings(), meter).voice
+        return sum(meter.count_message(message) for message in speak(snapshot, voice))
 
     async def regenerate_summary(self, id: str, *, focus: str = "") -> Outcome:
         """Make a new version of a snapshot, from the originals, with another focus."""
@@ -568,15 +575,14 @@ class Chat:
         lost = [
             fact for tally in (paper.tallies if paper else ()) for fact in tally.lost if fact.text == item
         ]
-        if not lost:
+        if paper is None or not lost:
             raise NotFound(f"the receipt of this snapshot does not list {item!r} as lost")
         node = await self._engine.store.node(lost[-1].source)
         extracts = add_back(snapshot.extracts, lost[-1], node)
-        meter = await self._engine.models.meter(await self._model())
-        made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts)
-        voice = policy_of(await self.settings(), meter).voice
-        spoken = speak(made, voice)
-        tokens = sum(meter.count_message(message) for message in spoken)
+        added = [extract.text for extract in extracts if extract not in snapshot.extracts]
+        receipt = paper.restored(added).to_json()
+        made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
+        tokens = await self._spoken_tokens(made)
         return await self._engine.store.snapshots.add(self.id, replace(made, tokens_after=tokens))
 
     # Pins and branches

@@ -41,6 +41,8 @@ class Models:
     meters: dict[str, Meter] = field(default_factory=dict)
     clock: Callable[[], float] = time.monotonic
     _unsaved: set[str] = field(default_factory=set)
+    _windows: dict[str, int] = field(default_factory=dict)
+    """Windows as cards and errors name them; what is only guessed lives as long as this process."""
     _due: float = 0.0
 
     def provider(self, model: str) -> Provider:
@@ -65,6 +67,7 @@ class Models:
             calibration = None
             if isinstance(learned, dict):
                 card, calibration = _apply(card, learned)
+            self._windows[model] = card.window
             self.meters[model] = Meter(card, calibration)
         return self.meters[model]
 
@@ -86,13 +89,15 @@ class Models:
         if self.clock() >= self._due:
             await self.save()
 
-    async def learn_window(self, model: str, window: int) -> ModelCard:
-        """Believe an overflow error about the size of the window."""
+    async def learn_window(self, model: str, window: int, *, named: bool = True) -> ModelCard:
+        """Believe an overflow error about the size of the window; for good only if the error named it."""
         meter = await self.meter(model)
         card = replace(meter.card, window=max(SMALLEST_WINDOW, min(window, meter.card.window)))
         self.meters[model] = Meter(card, meter.calibration)
-        self._unsaved.add(model)
-        await self.save()
+        if named:
+            self._windows[model] = card.window
+            self._unsaved.add(model)
+            await self.save()
         return card
 
     async def save(self) -> None:
@@ -102,7 +107,7 @@ class Models:
             model = self._unsaved.pop()
             meter = self.meters[model]
             learned: dict[str, Json] = {
-                "window": meter.card.window,
+                "window": self._windows.get(model, meter.card.window),
                 "calibration": dump(meter.calibration),
             }
             await self.store.set_note(LEARNED + model, learned)

@@ -47,7 +47,7 @@ from octavo.core.wire.media import (
     type_of,
     words_for,
 )
-from octavo.core.wire.notes import WHOLE, fold, is_listed, note, notes, objects, patch, whole
+from octavo.core.wire.notes import WHOLE, fold, is_listed, note, notes, objects, patch, read_words, whole
 from octavo.core.wire.pairing import APART, input_of, join_results, joinable
 from octavo.errors import BadInput
 
@@ -107,6 +107,8 @@ def _write_system(messages: Sequence[Message]) -> Json:
 
 
 def _read_message(data: JsonObject, where: str, previous: Message | None) -> Message:
+    if (words := read_words(data)) is not None:
+        return words
     said = take_text(data, "role", where)
     role = next((role for role in ROLES if role == said), None)
     if role is None:

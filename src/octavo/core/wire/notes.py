@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from octavo.core.fields import Json, JsonObject, check_json, compact, take_object
-from octavo.core.messages import Wire
+from octavo.core.messages import Message, Text, Wire
 from octavo.errors import BadInput
 
 ADDED, CHANGED, REMOVED, WITHIN = "added", "changed", "removed", "within"
@@ -26,6 +26,17 @@ def objects(values: object, name: str) -> Iterator[tuple[str, JsonObject]]:
         where = f"{name}[{i}]"
         check_json(value, where)
         yield where, take_object(value, where)
+
+
+def read_words(data: JsonObject) -> Message | None:
+    """Read a message that is nothing but a role and a text, which most are; None for any other."""
+    role, text = data.get("role"), data.get("content")
+    if len(data) == 2 and isinstance(text, str):
+        if role == "user":
+            return Message(role="user", parts=(Text(text=text),))
+        if role == "assistant":
+            return Message(role="assistant", parts=(Text(text=text),))
+    return None
 
 
 def note(format: str, bare: JsonObject, said: JsonObject, **marks: Json) -> Wire | None:

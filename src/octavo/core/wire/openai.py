@@ -33,7 +33,7 @@ from octavo.core.messages import (
     ToolResult,
 )
 from octavo.core.wire.media import Data, as_picture, file_text, is_link, read_data, type_of, words_for
-from octavo.core.wire.notes import WHOLE, fold, is_listed, note, notes, objects, patch, whole
+from octavo.core.wire.notes import WHOLE, fold, is_listed, note, notes, objects, patch, read_words, whole
 from octavo.core.wire.pairing import Calls
 from octavo.errors import BadInput
 
@@ -84,6 +84,8 @@ def write_openai(messages: Iterable[Message]) -> list[JsonObject]:
 
 
 def _read_message(data: JsonObject, where: str, at: int, calls: Calls) -> Message:
+    if (words := read_words(data)) is not None:
+        return words
     said = take_text(data, "role", where)
     if said not in ROLES:
         raise BadInput(f"{where}.role", f"unknown role {said!r}; one of {', '.join(ROLES)}")

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 
 from octavo.core.fields import Json, JsonObject, check_json
 from octavo.core.messages import Message
+from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.core.wire import Wired, read, read_tools, write_tools
 from octavo.errors import BadInput
@@ -33,13 +34,20 @@ class Asked:
     raw: bytes
     body: JsonObject
     model: str
+    system: tuple[Message, ...]
+    """The system prompt as the client wrote it: what the messages open with, or what stands beside them."""
     messages: tuple[Message, ...]
-    """As the client wrote them, the system prompt among them."""
+    """The rest, as the client wrote them; never empty."""
     tools: tuple[Tool, ...]
     reply: int | None
     """Tokens the client wants to leave for the answer."""
     stream: bool
     options: Options
+
+    @property
+    def prompt(self) -> str:
+        """The words of the system prompt."""
+        return "\n".join(message.text for message in self.system)
 
     @property
     def onward(self) -> bytes:
@@ -56,8 +64,10 @@ class Dialect:
     name: Name
     limits: tuple[str, ...]
     """Where a request says how long the answer may be, the first that is there."""
-    end: bytes
-    """What the last event of a stream begins with; it is held back until everything is stored."""
+    ends: tuple[bytes, ...]
+    """How the last event of a stream may begin; it is held back until everything is stored."""
+    no_tools: Json
+    """The `tool_choice` under which a model calls nothing."""
     hear: Callable[..., Heard]
 
     def read(self, raw: bytes, headers: Headers) -> Asked:
@@ -72,11 +82,15 @@ class Dialect:
         stream = body.get("stream")
         if stream is not None and not isinstance(stream, bool):
             raise BadInput("stream", "expected true or false")
+        said = read(self.name, messages, body.get("system") if self.name == "anthropic" else None)
+        # Who sends nothing else speaks through the system prompt.
+        front = lead(said) if lead(said) < len(said) else 0
         return Asked(
             raw=raw,
             body=body,
             model=model,
-            messages=read(self.name, messages, body.get("system") if self.name == "anthropic" else None),
+            system=said[:front],
+            messages=said[front:],
             tools=self._tools(body),
             reply=self._reply(body),
             stream=bool(stream),
@@ -120,9 +134,19 @@ class Dialect:
 
 
 OPENAI = Dialect(
-    name="openai", limits=("max_completion_tokens", "max_tokens"), end=b"data: [DONE]", hear=hear_openai
+    name="openai",
+    limits=("max_completion_tokens", "max_tokens"),
+    ends=(b"data: [DONE]", b"data:[DONE]"),
+    no_tools="none",
+    hear=hear_openai,
 )
-ANTHROPIC = Dialect(name="anthropic", limits=("max_tokens",), end=b"event: message_stop", hear=hear_anthropic)
+ANTHROPIC = Dialect(
+    name="anthropic",
+    limits=("max_tokens",),
+    ends=(b"event: message_stop", b"event:message_stop"),
+    no_tools={"type": "none"},
+    hear=hear_anthropic,
+)
 
 
 def parse(raw: bytes) -> JsonObject:

@@ -1,28 +1,31 @@
 """The `recall` tool: a model that sees a summary can look into the originals, and the gateway answers it itself.
 
-The client never learns of it: the calls and their answers are not part of its conversation and are not stored.
+The client never learns of it: the calls and their answers are not part of its conversation and are not stored. All
+that is shown for one request fits into what was kept free for it.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 from octavo.core.messages import Message, Text, ToolCall, ToolResult
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe, shorten
 from octavo.errors import NotFound
-from octavo.server.hub import Hub
+from octavo.meters.meter import Meter
+from octavo.store.store import Store
 
 NAME = "octavo_recall"
-ROUNDS = 4
-"""How often a model may look before it has to answer."""
 HITS = 8
 SEARCHED = 200
 """Hits looked at, newest first, for those that are covered and on the branch."""
 CHARACTERS = 4_000
 """Of one answer: what a reader takes in at a glance, and small against any window."""
 RESERVE = 2_000
-"""Tokens kept free for calls and answers when the tool is offered."""
+"""Tokens kept free for the tool, its calls and its answers when it is offered."""
+SHOWN = 1_500
+"""How many of them the answers may take."""
 TOOL = Tool(
     name=NAME,
     description=(
@@ -35,6 +38,10 @@ TOOL = Tool(
     ),
 )
 NOT_RUN = "Not run: the answer of octavo_recall came first. Call it again if it is still needed."
+NO_ROOM = "There is no room to show more. Answer with what you have."
+NOT_THERE = "There is no such message in this conversation."
+NOT_FOUND = "Nothing was found."
+NO_QUESTION = "Give a query, or the id of a message."
 
 
 def calls_of(message: Message) -> tuple[ToolCall, ...]:
@@ -42,47 +49,67 @@ def calls_of(message: Message) -> tuple[ToolCall, ...]:
     return tuple(call for call in message.calls if call.name == NAME)
 
 
-async def answer(hub: Hub, conversation: str, tip: str, covered: int, message: Message) -> Message:
-    """Answer all calls of a message from what is covered, down to a depth; the client's own tools wait."""
-    results = [
-        ToolResult(call_id=call.id, name=call.name, content=(Text(text=text),))
-        for call in message.calls
-        for text in [await _look(hub, conversation, tip, covered, call) if call.name == NAME else NOT_RUN]
-    ]
-    return Message(role="tool", parts=tuple(results))
+@dataclass(slots=True, kw_only=True)
+class Desk:
+    """Where the calls of one request are answered."""
 
+    store: Store
+    meter: Meter
+    conversation: str
+    tip: str
+    covered: int
+    """The depth down to which the model sees a summary only."""
+    left: int = SHOWN
+    """Tokens that may still be shown."""
 
-async def _look(hub: Hub, conversation: str, tip: str, covered: int, call: ToolCall) -> str:
-    try:
-        wanted = json.loads(call.input or "{}")
-    except (ValueError, RecursionError):
-        wanted = {}
-    query, id = (wanted.get("query"), wanted.get("message")) if isinstance(wanted, dict) else (None, None)
-    if isinstance(id, str) and id:
-        return await _read(hub, tip, id)
-    if isinstance(query, str) and query.strip():
-        return await _search(hub, conversation, tip, covered, query)
-    return "Give a query, or the id of a message."
+    async def answer(self, message: Message) -> Message:
+        """Answer all calls of a message; the client's own tools wait."""
+        results = [
+            ToolResult(call_id=call.id, name=call.name, content=(Text(text=await self._answer(call)),))
+            for call in message.calls
+        ]
+        return Message(role="tool", parts=tuple(results))
 
+    async def _answer(self, call: ToolCall) -> str:
+        if call.name != NAME:
+            return NOT_RUN
+        if self.left <= 0:
+            return NO_ROOM
+        text = self._trimmed(shorten(await self._look(call), CHARACTERS))
+        self.left -= self.meter.count_text(text)
+        return text
 
-async def _read(hub: Hub, tip: str, id: str) -> str:
-    store = hub.engine.store
-    try:
-        on_branch = await store.on_branch(tip, [id])
-        node = await store.node(id) if on_branch else None
-    except NotFound:
-        node = None
-    if node is None:
-        return "There is no such message in this conversation."
-    lines = [line for part in node.message.parts if (line := describe(part))]
-    return shorten("\n".join([f"{node.message.role}:", *lines]), CHARACTERS)
+    def _trimmed(self, text: str) -> str:
+        tokens = self.meter.count_text(text)
+        return text if tokens <= self.left else shorten(text, max(1, len(text) * self.left // tokens))
 
+    async def _look(self, call: ToolCall) -> str:
+        try:
+            wanted = json.loads(call.input or "{}")
+        except (ValueError, RecursionError):
+            wanted = {}
+        match wanted:
+            case {"message": str(id)} if id:
+                return await self._read(id)
+            case {"query": str(query)} if query.strip():
+                return await self._search(query)
+            case _:
+                return NO_QUESTION
 
-async def _search(hub: Hub, conversation: str, tip: str, covered: int, query: str) -> str:
-    store = hub.engine.store
-    found = await store.search(query, conversation=conversation, limit=SEARCHED)
-    # What is still sent verbatim the model sees anyway.
-    hits = [hit for hit in found if hit.depth <= covered]
-    mine = await store.on_branch(tip, [hit.node for hit in hits]) if hits else frozenset()
-    lines = [f"[{hit.node}] {hit.role}: {hit.snippet}" for hit in hits if hit.node in mine][:HITS]
-    return shorten("\n".join(lines), CHARACTERS) if lines else "Nothing was found."
+    async def _read(self, id: str) -> str:
+        try:
+            if not await self.store.on_branch(self.tip, [id]):
+                return NOT_THERE
+            node = await self.store.node(id)
+        except NotFound:
+            return NOT_THERE
+        lines = [line for part in node.message.parts if (line := describe(part))]
+        return "\n".join([f"{node.message.role}:", *lines])
+
+    async def _search(self, query: str) -> str:
+        found = await self.store.search(query, conversation=self.conversation, limit=SEARCHED)
+        # What is still sent verbatim the model sees anyway.
+        hits = [hit for hit in found if hit.depth <= self.covered]
+        mine = await self.store.on_branch(self.tip, [hit.node for hit in hits]) if hits else frozenset()
+        lines = [f"[{hit.node}] {hit.role}: {hit.snippet}" for hit in hits if hit.node in mine]
+        return "\n".join(lines[:HITS]) or NOT_FOUND

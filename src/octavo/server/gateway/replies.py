@@ -139,8 +139,8 @@ def hear_anthropic(raw: bytes, *, streamed: bool) -> Heard:
                 _add(blocks[at], _dict(event.get("delta")), inputs, at)
             case "message_delta":
                 usage |= {name: n for name, n in _dict(event.get("usage")).items() if n is not None}
-            case "message_stop":
-                complete = True
+                # Not when it stops: the answer is stored while the event that says so is held back.
+                complete = complete or bool(_dict(event.get("delta")).get("stop_reason"))
     for at, text in inputs.items():
         blocks[at]["input"] = _input(text)
     return _anthropic([blocks[at] for at in sorted(blocks)], usage, model, complete=complete)

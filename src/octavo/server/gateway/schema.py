@@ -93,7 +93,18 @@ _MESSAGES: Json = {
     "tools": {"type": ["array", "null"], "items": ANTHROPIC_TOOL},
     "octavo": OPTIONS,
 }
-MESSAGES_REQUEST = request_of(object_of(["model", "messages"], **_MESSAGES, stream=SWITCH, max_tokens=COUNT))
+FIRST_MESSAGE = object_of(
+    ["role", "content"], role={"const": "user"}, content=content_of(*ANTHROPIC_BLOCKS, empty=False)
+)
+"""Anthropic refuses a conversation that the model begins."""
+MESSAGES_REQUEST = request_of(
+    object_of(
+        ["model", "messages"],
+        **{**_MESSAGES, "messages": {**_MESSAGES["messages"], "prefixItems": [FIRST_MESSAGE]}},
+        stream=SWITCH,
+        max_tokens=COUNT,
+    )
+)
 COUNT_REQUEST = request_of(object_of(["model", "messages"], **_MESSAGES))
 
 ERRORS: Responses = {

@@ -11,11 +11,11 @@ from urllib.parse import quote, urlsplit
 from starlette.datastructures import Headers
 
 from octavo.core.protocol import ANTHROPIC as ANTHROPIC_RULES
+from octavo.core.protocol import COMPATIBLE, Rules
 from octavo.core.protocol import OPENAI as OPENAI_RULES
-from octavo.core.protocol import Rules
 from octavo.errors import NotFound, UnknownModel
 from octavo.providers.catalogue import PROVIDERS, resolve
-from octavo.providers.openai import COMPATIBLE, OFFICIAL_HOSTS
+from octavo.providers.openai import OFFICIAL_HOSTS
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account
 from octavo.server.auth import Caller, bearer
@@ -27,7 +27,7 @@ from octavo.store.keys import START
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
 GOOGLE_URL = "https://generativelanguage.googleapis.com"
-PASSED = ("content-type", "accept", "user-agent", "idempotency-key")
+PASSED = ("content-type", "accept", "user-agent", "idempotency-key", "http-referer", "x-title")
 PASSED_STARTS = ("anthropic-", "openai-", "x-stainless-")
 RETURNED = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "request-id", "x-should-retry")
 RETURNED_STARTS = ("anthropic-", "openai-", "x-ratelimit-")
@@ -51,6 +51,7 @@ class Target:
     headers: dict[str, str] = field(repr=False)
     rules: Rules
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
+    """What must not show in anything that is said about the request: the server's key, or the client's."""
 
 
 def find_target(
@@ -91,6 +92,7 @@ def _target(
     passed = {
         name: value for name, value in headers.items() if name in PASSED or name.startswith(PASSED_STARTS)
     }
+    keys = tuple(Secret(value.removeprefix("Bearer "), "request") for value in signed.values())
     # Answers are read as they pass, so they must not come compressed.
     sent = {**passed, "content-type": "application/json", "accept-encoding": "identity", **signed}
     return Target(
@@ -99,7 +101,7 @@ def _target(
         model=model,
         headers={**sent, **account.headers},
         rules=rules,
-        secrets=(account.key,) if account.key else (),
+        secrets=(account.key, *keys) if account.key else keys,
     )
 
 

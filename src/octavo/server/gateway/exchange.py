@@ -1,0 +1,92 @@
+"""A request and all that is known about it, from its arrival to its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import httpx2
+
+from octavo.core.context import Context
+from octavo.core.fields import Json, JsonObject
+from octavo.meters.meter import Meter
+from octavo.server.auth import Caller
+from octavo.server.gateway.dialect import Asked, Dialect
+from octavo.server.gateway.fit import Fitted
+from octavo.server.gateway.keep import Kept, keep
+from octavo.server.gateway.recognise import Place
+from octavo.server.gateway.sending import named, send
+from octavo.server.gateway.upstream import Target
+from octavo.server.gateway.weigh import Weight, plain_context
+from octavo.server.hub import Hub
+from octavo.store.values import Entry
+
+
+@dataclass(slots=True, kw_only=True)
+class Exchange:
+    """One request."""
+
+    hub: Hub
+    id: str
+    """The request's id, to ask about it."""
+    dialect: Dialect
+    caller: Caller
+    asked: Asked
+    target: Target
+    place: Place
+    meter: Meter
+    settings: dict[str, Json]
+    weight: Weight
+    spare: int = 0
+    """Tokens to leave free besides, since the provider counted more than we did."""
+    fitted: Fitted | None = None
+    """What is sent instead of the request; None as long as it is sent as it came."""
+
+    @property
+    def compressed(self) -> bool:
+        return self.fitted is not None and self.fitted.compressed
+
+    @property
+    def offers_recall(self) -> bool:
+        """Whether the model is offered a look at what it does not see."""
+        return self.asked.options.recall and self.compressed
+
+    @property
+    def sent(self) -> int:
+        """Tokens of what is sent."""
+        return self.fitted.tokens if self.fitted else self.weight.tokens
+
+    @property
+    def context(self) -> Context:
+        """What is sent, as the meter sees it."""
+        return self.fitted.context if self.fitted else plain_context(self.asked)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the client is told beside the answer."""
+        told = {
+            "conversation": self.place.conversation,
+            "compressed": "true" if self.compressed else "false",
+            "tokens-before": str(self.weight.tokens),
+            "tokens-after": str(self.sent),
+        }
+        return {f"x-octavo-{name}": value for name, value in told.items()}
+
+    def report(self) -> JsonObject:
+        """Say the same for those who want it in the body."""
+        return {
+            "conversation": self.place.conversation,
+            "compressed": self.compressed,
+            "tokens_before": self.weight.tokens,
+            "tokens_after": self.sent,
+        }
+
+    async def send(self, body: bytes) -> httpx2.Response:
+        """Send a body to where this request goes."""
+        return await send(self.hub, self.target, named(body, self.asked.model, self.target))
+
+    async def keep(self, *answers: Entry) -> Kept:
+        """Store what is new of the request, and what was answered."""
+        owner, format = self.caller.owner, self.dialect.name
+        kept = await keep(self.hub, owner, self.asked, self.place, format, self.meter, answers)
+        self.place = kept.place
+        return kept
