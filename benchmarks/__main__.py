@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 HERE = Path(__file__).parent
-ORDER = ("core", "tokens", "store", "extracts", "engine", "gateway", "peers")
+ORDER = ("core", "tokens", "store", "extracts", "reading", "engine", "gateway", "peers")
 
 
 def main() -> None:

@@ -195,14 +195,20 @@ async def test_an_overflow_error_teaches_the_window_and_the_turn_goes_on(make: M
 
 
 async def test_an_overflow_without_a_number_is_believed_step_by_step(make: MakeEngine) -> None:
+    refused: list[int] = []
+
     def say(request: Request) -> str | BaseException:
-        return "Fine." if billed(request) <= 2_500 else WindowExceeded("too long")
+        if billed(request) <= 1_500:
+            return "Fine."
+        refused.append(billed(request))
+        return WindowExceeded("too long")
 
     engine = await make(say, window=3_600)
     chat = await engine.create()
     seen = await talk(chat, 30)
     failures = [event for event in seen if isinstance(event, AnswerFailed)]
     assert all(failure.kind == "window_exceeded" for failure in failures)
+    assert refused
     assert len(failures) <= 2
     assert isinstance(seen[-1], Answered)
     # A guess is not for good: the next process asks for itself.

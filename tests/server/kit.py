@@ -33,10 +33,16 @@ def accounts(url: str) -> ProviderSettings:
 
 
 @asynccontextmanager
-async def listening(app: ASGIApp) -> AsyncIterator[str]:
+async def listening(app: ASGIApp, **options: Any) -> AsyncIterator[str]:
     """Run an application on a free port, in this event loop; gives its address."""
     config = uvicorn.Config(
-        app, port=0, log_level="warning", lifespan="on", timeout_graceful_shutdown=2, access_log=False
+        app,
+        port=0,
+        log_level="warning",
+        lifespan="on",
+        timeout_graceful_shutdown=2,
+        access_log=False,
+        **options,
     )
     server = uvicorn.Server(config)
     server.capture_signals = _no_signals  # type: ignore[method-assign]

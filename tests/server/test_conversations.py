@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 
 import httpx2
 import pytest
@@ -136,6 +137,13 @@ async def test_pins_are_sent_word_for_word(client: httpx2.AsyncClient) -> None:
         f"{place}/pins", json={"message": shown[0]["id"], "selection": "never use port 0"}
     )
     assert pinned.status_code == 201
+    (pin,) = pinned.json()["pins"]
+    assert (pin["text"], pin["stop"] - pin["start"]) == ("never use port 0", 16)
+    await client.post(f"{place}/pins", json={"message": shown[0]["id"]})
+    at = f"{place}/pins/{shown[0]['id']}"
+    assert (await client.delete(at, params={"stop": 0})).status_code == 204
+    assert (await client.delete(at, params={"stop": 0})).status_code == 404
+    assert (await client.get(f"{place}/pins")).json()["pins"] == [pin]
     await client.post(f"{place}/compressions", json={"keep": 0})
     context = (await client.get(f"{place}/context")).json()
     assert any("never use port 0" in str(m["content"]) for m in context["messages"])
@@ -190,3 +198,53 @@ async def test_a_name_that_leads_elsewhere_is_only_a_name(client: httpx2.AsyncCl
     assert made.json()["conversations"][0]["title"] == "../../etc/passwd"
     assert (await client.get("/../../etc/passwd")).status_code == 404
     assert (await client.get("/%2e%2e/%2e%2e/etc/passwd")).status_code == 404
+
+
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(40_000)
+
+
+async def test_a_large_picture_is_left_out_of_lists_and_read_by_itself(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    source = f"data:image/png;base64,{b64encode(PICTURE).decode()}"
+    parts = [{"type": "text", "text": "Look."}, {"type": "image", "source": source}]
+    added = await client.post(f"{place}/messages", json={"content": parts})
+    at = f"{place}/messages/{added.json()['id']}"
+    for shown in (added.json(), (await client.get(f"{place}/messages")).json()["messages"][0]):
+        assert shown["parts"][1]["source"] == ""
+    assert (await client.get(at)).json()["parts"][1]["source"] == source
+    picture = await client.get(f"{at}/parts/1")
+    assert (picture.content, picture.headers["content-type"]) == (PICTURE, "image/png")
+    assert picture.headers["content-disposition"] == "inline"
+    assert (await client.get(f"{at}/parts/0")).text == "Look."
+    assert (await client.get(f"{at}/parts/2")).status_code == 404
+
+
+async def test_what_could_hold_a_script_is_never_shown_as_it_is(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    for source in ("data:image/svg+xml,<svg onload='alert(1)'/>", "data:text/html;base64,PGI+", "data:,x"):
+        body = {"content": [{"type": "image", "source": source}]}
+        at = f"{place}/messages/{(await client.post(f'{place}/messages', json=body)).json()['id']}/parts/0"
+        answer = await client.get(at)
+        assert answer.headers["content-type"] == "application/octet-stream"
+        assert answer.headers["content-disposition"] == "attachment"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    elsewhere = {"content": [{"type": "image", "source": "https://example.org/a.png"}]}
+    id = (await client.post(f"{place}/messages", json=elsewhere)).json()["id"]
+    assert (await client.get(f"{place}/messages/{id}/parts/0")).status_code == 404
+    broken = {"content": [{"type": "image", "source": "data:image/png;base64,@"}]}
+    id = (await client.post(f"{place}/messages", json=broken)).json()["id"]
+    assert (await client.get(f"{place}/messages/{id}/parts/0")).status_code == 200
+
+
+async def test_a_conversation_without_a_title_is_called_after_its_first_question(
+    client: httpx2.AsyncClient,
+) -> None:
+    made = (await client.post("/api/v1/conversations", json={})).json()
+    place = f"/api/v1/conversations/{made['id']}"
+    await client.post(f"{place}/messages", json={"content": "What is\nthe capital  of " + "x" * 100})
+    title = (await client.get(place)).json()["title"]
+    assert title.startswith("What is the capital of xxx")
+    assert len(title) == 60
+    await client.patch(place, json={"title": "Mine"})
+    await client.post(f"{place}/messages", json={"content": "More?"})
+    assert (await client.get(place)).json()["title"] == "Mine"

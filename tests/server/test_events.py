@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
 
+from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
 from tests.server.conftest import MODEL, WINDOW, MakeEngine
-from tests.server.kit import conversation, listening, read_events, talk
+from tests.server.kit import client_of, conversation, listening, read_events, talk
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +58,7 @@ async def watching(client: httpx2.AsyncClient, place: str) -> AsyncIterator[Watc
 
 
 async def test_an_automatic_compression_is_announced_with_its_numbers(engine: Engine) -> None:
-    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client)
         async with watching(client, place) as watch:
             await talk(client, place, *([LONG] * 14))
@@ -72,7 +73,7 @@ async def test_an_automatic_compression_is_announced_with_its_numbers(engine: En
 
 
 async def test_notifications_can_be_switched_off(engine: Engine) -> None:
-    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client, notifications=False)
         async with watching(client, place) as watch:
             await talk(client, place, *([LONG] * 14))
@@ -87,8 +88,8 @@ async def test_what_another_replica_compresses_is_announced_here(make_engine: Ma
     async with (
         listening(create_app(here)) as one,
         listening(create_app(there)) as other,
-        httpx2.AsyncClient(base_url=one) as watcher,
-        httpx2.AsyncClient(base_url=other) as worker,
+        httpx2.AsyncClient(base_url=one, timeout=60) as watcher,
+        httpx2.AsyncClient(base_url=other, timeout=60) as worker,
     ):
         place = await conversation(worker)
         await talk(worker, place, *([LONG] * 3))
@@ -102,7 +103,7 @@ async def test_what_another_replica_compresses_is_announced_here(make_engine: Ma
 
 async def test_what_happened_before_somebody_watches_is_no_news(engine: Engine) -> None:
     app = create_app(engine)
-    async with listening(app) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(app) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client)
         await talk(client, place, *([LONG] * 3))
         await client.post(f"{place}/compressions", json={"keep": 0})
@@ -115,7 +116,7 @@ async def test_what_happened_before_somebody_watches_is_no_news(engine: Engine) 
 
 async def test_a_stopping_server_lets_its_watchers_go(engine: Engine) -> None:
     app = create_app(engine)
-    async with listening(app) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(app) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client)
         async with client.stream("GET", f"{place}/events") as response:
             pieces = response.aiter_text()
@@ -123,3 +124,31 @@ async def test_a_stopping_server_lets_its_watchers_go(engine: Engine) -> None:
             app.state.hub.stop_accepting()
             rest = [piece async for piece in pieces]
         assert rest == []
+
+
+async def test_a_stopping_server_lets_a_compression_in_the_background_finish(make_engine: MakeEngine) -> None:
+    hold, asked = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        """A summariser that waits to be let go."""
+
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+            assert job.covered
+            asked.set()
+            await hold.wait()
+            tell("The fox")
+            return Narrative(text="The fox jumps near port 8080.", model="slow")
+
+    engine = await make_engine(summariser=Slow())
+    app = create_app(engine)
+    async with client_of(app) as client:
+        place = await conversation(client)
+        for _ in range(20):
+            await talk(client, place, LONG)
+            if asked.is_set():
+                break
+        closing = asyncio.create_task(app.state.hub.close())
+        await asyncio.sleep(0)
+        hold.set()
+        await closing
+    assert [s.summary for s in await (await engine.chat(place.rpartition("/")[2])).snapshots()] != []

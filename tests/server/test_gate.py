@@ -18,11 +18,12 @@ from octavo.errors import ProviderError, StoreError, UsageError
 from octavo.providers.secret import Secret
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings, is_loopback, read_server_settings
+from octavo.server.door import Door
 from octavo.server.limits import Meters
 from octavo.server.run import check_safe
 from tests.server.conftest import MakeEngine
 from tests.server.fake import Provider
-from tests.server.kit import KEY, client_of, conversation, gateway, listening
+from tests.server.kit import KEY, accounts, client_of, conversation, gateway, listening
 
 pytestmark = pytest.mark.anyio
 
@@ -113,19 +114,24 @@ async def test_a_request_that_came_through_a_proxy_is_not_the_person_at_this_mac
 async def test_a_name_that_points_here_by_somebody_elses_doing_is_refused(
     client: httpx2.AsyncClient, host: str
 ) -> None:
-    assert (await client.get("/health", headers={"host": host})).status_code == 421
+    for path in ("/", "/api/v1/me", "/openapi.json", "/v1/models"):
+        assert (await client.get(path, headers={"host": host})).status_code == 421
+    assert (await client.get("/health", headers={"host": host})).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8765", "[::1]:9", "chat.example.org"])
 async def test_its_own_names_are_answered_to(engine: Engine, host: str) -> None:
     async with client_of(create_app(engine, ServerSettings(hosts=("chat.example.org",)))) as client:
-        assert (await client.get("/health", headers={"host": host})).status_code == 200
+        assert (await client.get("/api/v1/me", headers={"host": host})).status_code == 200
 
 
 async def test_pages_of_other_sites_can_do_nothing(client: httpx2.AsyncClient) -> None:
     for headers in (
         {"origin": "https://evil.example"},
         {"origin": "null"},
+        {"origin": "null", "sec-fetch-site": "same-origin"},
+        {"origin": "http://[not-an-address"},
+        {"origin": ""},
         {"origin": "http://127.0.0.1:9999"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
     ):
@@ -207,7 +213,7 @@ async def test_keys_do_not_take_from_each_others_limits(engine: Engine) -> None:
 
 async def test_open_streams_count_against_the_cap_until_they_are_closed(engine: Engine) -> None:
     app = create_app(engine, ServerSettings(limits=Limits(concurrency=2)))
-    async with listening(app) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(app) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client)
         async with client.stream("GET", f"{place}/events"), client.stream("GET", f"{place}/events"):
             assert (await client.get(place)).status_code == 429
@@ -238,7 +244,7 @@ async def test_a_client_that_sends_too_slowly_is_hung_up_on(engine: Engine) -> N
         await asyncio.sleep(5)
         yield b'"x"}'
 
-    async with listening(app) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(app) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         slow = await client.post(
             "/api/v1/conversations", content=pieces(), headers={"content-type": "application/json"}
         )
@@ -248,18 +254,53 @@ async def test_a_client_that_sends_too_slowly_is_hung_up_on(engine: Engine) -> N
 async def test_an_answer_that_does_not_begin_in_time_is_a_timeout(make_engine: MakeEngine) -> None:
     engine = await make_engine()
     provider = Provider(pause=5)
-    async with gateway(engine, provider.app, limits=Limits(answer_seconds=0.2)) as (_, url):
+    told: dict[str, Any] = {"limits": Limits(answer_seconds=0.2), "private_upstreams": True}
+    async with gateway(engine, provider.app, **told) as (_, url):
         body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "x" * 100}]}
 
         async def hang(_: Any) -> Any:
             await asyncio.sleep(5)
 
         provider.chat = hang  # type: ignore[method-assign, assignment]
-        async with listening(provider.app) as slow, httpx2.AsyncClient(base_url=url) as client:
+        async with listening(provider.app) as slow, httpx2.AsyncClient(base_url=url, timeout=60) as client:
             await engine.store.set_note("upstreams", {"slow": {"base_url": f"{slow}/v1", "account": ""}})
-            late = await client.post("/v1/chat/completions", json={**body, "model": "slow"}, timeout=5)
+            late = await client.post("/v1/chat/completions", json={**body, "model": "slow"})
             assert late.status_code == 504
             assert late.json()["error"]["type"] == "server_error"
+
+
+async def test_a_client_that_never_finishes_its_headers_is_hung_up_on(engine: Engine) -> None:
+    class Hasty(Door):
+        patience = 0.05
+
+    async with listening(create_app(engine), http=Hasty) as url:
+        host, _, port = url.removeprefix("http://").partition(":")
+        for said in (b"", b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: "):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(said)
+            assert await reader.read() == b""
+            writer.close()
+        async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
+            place = await conversation(client)
+            async with client.stream("GET", f"{place}/events") as response:
+                assert "state" in await anext(response.aiter_text())
+                reader, writer = await asyncio.open_connection(host, int(port))
+                assert await reader.read() == b""
+                writer.close()
+            assert (await client.get("/health")).status_code == 200
+
+
+async def test_what_is_no_http_is_answered_in_the_shape_of_every_error(engine: Engine) -> None:
+    async with listening(create_app(engine), http=Door) as url:
+        host, _, port = url.removeprefix("http://").partition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+        assert head.startswith(b"HTTP/1.1 400 ")
+        error = json.loads(body)["error"]
+        assert set(error) == {"type", "message", "numbers", "hint", "request_id"}
+        assert f"x-request-id: {error['request_id']}".encode() in head
 
 
 # What is told
@@ -280,16 +321,21 @@ async def test_every_response_has_a_request_id_and_every_error_names_it(client: 
     assert (await client.put("/api/v1/conversations", json={})).headers["allow"] == "GET, POST"
 
 
-async def test_errors_become_the_right_statuses(make_engine: MakeEngine) -> None:
+async def test_errors_become_the_right_statuses(
+    make_engine: MakeEngine, caplog: pytest.LogCaptureFixture
+) -> None:
     engine = await make_engine()
     async with client_of(create_app(engine)) as client:
         place = await conversation(client)
 
         async def broken() -> Any:
-            raise StoreError("the disk is full")
+            raise StoreError("postgresql://octavo:***@db.internal/octavo: the disk is full")
 
         engine.store.note = lambda key: broken()  # type: ignore[method-assign]  # noqa: ARG005
-        assert (await client.get("/ready")).status_code == 503
+        away = await client.get("/ready")
+        assert (away.status_code, away.headers["retry-after"]) == (503, "1")
+        assert away.json()["error"]["message"] == "the disk is full"
+        assert "db.internal" in caplog.text
         assert (await client.get(f"{place}/plan")).status_code == 404
         big = await client.patch(f"{place}/settings", json={"reply": 4_000})
         assert (big.status_code, big.json()["error"]["type"]) == (409, "bad_budget")
@@ -314,7 +360,10 @@ async def test_provider_keys_never_show(make_engine: MakeEngine, caplog: pytest.
     secret = KEY.reveal()
     engine = await make_engine(lambda _: ProviderError("bad key", status=401))
     provider = Provider()
-    async with gateway(engine, provider.app) as (_, url), httpx2.AsyncClient(base_url=url) as client:
+    async with (
+        gateway(engine, provider.app) as (_, url),
+        httpx2.AsyncClient(base_url=url, timeout=60) as client,
+    ):
         texts = []
         for path in ("/api/v1/models", "/api/v1/settings", "/v1/models", "/openapi.json", "/metrics"):
             texts.append((await client.get(path)).text)
@@ -324,9 +373,45 @@ async def test_provider_keys_never_show(make_engine: MakeEngine, caplog: pytest.
         place = await conversation(client)
         texts.append((await client.post(f"{place}/turns", json={"content": "Hello?"})).text)
         texts.append((await client.get(f"{place}/export")).text)
+        echo = {
+            "error": {"message": f"Incorrect API key provided: {secret}.", "type": "invalid_request_error"}
+        }
+        for path, model in (("/v1/chat/completions", "gpt-4o"), ("/v1/messages", "claude-3-haiku")):
+            for more in ({}, {"stream": True}, {"octavo": {"off": True}}):
+                provider.fail = [(401, echo)]
+                refused = await client.post(path, json={**body, "model": model, "max_tokens": 9, **more})
+                assert refused.status_code == 401
+                assert "Incorrect API key" in refused.text
+                texts += [refused.text, str(refused.headers)]
+        # The page that a proxy in between shows may hold the headers it was sent.
+        provider.fail = [(500, {"error": {"message": f"upstream said no: authorization: Bearer {secret}"}})]
+        texts.append((await client.post("/v1/chat/completions", json=body)).text)
     assert provider.headers[0]["authorization"] == f"Bearer {secret}"
     assert all(secret not in text for text in texts)
     assert secret not in caplog.text
+
+
+@pytest.mark.parametrize("model", ["gpt-4-0613", "claude-3-haiku"])
+async def test_nor_do_they_when_the_providers_own_library_asks(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, model: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret, provider = KEY.reveal(), Provider()
+    async with listening(provider.app) as upstream:
+        told = ServerSettings(
+            db=str(tmp_path / "o.db"), model=model, summariser="none", providers=accounts(upstream)
+        )
+        async with listening(create_app(told)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
+            place = await conversation(client)
+            answered = (await client.post(f"{place}/turns", json={"content": "Hello?"})).text
+            assert "Answer to: Hello?" in answered
+            provider.fail = [(401, {"error": {"message": f"Incorrect API key provided: {secret}"}})]
+            failed = (await client.post(f"{place}/turns", json={"content": "Again?"})).text
+    assert "Incorrect API key provided" in failed
+    assert len(provider.bodies) == 2
+    assert secret in str(provider.headers[0])
+    for text in (answered, failed, caplog.text):
+        assert secret not in text
 
 
 async def test_a_query_is_not_logged(client: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture) -> None:
@@ -384,6 +469,7 @@ def test_settings_are_read_from_the_environment_and_nonsense_is_refused() -> Non
             "OCTAVO_RATE": "5",
             "OCTAVO_REQUIRE_KEY": "yes",
             "OCTAVO_UPSTREAM_KEYS": "client",
+            "OCTAVO_LOG": "Info",
         }
     )
     assert (told.host, told.port, told.hosts, told.limits.rate) == (
@@ -393,6 +479,7 @@ def test_settings_are_read_from_the_environment_and_nonsense_is_refused() -> Non
         5,
     )
     assert told.require_key
+    assert told.log == "info"
     assert told.upstream_keys == "client"
     assert "k" not in json.dumps(str(told.admin_key))
     for name, value in (
@@ -400,6 +487,7 @@ def test_settings_are_read_from_the_environment_and_nonsense_is_refused() -> Non
         ("OCTAVO_RATE", "-1"),
         ("OCTAVO_REQUIRE_KEY", "maybe"),
         ("OCTAVO_UPSTREAM_KEYS", "nobody"),
+        ("OCTAVO_LOG", "loud"),
     ):
         with pytest.raises(UsageError, match=name):
             read_server_settings({name: value})

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
+from octavo.server.door import Door
 from tests.server.fake import Provider
 from tests.server.kit import accounts, listening
 
@@ -29,7 +30,7 @@ HASTY = Limits(stream_seconds=0.05, ping_seconds=0.02, rate=1e6, burst=1_000_000
 async def server(engine: Engine) -> AsyncIterator[str]:
     async with listening(Provider(window=10**9).app) as upstream:
         told = ServerSettings(providers=accounts(upstream), limits=HASTY)
-        async with listening(create_app(engine, told)) as url:
+        async with listening(create_app(engine, told), http=Door) as url:
             yield url
 
 
@@ -61,7 +62,7 @@ async def test_no_request_that_can_be_made_from_the_description_finds_a_lie(
 
 
 async def test_nor_does_one_that_knows_a_conversation_with_a_snapshot(engine: Engine, tmp_path: Path) -> None:
-    async with server(engine) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with server(engine) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         conversation = (await client.post("/api/v1/conversations", json={"title": "Seeded"})).json()["id"]
         place = f"/api/v1/conversations/{conversation}"
         for number in range(4):
@@ -74,7 +75,15 @@ async def test_nor_does_one_that_knows_a_conversation_with_a_snapshot(engine: En
         assert snapshot
         message = (await client.get(f"{place}/messages")).json()["messages"][2]["id"]
         await client.post(f"{place}/pins", json={"message": message})
-        known = {"conversation": conversation, "snapshot": snapshot, "message": message, "task": turn}
+        job = (await client.get(f"{place}/jobs")).json()["jobs"][0]["id"]
+        known = {
+            "conversation": conversation,
+            "snapshot": snapshot,
+            "message": message,
+            "task": turn,
+            "job": job,
+            "part": "0",
+        }
         config = tmp_path / "schemathesis.toml"
         given = "".join(f'"path.{name}" = "{value}"\n' for name, value in known.items())
         config.write_text(CONFIG.read_text("utf-8") + f"\n[parameters]\n{given}", "utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,10 @@ from tests.server.kit import accounts, client_of, conversation, listening, talk
 
 pytestmark = pytest.mark.anyio
 
-SECRET = "The combination of the safe is 31-41-59."
+SECRET = (
+    "The combination of the safe is 31-41-59. "
+    + "It was set by the locksmith and nobody else knows it. " * 20
+)
 NOBODY = "0" * 32
 
 OWN = {
@@ -56,6 +59,8 @@ COMMON = {
     ("get", "/metrics"),
 }
 """Routes that show nobody's conversations."""
+PAGE = {("get", "/"), ("get", "/openapi.json"), ("head", "/openapi.json")}
+"""What a browser loads before anybody is known."""
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/messages"): {"content": "Mine now."},
     ("post", "/turns"): {"content": "What is the combination?"},
@@ -98,6 +103,8 @@ async def scene(engine: Engine) -> AsyncIterator[Scene]:
             work = (await ann.post(f"{place}/compressions", json={"keep": 0, "stream": False})).json()["id"]
             await ann.get(f"{place}/compressions/{work}/events")
             snapshot = (await ann.get(f"{place}/snapshots")).json()["serving"]
+            assert snapshot, (await ann.get(f"{place}/compressions/{work}/events")).text
+            (job,) = (await ann.get(f"{place}/jobs")).json()["jobs"]
             await ann.post(f"{place}/pins", json={"message": shown[0]["id"]})
             ids = {
                 "conversation": place.rpartition("/")[2],
@@ -105,6 +112,7 @@ async def scene(engine: Engine) -> AsyncIterator[Scene]:
                 "snapshot": snapshot,
                 "turns": turn,
                 "compressions": work,
+                "job": job["id"],
             }
             yield Scene(app, ann, bob, ids)
         await app.state.hub.close()
@@ -114,9 +122,20 @@ def routes_of(app: FastAPI) -> list[tuple[str, str]]:
     return [(method, path) for path, methods in app.openapi()["paths"].items() for method in methods]
 
 
+def all_routes(router: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """List what the application answers to, described or not."""
+    for route in router.routes:
+        below = getattr(route, "original_router", None)
+        if below is not None:
+            yield from all_routes(below, prefix)
+            continue
+        path = prefix + route.path.replace(":path}", "}")
+        yield from ((method.lower(), path) for method in sorted(getattr(route, "methods", None) or {"get"}))
+
+
 def filled(path: str, ids: dict[str, str]) -> str:
     task = ids["turns"] if "/turns/" in path else ids["compressions"]
-    return path.format(**ids, task=task, key=NOBODY, model="gpt-4o")
+    return path.format(**ids, task=task, part=0, key=NOBODY, model="gpt-4o")
 
 
 async def ask(client: httpx2.AsyncClient, method: str, path: str, ids: dict[str, str]) -> httpx2.Response:
@@ -130,9 +149,10 @@ async def ask(client: httpx2.AsyncClient, method: str, path: str, ids: dict[str,
 
 
 def test_every_route_is_of_one_kind(app: FastAPI) -> None:
-    within = {route for route in routes_of(app) if "{conversation}" in route[1]}
+    within = {route for route in all_routes(app) if "{conversation}" in route[1]}
+    assert set(all_routes(app)) - PAGE == within | OWN | COMMON
     assert set(routes_of(app)) == within | OWN | COMMON
-    assert len(within) > 35
+    assert len(within) > 40
 
 
 async def test_to_others_a_conversation_does_not_exist_on_any_route(scene: Scene) -> None:
@@ -173,7 +193,7 @@ async def test_ids_of_others_do_not_work_inside_ones_own_conversation(scene: Sce
     place = await conversation(scene.bob)
     own = {**scene.ids, "conversation": place.rpartition("/")[2]}
     for method, path in routes_of(scene.app):
-        if not any(name in path for name in ("{message}", "{snapshot}", "{task}")):
+        if not any(name in path for name in ("{message}", "{snapshot}", "{task}", "{job}")):
             continue
         refused = await ask(scene.bob, method, path, own)
         assert refused.status_code == 404, (method, path, refused.text)

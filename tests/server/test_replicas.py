@@ -29,9 +29,9 @@ from tests.server.kit import listening, read_events, until
 
 pytestmark = pytest.mark.anyio
 
-CONVERSATIONS = 24
-TURNS = 10
-"""A tenth of what `python -m benchmarks gateway` runs: enough for a dozen compressions at the moment of death."""
+CONVERSATIONS = int(os.environ.get("OCTAVO_TEST_CONVERSATIONS", "16"))
+TURNS = int(os.environ.get("OCTAVO_TEST_TURNS", "10"))
+"""Enough for a dozen compressions at the moment of death; `python -m benchmarks.gateway load` runs 200 times 30."""
 WINDOW = 4_096
 ROOT = Path(__file__).parents[2]
 
@@ -81,6 +81,9 @@ class Fleet:
     acknowledged: dict[str, str] = field(default_factory=dict)
     """Messages that a client was told are stored, and their words."""
 
+    busy: int = 0
+    """Requests that a server put off."""
+
     def url(self) -> str:
         return self.chance.choice([r.url for r in self.replicas if r.process.returncode is None])
 
@@ -90,6 +93,11 @@ class Fleet:
                 response = await self.client.request(method, self.url() + path, **options)
             except httpx2.TransportError:
                 await asyncio.sleep(0.05)
+                continue
+            if response.status_code == 503 and "retry-after" in response.headers:
+                # A server with more to do than it can says so, and when to come back.
+                self.busy += 1
+                await asyncio.sleep(float(response.headers["retry-after"]))
                 continue
             assert response.status_code < 500, response.text
             return response

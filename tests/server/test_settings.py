@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 from fastapi import FastAPI
 
 from octavo.engine.engine import SETTINGS, Engine
-from octavo.errors import BadInput
-from octavo.server.app import create_app
-from octavo.server.cards import check_address
+from octavo.errors import BadInput, UsageError
+from octavo.providers.settings import Account
+from octavo.providers.settings import Settings as ProviderSettings
+from octavo.server.app import create_app, open_engine
+from octavo.server.cards import Registry, Upstream, check_address
 from octavo.server.config import ServerSettings
+from octavo.server.outgoing import guard
 from octavo.server.page import add_page
 from octavo.server.schemas import SettingsIn
 from octavo.server.telemetry import Telemetry, open_telemetry
@@ -40,6 +46,22 @@ async def test_the_conversations_settings_win_over_the_models_and_those_over_the
     model = (await client.get("/api/v1/settings/models/gpt-4-0613")).json()
     assert model["own"] == {"soft": 0.6}
     assert (await client.get("/api/v1/settings")).json()["own"]["auto"] is False
+
+
+async def test_every_level_says_what_it_inherits(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    built_in = (await client.get("/api/v1/settings")).json()["inherited"]
+    # The card of the model that answers prefers an early mark.
+    assert (built_in["policy"], built_in["soft"], built_in["hard"]) == ("octavo", 0.7, 0.95)
+    assert (built_in["auto"], built_in["notifications"], built_in["retained"]) == (True, True, 0.2)
+    changed = await client.patch("/api/v1/settings", json={"soft": 0.78, "auto": False})
+    assert changed.json()["inherited"]["soft"] == 0.7
+    model = (await client.patch("/api/v1/settings/models/gpt-4-0613", json={"soft": 0.6})).json()
+    assert (model["inherited"]["soft"], model["inherited"]["auto"]) == (0.78, False)
+    here = (await client.patch(f"{place}/settings", json={"soft": 0.75})).json()
+    assert (here["inherited"]["soft"], here["inherited"]["auto"]) == (0.6, False)
+    other = (await client.patch(f"{place}/settings", json={"policy": "requirements"})).json()
+    assert (other["inherited"]["policy"], other["inherited"]["retained"]) == ("octavo", 1_000)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +92,7 @@ async def test_a_card_of_ones_own_changes_the_meter_at_once(client: httpx2.Async
     card = {"window": 64_000, "max_output": 2_000, "like": "gpt-4o"}
     made = await client.put("/api/v1/models/my-model", json=card)
     assert (made.json()["window"], made.json()["own"], made.json()["assumed"]) == (64_000, True, False)
+    assert made.json()["given"] == card
     place = await conversation(client, model="my-model")
     await talk(client, place, "Hello?")
     usage = (await client.get(f"{place}/usage")).json()
@@ -120,6 +143,64 @@ async def test_what_is_no_address_is_none_even_if_private_ones_are_allowed(url: 
         await check_address(url, private=True)
 
 
+async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_private_network(
+    engine: Engine,
+) -> None:
+    """What was public when it was set may point inwards when it is used."""
+    registry = Registry(engine.store, engine.models)
+    for host in ("llm.example", "own.example"):
+        await registry.put_upstream(host, Upstream(base_url=f"https://{host}/v1"))
+    answers = {"llm.example": "93.184.215.14"}
+
+    async def resolve(host: str, _: int) -> list[Any]:
+        if host not in answers:
+            raise BadInput("base_url", "there is no such host")
+        return [ip_address(answers[host])]
+
+    own = ProviderSettings(openai=Account(base_url="https://own.example/v1"))
+    check = guard(registry, ServerSettings(providers=own), resolve)
+
+    async def sent(host: str) -> httpx2.Request:
+        request = httpx2.Request("POST", f"https://{host}/v1/chat/completions")
+        await check(request)
+        return request
+
+    request = await sent("llm.example")
+    assert (request.url.host, request.headers["host"]) == ("93.184.215.14", "llm.example")
+    assert request.extensions["sni_hostname"] == "llm.example"
+    for inward in ("169.254.169.254", "127.0.0.1", "10.1.2.3", "::1", "fd00::1"):
+        answers["llm.example"] = inward
+        with pytest.raises(httpx2.ConnectError, match="private network"):
+            await sent("llm.example")
+    del answers["llm.example"]
+    with pytest.raises(httpx2.ConnectError, match="no such host"):
+        await sent("llm.example")
+    for trusted in ("own.example", "api.openai.com"):
+        assert (await sent(trusted)).url.host == trusted
+    allowed = guard(registry, ServerSettings(private_upstreams=True), resolve)
+    await allowed(httpx2.Request("POST", "https://llm.example/v1"))
+
+
+async def test_an_address_that_turned_private_is_an_error_of_the_gateway(engine: Engine) -> None:
+    app = create_app(engine)
+    await engine.store.set_note("upstreams", {"inward": {"base_url": "http://127.0.0.1:9/v1", "account": ""}})
+    async with client_of(app) as client:
+        body = {"model": "inward", "messages": [{"role": "user", "content": "Hi"}]}
+        assert (await client.post("/v1/chat/completions", json=body)).status_code in (502, 503)
+
+
+async def test_files_of_the_server_are_no_models_for_those_who_are_not_at_it(tmp_path: Path) -> None:
+    file = tmp_path / "secret.gguf"
+    file.write_bytes(b"GGUF")
+    shared = await open_engine(ServerSettings(db=str(tmp_path / "o.db"), require_key=True))
+    with pytest.raises(UsageError, match="not by a file"):
+        shared.models.provider(f"local/{file}")
+    await shared.close()
+    alone = await open_engine(ServerSettings(db=str(tmp_path / "o.db")))
+    assert alone.models.provider(f"local/{file}").name == "embedded"
+    await alone.close()
+
+
 async def test_upstreams_are_set_listed_and_removed_by_administrators(engine: Engine) -> None:
     async with client_of(create_app(engine, ServerSettings(private_upstreams=True))) as client:
         body = {"base_url": "http://127.0.0.1:9/v1", "account": "openai"}
@@ -143,6 +224,20 @@ async def test_metrics_count_requests_tokens_and_compressions(client: httpx2.Asy
     assert "gen_ai_client_token_usage" in page
     assert "octavo_http_duration" in page
     assert "xylophone" not in page
+
+
+async def test_every_metric_of_the_page_for_operators_is_there(engine: Engine) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operating.md").read_text("utf-8")
+    described = set(re.findall(r"^\| `(\w+)` \|", page.partition("| metric |")[2], re.MULTILINE))
+    telemetry = open_telemetry()
+    telemetry.relayed(compressed=True, before=2, after=1)
+    async with client_of(create_app(engine, telemetry=telemetry)) as client:
+        place = await conversation(client)
+        await talk(client, place, "The word is xylophone. " * 40, "And?", "And?")
+        await client.post(f"{place}/compressions", json={"keep": 0})
+        shown = (await client.get("/metrics")).text
+    told = set(re.findall(r"^# TYPE (\w+)", shown, re.MULTILINE)) - {"target_info"}
+    assert told == described
 
 
 async def test_without_the_extra_metrics_say_how_to_get_it(engine: Engine) -> None:

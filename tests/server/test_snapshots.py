@@ -9,7 +9,9 @@ import pytest
 from fastapi import FastAPI
 
 from octavo.core.reply import Request
+from octavo.engine.engine import Engine
 from octavo.server.app import create_app
+from octavo.store.values import Job
 from tests.server.conftest import MakeEngine
 from tests.server.kit import client_of, conversation, read_events, talk
 
@@ -67,6 +69,7 @@ async def test_a_plan_says_what_a_compression_then_does(client: httpx2.AsyncClie
     assert ended["messages"] == plan["covered"]
     assert ended["after"] <= plan["after_cap"]
     assert ended["before"] == plan["reading"]["tokens"]
+    assert ended["saved"] == ended["before"] - ended["after"]
 
 
 async def test_a_look_at_the_context_changes_nothing(client: httpx2.AsyncClient) -> None:
@@ -106,6 +109,8 @@ async def test_a_summary_is_edited_as_a_new_version_and_compared(client: httpx2.
     new = await client.put(f"{place}/snapshots/{old}/summary", json={"summary": "All ports are above 8000."})
     assert new.status_code == 201
     assert (new.json()["version"], new.json()["kind"]) == (2, "edited")
+    assert new.json()["tokens_after"] > ended["snapshot"]["tokens_after"]
+    assert new.json()["receipt"] is False
     context = (await client.get(f"{place}/context")).json()
     assert "All ports are above 8000." in str(context["messages"])
     diff = (await client.get(f"{place}/snapshots/{old}/diff", params={"other": new.json()["id"]})).json()[
@@ -148,6 +153,10 @@ async def test_a_receipt_lists_what_was_kept_and_lost_and_a_lost_item_is_added_b
     assert restored.status_code == 201
     assert item in restored.json()["text"]
     assert (await client.get(f"{place}/snapshots")).json()["serving"] == restored.json()["id"]
+    paper = (await client.get(f"{place}/snapshots/{restored.json()['id']}/receipt")).json()
+    assert item not in [fact["text"] for tally in paper["facts"] for fact in tally["lost"]]
+    assert item in [text for tally in paper["facts"] for text in tally["verbatim"]]
+    assert sum(t["lost_count"] for t in paper["facts"]) < sum(t["lost_count"] for t in receipt["facts"])
     nothing = await client.post(f"{place}/snapshots/{id}/restore", json={"item": "never said"})
     assert nothing.status_code == 404
 
@@ -194,3 +203,24 @@ async def test_compressions_are_followed_like_turns(client: httpx2.AsyncClient) 
     assert [t["id"] for t in (await client.get(f"{place}/compressions")).json()["tasks"]] == [task["id"]]
     assert (await client.get(f"{place}/turns/{task['id']}")).status_code == 404
     assert (await client.delete(f"{place}/compressions/{task['id']}")).status_code == 204
+
+
+async def test_compressions_are_listed_as_jobs_wherever_they_run_and_can_be_stopped(
+    client: httpx2.AsyncClient, engine: Engine
+) -> None:
+    place, ended = await compressed(client, keep=0)
+    (job,) = (await client.get(f"{place}/jobs")).json()["jobs"]
+    assert (job["status"], job["trigger"], job["attempt"]) == ("done", "manual", 1)
+    assert job["snapshot"] == ended["snapshot"]["id"]
+    chat = await engine.chat(place.rpartition("/")[2])
+    tip = await chat.tip()
+    assert tip
+    held = await engine.store.jobs.claim(
+        chat.id, anchor=tip, worker="elsewhere", seen=ended["snapshot"]["id"]
+    )
+    assert isinstance(held, Job)
+    running = (await client.get(f"{place}/jobs", params={"limit": 1})).json()["jobs"][0]
+    assert (running["id"], running["status"]) == (held.id, "running")
+    assert (await client.delete(f"{place}/jobs/{held.id}")).status_code == 204
+    assert await engine.store.jobs.renew(held) is False
+    assert (await client.delete(f"{place}/jobs/{'0' * 32}")).status_code == 404

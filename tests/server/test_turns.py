@@ -17,6 +17,8 @@ from octavo.engine.engine import Engine
 from octavo.errors import ProviderError
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
+from octavo.server.stops import STOP
+from octavo.store.ids import new_id
 from tests.server.conftest import MakeEngine
 from tests.server.kit import client_of, conversation, listening, read_events, until
 
@@ -108,7 +110,7 @@ async def test_a_lost_connection_is_resumed_by_event_id_and_nothing_is_missing_o
 ) -> None:
     provider = SlowProvider()
     engine = await make_engine(provider=provider)
-    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client)
         provider.let("one ", "two ")
         first = ""
@@ -129,7 +131,7 @@ async def test_a_lost_connection_is_resumed_by_event_id_and_nothing_is_missing_o
 async def test_a_turn_goes_on_and_is_stored_when_its_client_goes_away(make_engine: MakeEngine) -> None:
     provider = SlowProvider()
     engine = await make_engine(provider=provider)
-    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client)
         provider.let("one ")
         async with client.stream("POST", f"{place}/turns", json={"content": "Count."}) as response:
@@ -146,7 +148,7 @@ async def test_a_turn_goes_on_and_is_stored_when_its_client_goes_away(make_engin
 async def test_several_can_follow_one_turn(make_engine: MakeEngine) -> None:
     provider = SlowProvider()
     engine = await make_engine(provider=provider)
-    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client)
         task = (await client.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()
         followers = [asyncio.create_task(client.get(task["url"])) for _ in range(5)]
@@ -359,3 +361,76 @@ async def test_what_does_not_finish_in_time_is_stopped_and_kept_as_far_as_it_cam
         await app.state.hub.close()
         node = await engine.store.node(id)
         assert (node.message.text, node.status) == ("one ", "aborted")
+
+
+async def test_a_turn_that_is_sent_again_under_its_id_goes_on_and_nothing_is_double(
+    make_engine: MakeEngine,
+) -> None:
+    provider = SlowProvider()
+    engine = await make_engine(provider=provider)
+    body = {"content": "Count.", "id": new_id()}
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        first = await client.post(f"{place}/turns", json={**body, "stream": False})
+        again = await client.post(f"{place}/turns", json={**body, "stream": False})
+        assert first.json()["id"] == again.json()["id"] == body["id"]
+        provider.let("one", "end")
+        whole = await client.post(f"{place}/turns", json=body)
+        assert [e.name for e in read_events(whole.text)][-2:] == ["answered", "done"]
+        shown = (await client.get(f"{place}/messages")).json()["messages"]
+        assert [m["text"] for m in shown] == ["Count.", "one"]
+        assert shown[1]["id"] == body["id"]
+        other = await conversation(client)
+        assert (await client.post(f"{other}/turns", json=body)).status_code == 409
+    async with client_of(create_app(engine)) as elsewhere:
+        later = await elsewhere.post(f"{place}/turns", json=body)
+        assert [e.name for e in read_events(later.text)] == ["answered", "done"]
+        done = await elsewhere.post(f"{place}/turns", json={**body, "stream": False})
+        assert done.json()["status"] == "done"
+
+
+async def test_a_turn_whose_process_died_is_begun_again_with_the_question_stored_once(
+    make_engine: MakeEngine,
+) -> None:
+    provider = SlowProvider()
+    engine = await make_engine(provider=provider)
+    body = {"content": "Count.", "id": new_id()}
+    app = create_app(engine)
+    async with client_of(app) as client:
+        place = await conversation(client)
+        await client.post(f"{place}/turns", json={**body, "stream": False})
+        await app.state.hub.tasks.drop(place.rpartition("/")[2])
+    provider.let("one", "end")
+    async with client_of(create_app(engine)) as client:
+        told = read_events((await client.post(f"{place}/turns", json=body)).text)
+        assert told[-1].data == {"status": "done"}
+        shown = (await client.get(f"{place}/messages")).json()["messages"]
+        assert [m["text"] for m in shown] == ["Count.", "one"]
+
+
+async def test_a_turn_of_another_replica_is_stopped_from_here(postgres_url: str) -> None:
+    provider = SlowProvider()
+    here = await Engine.open(postgres_url, model="gpt-4o", provider=provider, summariser="none")
+    there = await Engine.open(postgres_url, model="gpt-4o", provider=provider, summariser="none")
+    app = create_app(here)
+    try:
+        async with client_of(app) as one, client_of(create_app(there)) as other:
+            place, elsewhere = await conversation(one), await conversation(one)
+            id = (await one.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()["id"]
+            provider.let("one ")
+            await heard(one, place, id, 3)
+            assert (await other.delete(f"{elsewhere}/turns/{id}")).status_code == 204
+            await app.state.hub.stops.look()
+            assert (await one.get(f"{place}/turns/{id}")).json()["status"] == "running"
+            assert (await other.delete(f"{place}/turns/{id}")).status_code == 204
+            await app.state.hub.stops.look()
+            assert await finished(one, place, id) == "cancelled"
+            assert (await other.get(f"{place}/messages/{id}")).json()["text"] == "one "
+            assert (await other.delete(f"{place}/turns/{id}")).status_code == 404
+            assert await here.store.notes(STOP) == {}
+            await here.store.set_note(STOP + id, {"conversation": "x", "at": 0})
+            await app.state.hub.stops.tidy()
+            assert await here.store.notes(STOP) == {}
+    finally:
+        await here.close()
+        await there.close()

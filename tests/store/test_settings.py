@@ -140,3 +140,12 @@ async def test_a_selection_lies_inside_its_text(store: Store, start: int, stop: 
     _, (node,) = await talk(store, "u: short")
     with pytest.raises(BadInput, match="no part of a text"):
         await store.pins.add(node.id, start, stop)
+
+
+async def test_notes_are_found_by_how_their_keys_begin_and_forgotten(store: Store) -> None:
+    for key in ("wish_:a", "wish_:b%", "wishx:c"):
+        await store.set_note(key, key)
+    assert await store.notes("wish_:") == {"a": "wish_:a", "b%": "wish_:b%"}
+    assert await store.remove_note("wish_:a") is True
+    assert await store.remove_note("wish_:a") is False
+    assert await store.notes("wish_:") == {"b%": "wish_:b%"}

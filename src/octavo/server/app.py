@@ -14,7 +14,8 @@ from starlette.middleware.cors import CORSMiddleware
 
 from octavo import __version__
 from octavo.engine.engine import Engine
-from octavo.errors import OctavoError
+from octavo.errors import OctavoError, UsageError
+from octavo.protocols import Provider
 from octavo.providers.catalogue import open_provider, resolve
 from octavo.server.config import ServerSettings
 from octavo.server.errors import Refusal
@@ -27,6 +28,7 @@ from octavo.server.routes import (
     context,
     conversations,
     health,
+    jobs,
     keys,
     messages,
     models,
@@ -51,8 +53,16 @@ async def open_engine(settings: ServerSettings) -> Engine:
     engine = await Engine.open(
         settings.db, model=settings.model, policy=settings.policy, summariser=settings.summariser or None
     )
-    engine.models.open = lambda model: (open_provider(model, settings.providers), resolve(model).model)
+    engine.models.open = lambda model: _opened(model, settings)
     return engine
+
+
+def _opened(model: str, settings: ServerSettings) -> tuple[Provider, str]:
+    """Open a model's provider; a file of this machine is opened only for the person who sits at it."""
+    target = resolve(model)
+    if target.provider == "local" and model.endswith(".gguf") and settings.keyed:
+        raise UsageError("a model is named by its name here, not by a file: see octavo local list")
+    return open_provider(model, settings.providers), target.model
 
 
 def create_app(
@@ -112,6 +122,7 @@ def create_app(
         turns,
         context,
         snapshots,
+        jobs,
         pins,
         search,
         transfer,

@@ -11,6 +11,7 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from octavo.core.fields import Json, JsonObject
@@ -63,6 +64,11 @@ class Registry:
     def own_cards(self) -> frozenset[str]:
         return frozenset(self._cards)
 
+    def fields_of(self, name: str) -> JsonObject | None:
+        """Give what somebody defined of a card; None: nothing."""
+        found = self._cards.get(name)
+        return found if isinstance(found, dict) else None
+
     async def put_card(self, name: str, fields: JsonObject) -> None:
         """Define a card; raise `BadInput` naming the field that is wrong."""
         await self.refresh(now=True)
@@ -91,6 +97,10 @@ class Registry:
         found = {name: _upstream(value) for name, value in self._upstreams.items()}
         return {name: upstream for name, upstream in found.items() if upstream}
 
+    def leads_to(self, host: str) -> bool:
+        """Tell whether an upstream that somebody set is at this host."""
+        return any(urlsplit(each.base_url).hostname == host for each in self.upstreams().values())
+
     async def put_upstream(self, model: str, upstream: Upstream) -> None:
         await self.refresh(now=True)
         entry: JsonObject = {"base_url": upstream.base_url, "account": upstream.account}
@@ -113,6 +123,9 @@ def _upstream(value: Json) -> Upstream | None:
             return None
 
 
+IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
 async def check_address(url: str, *, private: bool) -> None:
     """Refuse an address that is none, or that leads into a private network without leave.
 
@@ -129,7 +142,7 @@ async def check_address(url: str, *, private: bool) -> None:
         )
     if private:
         return
-    for address in await _addresses(host, port):
+    for address in await addresses_of(host, port):
         if not address.is_global:
             raise BadInput(
                 "base_url",
@@ -137,7 +150,8 @@ async def check_address(url: str, *, private: bool) -> None:
             )
 
 
-async def _addresses(host: str, port: int) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+async def addresses_of(host: str, port: int) -> list[IpAddress]:
+    """Look a host up; raise `BadInput` if there is none."""
     try:
         return [ipaddress.ip_address(host)]
     except ValueError:

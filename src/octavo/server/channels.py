@@ -116,12 +116,14 @@ def _since() -> str:
 
 def _made_elsewhere(snapshot: Snapshot) -> JsonObject:
     paper = Receipt.from_json(snapshot.receipt) if snapshot.receipt else None
+    measured = paper or snapshot
     return {
         "outcome": "compressed",
-        "urgency": "manual" if snapshot.kind == "manual" else "soft",
+        "urgency": "soft" if snapshot.kind == "auto" else "manual",
         "messages": snapshot.messages,
-        "before": paper.tokens_before if paper else snapshot.tokens_before,
-        "after": paper.tokens_after if paper else snapshot.tokens_after,
+        "before": measured.tokens_before,
+        "after": measured.tokens_after,
+        "saved": measured.tokens_before - measured.tokens_after,
         "snapshot": show_snapshot(snapshot).model_dump(),
         "problems": [],
     }

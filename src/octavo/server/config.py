@@ -18,6 +18,7 @@ from octavo.providers.settings import read_settings
 PORT = 8765
 LOOPBACK = "127.0.0.1"
 MIB = 1 << 20
+LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,8 @@ class ServerSettings:
     limits: Limits = Limits()
     upstream_keys: Literal["server", "client"] = "server"
     """Whose key the gateway sends to a provider when both have one."""
+    log: str = "warning"
+    """The least important lines that are written to standard error; `info` shows every request."""
     private_upstreams: bool = False
     """Whether upstream addresses set over HTTP may lie in a private network."""
     providers: ProviderSettings = field(default_factory=ProviderSettings)
@@ -114,9 +117,17 @@ def read_server_settings(environment: Mapping[str, str]) -> ServerSettings:
         origins=_words(get("OCTAVO_ORIGINS", "")),
         limits=_limits(environment),
         upstream_keys="client" if keys == "client" else "server",
+        log=_log(environment),
         private_upstreams=_switch(environment, "OCTAVO_PRIVATE_UPSTREAMS"),
         providers=read_settings(environment),
     )
+
+
+def _log(environment: Mapping[str, str]) -> str:
+    level = environment.get("OCTAVO_LOG", "").strip().lower() or "warning"
+    if level not in LOG_LEVELS:
+        raise UsageError(f"OCTAVO_LOG is {level!r}; expected one of {', '.join(LOG_LEVELS)}")
+    return level
 
 
 def _limits(environment: Mapping[str, str]) -> Limits:

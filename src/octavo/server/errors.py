@@ -51,6 +51,10 @@ TABLE: tuple[tuple[type[OctavoError], int, str], ...] = (
     (OctavoError, 500, "report this with the request id"),
 )
 """From the most special to the most general: the first that fits decides."""
+STORE_RETRY_SECONDS = "1"
+"""When to come back to a server whose database was busy or away."""
+PLACE = re.compile(r"\b(?:postgresql|sqlite)\S*: ")
+"""Where the database is; that is for the log, and nobody else's business."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,17 +100,24 @@ def explain(error: OctavoError) -> Trouble:
     headers: dict[str, str] = {}
     if isinstance(error, RateLimited) and error.retry_after is not None:
         headers["retry-after"] = str(ceil(error.retry_after))
+    if isinstance(error, StoreError):
+        headers["retry-after"] = STORE_RETRY_SECONDS
     if status == HTTPStatus.BAD_GATEWAY and getattr(error, "retryable", False):
         status = HTTPStatus.SERVICE_UNAVAILABLE
     numbers = error.terms if isinstance(error, BadBudget | ContextOverflow) else {}
     return Trouble(
         status=status,
         type=snake(type(error).__name__),
-        message=str(error),
+        message=PLACE.sub("", str(error)) if isinstance(error, StoreError) else str(error),
         hint=hint,
         numbers=numbers,
         headers=headers,
     )
+
+
+def hint_of(type: str) -> str:
+    """Tell what to do about an error that is known by its type only."""
+    return next((hint for kind, _, hint in TABLE if snake(kind.__name__) == type), "")
 
 
 def snake(name: str) -> str:

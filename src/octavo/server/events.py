@@ -25,6 +25,7 @@ from octavo.engine.outcome import (
     Stored,
     SummaryText,
 )
+from octavo.server.errors import Trouble, hint_of, snake
 from octavo.server.show import show_node, show_reply, show_snapshot, show_usage
 
 NOTIFIED = (Preparing, CompressionStarted, CompressionEnded, Shrunk)
@@ -70,11 +71,21 @@ def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, o
 
 
 def _failed(event: AnswerFailed) -> JsonObject:
+    kind = snake(event.kind)
+    trouble = Trouble(status=502, type=kind, message=event.error, hint=hint_of(kind))
+    partial = show_node(event.node).model_dump() if event.node else None
+    return {**told_failure(trouble), "retryable": event.retryable, "partial": partial}
+
+
+def told_failure(trouble: Trouble) -> JsonObject:
+    """Tell what went wrong, in an event: the same that an answer would say."""
     return {
-        "type": event.kind,
-        "message": event.error,
-        "retryable": event.retryable,
-        "partial": show_node(event.node).model_dump() if event.node else None,
+        "type": trouble.type,
+        "message": trouble.message,
+        "numbers": {**trouble.numbers},
+        "hint": trouble.hint,
+        "retryable": False,
+        "partial": None,
     }
 
 
@@ -88,6 +99,7 @@ def describe_outcome(outcome: Outcome) -> JsonObject:
                 "messages": outcome.snapshot.messages,
                 "before": outcome.before,
                 "after": outcome.after,
+                "saved": outcome.before - outcome.after,
                 "snapshot": show_snapshot(outcome.snapshot).model_dump(),
                 "problems": [{"flaw": p.flaw, "detail": p.detail} for p in outcome.problems],
             }

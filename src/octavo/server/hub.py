@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Event
+from octavo.engine.outcome import CompressionEnded, Event, Preparing
 from octavo.errors import NotFound
 from octavo.server.auth import Caller, Doorkeeper
 from octavo.server.cards import Registry
@@ -24,9 +24,12 @@ from octavo.server.config import ServerSettings
 from octavo.server.errors import refuse
 from octavo.server.gateway.memory import Memory
 from octavo.server.limits import Meters
+from octavo.server.outgoing import Line, blotter, guard
 from octavo.server.schemas import Id
+from octavo.server.stops import Stops
 from octavo.server.tasks import Tasks
 from octavo.server.telemetry import Telemetry, open_telemetry
+from octavo.server.trash import Trash
 
 CONNECTIONS = 1_000
 """Connections to providers: one for each stream a server is meant to hold."""
@@ -50,13 +53,15 @@ class Hub:
         self.doorkeeper = Doorkeeper(engine.store, keyed=settings.keyed, admin=settings.admin_key)
         self.meters = Meters(limits)
         self.tasks = Tasks(limits.keep_seconds)
+        self.stops = Stops(engine.store, self.tasks)
+        self.trash = Trash(engine.store)
         self.channels = Channels(engine.store)
         self.registry = Registry(engine.store, engine.models)
         self.telemetry = telemetry or open_telemetry()
         self.memory = Memory()
         self.closing = False
         patience = settings.providers.patience
-        self.client = httpx2.AsyncClient(
+        self.client = Line(
             transport=transport,
             timeout=httpx2.Timeout(patience.read, connect=patience.connect),
             limits=httpx2.Limits(
@@ -65,18 +70,37 @@ class Hub:
                 keepalive_expiry=IDLE_SECONDS,
             ),
             follow_redirects=False,
+            event_hooks={"request": [guard(self.registry, settings)], "response": [blotter(settings)]},
         )
         self._loops: list[asyncio.Task[None]] = []
+        self._preparing: set[str] = set()
+        """Conversations that are being compressed in the background."""
         engine.listeners.append(self.heard)
 
     def heard(self, conversation: str, event: Event) -> None:
         """Pass on what happens, in the background or in a turn."""
+        match event:
+            case Preparing():
+                self._preparing.add(conversation)
+            case CompressionEnded():
+                self._preparing.discard(conversation)
         self.channels.hear(conversation, event)
         self.telemetry.heard(conversation, event)
 
     def start(self) -> None:
         """Begin to look after what other replicas do and leave behind."""
-        self._loops = [asyncio.create_task(care(self.engine)), asyncio.create_task(self.channels.run())]
+        errands = (self._empty_trash, self.stops.tidy)
+        loops = (care(self.engine, also=errands), self.channels.run(), self.stops.run())
+        self._loops = [asyncio.create_task(loop) for loop in loops]
+
+    async def _empty_trash(self) -> None:
+        for conversation in await self.trash.empty():
+            await self.forget(conversation)
+
+    async def forget(self, conversation: str) -> None:
+        """Let go of everything that is kept here about a conversation."""
+        await self.tasks.drop(conversation)
+        self.memory.forget(conversation)
 
     def stop_accepting(self) -> None:
         """Take on no new work, and let watchers go to another replica."""
@@ -89,10 +113,20 @@ class Hub:
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
-        await self.tasks.close(self.settings.limits.grace_seconds)
+        grace = self.settings.limits.grace_seconds
+        await asyncio.gather(self.tasks.close(grace), self._settle(grace))
         await self.client.aclose()
         self.engine.listeners.remove(self.heard)
         self.telemetry.close()
+
+    async def _settle(self, grace: float) -> None:
+        """Let what goes on in the background finish; whoever answers the next turn does what does not."""
+        waiting = [asyncio.create_task(self.engine.settled(id)) for id in self._preparing]
+        if waiting:
+            _, late = await asyncio.wait(waiting, timeout=grace)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     def check_open(self) -> None:
         """Refuse new work while the server stops."""

@@ -7,12 +7,13 @@ from pathlib import Path
 from fastapi import FastAPI
 from starlette.responses import HTMLResponse, Response
 
-WEB = Path(__file__).parents[1] / "webui"
+WEB = Path(__file__).parent / "static"
 PLAIN = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Octavo</title>
 <h1>Octavo</h1>
-<p>The web chat was not built into this installation. The interface is at <code>/api/v1</code> and described by
-<a href="/openapi.json">/openapi.json</a>; existing clients use <code>/v1</code> as their base URL.</p>
+<p>The web chat was not built into this installation (<code>make web</code> builds it). The interface is at
+<code>/api/v1</code> and described by <a href="/openapi.json">/openapi.json</a>;
+existing clients use <code>/v1</code> as their base URL.</p>
 </html>
 """
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from octavo.server.errors import trouble_of
+from octavo.server.errors import UNEXPECTED, trouble_of
 from octavo.server.gateway.shapes import anthropic_error, openai_error, status_of
 from octavo.server.reply import json_response
 
@@ -26,8 +26,10 @@ def request_id(request: Request) -> str:
 def respond(request: Request, error: Exception) -> Response:
     """Tell a client what went wrong."""
     trouble, id, path = trouble_of(error), request_id(request), request.url.path
-    if trouble.status >= 500:
-        log.warning("%s %s: %s", id, trouble.type, trouble.message)
+    if trouble is UNEXPECTED:
+        log.error("%s: nobody expected this", id, exc_info=error)
+    elif trouble.status >= 500:
+        log.warning("%s %s: %s", id, trouble.type, error)
     if path.startswith(ANTHROPIC):
         return json_response(anthropic_error(trouble, error, id), status_of(trouble), trouble.headers)
     if path.startswith(GATEWAY):

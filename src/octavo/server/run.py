@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import signal
 import socket
 import sys
@@ -18,7 +19,8 @@ from octavo.engine.engine import database_url
 from octavo.errors import UsageError
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
-from octavo.server.gateway.recognise import loaded
+from octavo.server.door import Door
+from octavo.server.gateway.weigh import loaded
 from octavo.server.hub import Hub
 from octavo.store.store import Store
 
@@ -69,7 +71,7 @@ def make_server(settings: ServerSettings) -> OctavoServer:
     """Make a server that is not running yet."""
     config = uvicorn.Config(
         create_app(settings),
-        http="httptools",
+        http=Door,
         lifespan="on",
         access_log=False,
         log_level="warning",
@@ -107,8 +109,15 @@ def address_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def start_log(level: str) -> None:
+    """Write what Octavo says to standard error; what the libraries say only when something is wrong."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING)
+    logging.getLogger("octavo").setLevel(level.upper())
+
+
 def serve(settings: ServerSettings) -> None:
     """Serve until stopped."""
+    start_log(settings.log)
     asyncio.run(check_safe(settings))
     with bind(settings) as listening:
         where = address_of(listening)

@@ -252,6 +252,9 @@ class SettingsIn(Shape):
 class SettingsOut(Shape):
     own: dict[str, Any] = Field(description="What is set at this level.")
     effective: dict[str, Any] = Field(description="What holds, from all levels.")
+    inherited: dict[str, Any] = Field(
+        description="What would hold without what is set at this level; built-in values included."
+    )
 
 
 class ConversationIn(Shape):
@@ -297,6 +300,10 @@ class TurnIn(Shape):
     parent: Id | None = None
     edits: Id | None = Field(default=None, description="The message that `content` is another version of.")
     regenerates: Id | None = Field(default=None, description="The answer beside which another one is wanted.")
+    id: Id | None = Field(
+        default=None,
+        description="Your own id of the turn, under which the answer is stored: a repeated request goes on with it.",
+    )
     tools: list[ToolIn] = Field(default_factory=list, max_length=500)
     temperature: Annotated[float, Field(ge=0, le=2), Number] | None = None
     stream: Switch = Field(
@@ -336,6 +343,25 @@ class ReplyOut(Shape):
     output_tokens: int
     cached_tokens: int
     reasoning_tokens: int
+
+
+class JobOut(Shape):
+    """A compression that some replica works on, or has worked on."""
+
+    id: str
+    status: Literal["running", "done", "failed", "cancelled"]
+    trigger: str = Field(
+        description="Why it was begun: manual, soft (in the background) or hard (before sending)."
+    )
+    attempt: int = Field(description="How many workers have had it: 2 after one died.")
+    progress: str
+    error: str
+    snapshot: str | None
+    created: str
+
+
+class Jobs(Shape):
+    jobs: list[JobOut] = Field(description="The newest first.")
 
 
 class TasksOut(Shape):
@@ -461,6 +487,7 @@ class SnapshotFull(SnapshotOut):
     extracts: list[ExtractOut]
     files: list[str]
     text: str = Field(description="What the model is shown.")
+    receipt: bool = Field(description="Whether there is a receipt: a summary edited by hand has none.")
 
 
 class Snapshots(Shape):
@@ -527,8 +554,9 @@ class PinIn(Shape):
 
 class PinOut(Shape):
     message: str
-    start: int
+    start: int = Field(description="Counted in Unicode code points; 0 and 0 for the whole message.")
     stop: int
+    text: str = Field(description="The selection; empty for the whole message.")
 
 
 class Pins(Shape):
@@ -542,7 +570,9 @@ class HitOut(Shape):
     depth: int
     role: Role
     snippet: str
-    marks: list[tuple[int, int]]
+    marks: list[tuple[int, int]] = Field(
+        description="Where the words are in the snippet, counted in Unicode code points."
+    )
 
 
 class Hits(Shape):
@@ -581,6 +611,7 @@ class CardOut(Shape):
     summariser: str
     assumed: bool
     own: bool = Field(description="Defined here, and not by the table that comes with Octavo.")
+    given: dict[str, Any] = Field(description="The fields as they were defined here.")
 
 
 class ProviderOut(Shape):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
+from dataclasses import replace
+from urllib.parse import unquote_to_bytes
+
 from octavo.core.budget import Budget, ModelCard, Reading
 from octavo.core.context import summary_text
+from octavo.core.fields import JsonObject
 from octavo.core.harden import Repair
 from octavo.core.messages import (
     Attachment,
@@ -26,10 +31,16 @@ from octavo.engine.outcome import Plan, Usage
 from octavo.providers.availability import Availability
 from octavo.server import schemas as s
 from octavo.server.reply import to_json
-from octavo.store.values import ApiKey, Conversation, Details, Hit, PinPlace
+from octavo.store.ids import made_at
+from octavo.store.rows import time_text
+from octavo.store.values import ApiKey, Conversation, Details, Hit, Job, PinPlace
 
 PREVIEW = 120
 """Characters of a message in the picture of a tree."""
+EMBEDDED = 32_000
+"""Characters of a picture inside a message that are shown with it: the same as the store shortens lists to."""
+SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""What a browser may show as it is; anything else could hold a script."""
 
 
 def show_part(part: Part) -> s.PartOut:
@@ -76,8 +87,10 @@ def show_piece(part: Text | Image | Attachment | Opaque) -> s.ResultContentOut:
             return s.OtherPart(type="other", kind=part.kind)
 
 
-def show_node(node: Node) -> s.NodeOut:
+def show_node(node: Node, *, whole: bool = False) -> s.NodeOut:
+    """Show a message; a large picture in it only if it is to be `whole`."""
     message = node.message
+    parts = message.parts if whole else tuple(_without_picture(part) for part in message.parts)
     return s.NodeOut(
         id=node.id,
         parent=node.parent,
@@ -86,14 +99,42 @@ def show_node(node: Node) -> s.NodeOut:
         status=node.status,
         name=message.name,
         text=message.text,
-        parts=[show_part(part) for part in message.parts],
+        parts=[show_part(part) for part in parts],
         tokens=dict(node.counts),
     )
 
 
-def show_message(node: Node, details: Details) -> s.MessageOut:
+def _without_picture(part: Part) -> Part:
+    large = isinstance(part, Image) and part.source.startswith("data:") and len(part.source) > EMBEDDED
+    return replace(part, source="") if large and isinstance(part, Image) else part
+
+
+def content_of(part: Part) -> tuple[bytes, str] | None:
+    """Give what a part holds, and of which type it is; None if it holds nothing itself."""
+    match part:
+        case Text():
+            return part.text.encode("utf-8", "replace"), "text/plain; charset=utf-8"
+        case Image() if part.source.startswith("data:"):
+            head, _, data = part.source.partition(",")
+            return _decoded(data, base64=head.endswith(";base64")), _safe_type(head[5:].partition(";")[0])
+        case _:
+            return None
+
+
+def _decoded(data: str, *, base64: bool) -> bytes:
+    try:
+        return b64decode(data) if base64 else unquote_to_bytes(data)
+    except ValueError:
+        return b""
+
+
+def _safe_type(said: str) -> str:
+    return said if said in SHOWN else "application/octet-stream"
+
+
+def show_message(node: Node, details: Details, *, whole: bool = False) -> s.MessageOut:
     return s.MessageOut(
-        **dict(show_node(node)),
+        **dict(show_node(node, whole=whole)),
         model=details.model,
         input_tokens=details.input_tokens,
         output_tokens=details.output_tokens,
@@ -263,6 +304,7 @@ def show_snapshot_full(snapshot: Snapshot) -> s.SnapshotFull:
         extracts=extracts,
         files=[*snapshot.files],
         text=summary_text(snapshot),
+        receipt=bool(snapshot.receipt),
     )
 
 
@@ -293,8 +335,21 @@ def show_receipt(receipt: Receipt) -> s.ReceiptOut:
     )
 
 
-def show_pin(pin: PinPlace) -> s.PinOut:
-    return s.PinOut(message=pin.node, start=pin.start, stop=pin.stop)
+def show_job(job: Job) -> s.JobOut:
+    return s.JobOut(
+        id=job.id,
+        status=job.status,
+        trigger=job.trigger,
+        attempt=job.attempt,
+        progress=job.progress,
+        error=job.error,
+        snapshot=job.snapshot,
+        created=time_text(made_at(job.id)),
+    )
+
+
+def show_pin(pin: PinPlace, text: str) -> s.PinOut:
+    return s.PinOut(message=pin.node, start=pin.start, stop=pin.stop, text=text[pin.start : pin.stop])
 
 
 def show_hit(hit: Hit) -> s.HitOut:
@@ -309,7 +364,7 @@ def show_hit(hit: Hit) -> s.HitOut:
     )
 
 
-def show_card(card: ModelCard, *, own: bool) -> s.CardOut:
+def show_card(card: ModelCard, given: JsonObject | None) -> s.CardOut:
     price = card.price
     return s.CardOut(
         name=card.name,
@@ -321,7 +376,8 @@ def show_card(card: ModelCard, *, own: bool) -> s.CardOut:
         price=None if price is None else [price.input, price.output, price.cached],
         summariser=card.summariser,
         assumed=card.assumed,
-        own=own,
+        own=given is not None,
+        given=dict(given or {}),
     )
 
 

@@ -14,11 +14,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from octavo.core.fields import JsonObject
 from octavo.engine.outcome import Answered, AnswerFailed, CompressionEnded, Event
 from octavo.errors import OctavoError
 from octavo.server.errors import UNEXPECTED, explain
-from octavo.server.events import describe
+from octavo.server.events import describe, told_failure
 from octavo.server.stream import Feed
 
 log = logging.getLogger("octavo.server")
@@ -81,13 +80,26 @@ class Tasks:
         """Close the books of a task, also of one that ended as nobody expected."""
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("the %s %s broke", work.kind, work.id, exc_info=error)
-            work.finish("failed", "failed", **_told(UNEXPECTED.type, UNEXPECTED.message))
+            work.finish("failed", "failed", **told_failure(UNEXPECTED))
         work.finish("cancelled")
         work.ended = self._clock()
 
     def find(self, id: str, kind: Kind, conversation: str) -> Work | None:
         work = self._works.get(id)
         return work if work and (work.kind, work.conversation) == (kind, conversation) else None
+
+    @property
+    def running(self) -> bool:
+        """Whether anything runs."""
+        return any(work.status == "running" for work in self._works.values())
+
+    def cancel(self, id: str, conversation: str) -> bool:
+        """Stop a task; false if it does not run here."""
+        work = self._works.get(id)
+        if work is None or work.conversation != conversation or work.task is None or work.task.done():
+            return False
+        work.task.cancel()
+        return True
 
     def of(self, conversation: str, kind: Kind) -> list[Work]:
         """List the tasks of a conversation, the newest last."""
@@ -144,12 +156,7 @@ async def _run(work: Work, events: AsyncIterator[Event], heard: Callable[[str, E
                     status = "done"
         work.finish(status)
     except OctavoError as error:
-        trouble = explain(error)
-        work.finish("failed", "failed", **_told(trouble.type, trouble.message, **trouble.numbers))
+        work.finish("failed", "failed", **told_failure(explain(error)))
     except asyncio.CancelledError:
         work.finish("cancelled", "cancelled")
         raise
-
-
-def _told(type: str, message: str, **numbers: int) -> JsonObject:
-    return {"type": type, "message": message, "numbers": {**numbers}, "retryable": False, "partial": None}

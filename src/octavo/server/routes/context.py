@@ -31,7 +31,7 @@ async def read_plan(
     chat: TheChat,
     hub: TheHub,
     *,
-    focus: Annotated[str, Query(max_length=10_000)] = "",
+    focus: Annotated[str, Query(max_length=2_000)] = "",
     keep: Annotated[s.Tokens | s.Share | None, Query()] = None,
     up_to: Annotated[s.Id | None, Query()] = None,
 ) -> Response:

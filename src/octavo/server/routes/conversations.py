@@ -17,6 +17,9 @@ from octavo.store.values import Everywhere, ForConversation
 
 routes = router("conversations", "/conversations")
 
+MONTH = 30 * 24 * 3_600
+"""Seconds a deleted conversation may wait at most."""
+
 
 @routes.get("", response_model=s.Conversations)
 async def list_conversations(
@@ -32,7 +35,8 @@ async def list_conversations(
     found = await hub.engine.store.conversations(
         owner=caller.owner, archived=archived, title=title, limit=limit + 1, offset=offset
     )
-    shown = [show_conversation(one) for one in found[:limit]]
+    gone = await hub.trash.ids() if archived is not False else frozenset()
+    shown = [show_conversation(one) for one in found[:limit] if one.id not in gone]
     return reply(s.Conversations(conversations=shown, more=len(found) > limit))
 
 
@@ -65,12 +69,34 @@ async def change_conversation(body: s.ConversationPatch, chat: TheChat, hub: The
 
 
 @routes.delete("/{conversation}", status_code=204)
-async def delete_conversation(chat: TheChat, hub: TheHub) -> Response:
-    """Delete a conversation with everything in it, for good."""
-    await hub.tasks.drop(chat.id)
-    await hub.engine.store.delete_conversation(chat.id)
-    hub.memory.forget(chat.id)
+async def delete_conversation(
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    undo: Annotated[
+        int,
+        Query(
+            ge=0,
+            le=MONTH,
+            description="Seconds to change one's mind: it is out of sight at once, and gone for good then.",
+        ),
+    ] = 0,
+) -> Response:
+    """Delete a conversation with everything in it: for good, now or in a while."""
+    await hub.forget(chat.id)
+    if undo:
+        await hub.trash.put(chat.id, undo)
+    else:
+        await hub.engine.store.delete_conversation(chat.id)
+        await hub.trash.forget(chat.id)
     return Response(status_code=204)
+
+
+@routes.post("/{conversation}/undelete", response_model=s.ConversationOut)
+async def undelete_conversation(chat: TheChat, hub: TheHub) -> Response:
+    """Bring back a conversation that waits to be deleted."""
+    await hub.trash.take_back(chat.id)
+    return reply(show_conversation(await chat.info()))
 
 
 @routes.post("/{conversation}/copies", response_model=s.ConversationOut, status_code=201)

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Path, Query
 from starlette.responses import Response
 
 from octavo.core.messages import Node
 from octavo.engine.chat import Chat
-from octavo.errors import UsageError
+from octavo.errors import NotFound, UsageError
 from octavo.server import schemas as s
 from octavo.server.hub import Hub, TheChat, TheHub
 from octavo.server.reply import reply
 from octavo.server.routes import router
-from octavo.server.show import read_message, show_message, show_tree_node
+from octavo.server.show import SHOWN, content_of, read_message, show_message, show_tree_node
 
 routes = router("messages", "/conversations/{conversation}")
+
+TITLE = 60
+"""Characters of the first question that become the title."""
+CONTENT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The part itself.",
+        "content": {
+            kind: {"schema": {"type": "string", "format": "binary"}}
+            for kind in ("text/plain", "application/octet-stream", *SHOWN)
+        },
+    }
+}
 
 MessageId = Annotated[s.Id, Path(description="A message.")]
 
 
-async def show_all(hub: Hub, nodes: Sequence[Node]) -> list[s.MessageOut]:
+async def show_all(hub: Hub, nodes: Sequence[Node], *, whole: bool = False) -> list[s.MessageOut]:
     """Show nodes with what else is known about them."""
     known = {d.id: d for d in await hub.engine.store.details([node.id for node in nodes])} if nodes else {}
-    return [show_message(node, known[node.id]) for node in nodes if node.id in known]
+    return [show_message(node, known[node.id], whole=whole) for node in nodes if node.id in known]
 
 
 @routes.get("/messages", response_model=s.MessagePage)
@@ -39,7 +51,7 @@ async def list_messages(
     before: Annotated[s.Id | None, Query(description="Older messages than this one only.")] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Response:
-    """Page through a branch from its newest message upward; long texts are shortened."""
+    """Page through a branch from its newest message upward; long texts and pictures are shortened."""
     await hub.check_message(chat, tip, before)
     at = tip or await chat.tip()
     if before:
@@ -65,15 +77,40 @@ async def store_message(hub: Hub, chat: Chat, body: s.MessageIn) -> Node:
         if body.id or body.parent:
             raise UsageError("an edit goes beside what it edits: leave 'parent' and 'id' out")
         return await chat.edit(body.edits, message)
-    return await chat.add(message, parent=body.parent, id=body.id)
+    node = await chat.add(message, parent=body.parent, id=body.id)
+    if node.parent is None:
+        await _give_title(chat, node)
+    return node
+
+
+async def _give_title(chat: Chat, node: Node) -> None:
+    """Call a conversation without a title after its first question."""
+    words = " ".join(node.message.text.split())
+    if node.message.role == "user" and words and not (await chat.info()).title:
+        await chat.rename(words if len(words) <= TITLE else words[: TITLE - 1].rstrip() + "…")
 
 
 @routes.get("/messages/{message}", response_model=s.MessageOut)
 async def read_one_message(message: MessageId, chat: TheChat, hub: TheHub) -> Response:
     """Read a message, whole."""
     await hub.check_message(chat, message)
-    (shown,) = await show_all(hub, [await hub.engine.store.node(message)])
+    (shown,) = await show_all(hub, [await hub.engine.store.node(message)], whole=True)
     return reply(shown)
+
+
+@routes.get("/messages/{message}/parts/{part}", response_model=None, responses=CONTENT)
+async def read_part(
+    message: MessageId, part: Annotated[int, Path(ge=0, le=100_000)], chat: TheChat, hub: TheHub
+) -> Response:
+    """Read one part as it is: a picture as a picture, a text as a text; parts are counted from 0."""
+    await hub.check_message(chat, message)
+    parts = (await hub.engine.store.node(message)).message.parts
+    found = content_of(parts[part]) if part < len(parts) else None
+    if found is None:
+        raise NotFound(f"message {message} has no part {part} with a content of its own")
+    content, kind = found
+    headers = {"content-disposition": "inline" if kind in SHOWN else "attachment"}
+    return Response(content, media_type=kind, headers={**headers, "cache-control": "private, max-age=86400"})
 
 
 @routes.delete("/messages/{message}", status_code=204)

@@ -23,8 +23,8 @@ async def list_models(hub: TheHub, _: TheCaller) -> Response:
     """List all cards, and what can be used right now."""
     await hub.registry.refresh()
     providers = await asyncio.to_thread(availability, hub.settings.providers)
-    own = hub.registry.own_cards
-    cards = [show_card(card, own=card.name in own) for card in hub.engine.models.book.cards.values()]
+    own = hub.registry.fields_of
+    cards = [show_card(card, own(card.name)) for card in hub.engine.models.book.cards.values()]
     default = str((await hub.engine.settings_of()).get("model") or "")
     return reply(
         s.ModelsOut(models=cards, providers=[show_provider(each) for each in providers], default=default)
@@ -36,7 +36,7 @@ async def read_model(model: ModelName, hub: TheHub, _: TheCaller) -> Response:
     """Read what is known of a model; of an unknown one, what is assumed."""
     await hub.registry.refresh()
     card = (await hub.engine.models.meter(model)).card
-    return reply(show_card(card, own=model in hub.registry.own_cards))
+    return reply(show_card(card, hub.registry.fields_of(model)))
 
 
 @routes.put("/models/{model:path}", response_model=s.CardOut)
@@ -44,7 +44,7 @@ async def define_model(model: ModelName, body: s.CardIn, hub: TheHub, _: TheAdmi
     """Define a card of your own; it comes before the one that Octavo has."""
     await hub.registry.put_card(model, body.model_dump(exclude_none=True))
     hub.memory.forget_settings()
-    return reply(show_card(hub.engine.models.book.find(model), own=True))
+    return reply(show_card(hub.engine.models.book.find(model), hub.registry.fields_of(model)))
 
 
 @routes.delete("/models/{model:path}", status_code=204)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from fastapi import Query
 from starlette.responses import Response
 
+from octavo.engine.chat import Chat
 from octavo.errors import BadInput, NotFound
 from octavo.server import schemas as s
 from octavo.server.errors import refuse
-from octavo.server.hub import TheChat, TheHub
+from octavo.server.hub import Hub, TheChat, TheHub
 from octavo.server.reply import reply
 from octavo.server.routes import router
 from octavo.server.routes.messages import MessageId
@@ -17,9 +21,16 @@ routes = router("pins", "/conversations/{conversation}/pins")
 
 
 @routes.get("", response_model=s.Pins)
-async def list_pins(chat: TheChat) -> Response:
+async def list_pins(chat: TheChat, hub: TheHub) -> Response:
     """List the pins of all branches."""
-    return reply(s.Pins(pins=[show_pin(pin) for pin in await chat.pins()]))
+    return reply(await _shown(hub, chat))
+
+
+async def _shown(hub: Hub, chat: Chat) -> s.Pins:
+    pins = await chat.pins()
+    selected = sorted({pin.node for pin in pins if pin.stop})
+    texts = {id: (await hub.engine.store.node(id)).message.text for id in selected}
+    return s.Pins(pins=[show_pin(pin, texts.get(pin.node, "")) for pin in pins])
 
 
 @routes.post("", response_model=s.Pins, status_code=201)
@@ -30,12 +41,26 @@ async def add_pin(body: s.PinIn, chat: TheChat, hub: TheHub) -> Response:
         await chat.pin(body.message, body.selection)
     except BadInput as error:
         raise refuse(409, "conflict", str(error), "select a part of the message's own text") from error
-    return reply(s.Pins(pins=[show_pin(pin) for pin in await chat.pins()]), 201)
+    return reply(await _shown(hub, chat), 201)
 
 
 @routes.delete("/{message}", status_code=204)
-async def remove_pins(message: MessageId, chat: TheChat) -> Response:
-    """Remove all pins of a message."""
-    if not await chat.unpin(message):
+async def remove_pins(
+    message: MessageId,
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    start: Annotated[s.Size, Query(description="Where the selection begins.")] = 0,
+    stop: Annotated[
+        s.Size | None, Query(description="Where it ends; without, everything of the message.")
+    ] = None,
+) -> Response:
+    """Remove the pins of a message, or of one selection of it."""
+    if stop is None:
+        found = await chat.unpin(message)
+    else:
+        mine = {(pin.node, pin.start, pin.stop) for pin in await chat.pins()}
+        found = (message, start, stop) in mine and await hub.engine.store.pins.remove(message, start, stop)
+    if not found:
         raise NotFound(f"nothing of message {message} is pinned")
     return Response(status_code=204)

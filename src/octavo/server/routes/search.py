@@ -34,4 +34,5 @@ async def search(
     found = await hub.engine.store.search(
         q, conversation=conversation, owner=caller.owner, before=before, limit=limit
     )
-    return reply(s.Hits(hits=[show_hit(hit) for hit in found]))
+    gone = await hub.trash.ids()
+    return reply(s.Hits(hits=[show_hit(hit) for hit in found if hit.conversation not in gone]))

@@ -26,7 +26,8 @@ async def _shown(hub: Hub, scope: Scope, conversation: str | None = None) -> Res
     effective = {**await hub.engine.settings_of(conversation)}
     if isinstance(scope, ForModel):
         effective |= {**own, "model": scope.model}
-    return reply(s.SettingsOut(own=own, effective=effective))
+    inherited = await hub.engine.inherited(scope)
+    return reply(s.SettingsOut(own=own, effective=effective, inherited=inherited))
 
 
 async def check_settings(hub: Hub, scope: Scope, given: dict[str, Json]) -> None:

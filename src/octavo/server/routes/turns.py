@@ -91,12 +91,37 @@ async def begin_turn(body: s.TurnIn, chat: TheChat, hub: TheHub) -> Response:
     settings = await chat.settings()
     # Opening a provider imports its library, which takes seconds once: not in the event loop.
     await asyncio.to_thread(hub.engine.models.provider, str(settings.get("model") or ""))
-    id = new_id()
+    if body.id and (begun := await _begun(hub, chat, body.id, stream=body.stream)):
+        return begun
+    id = body.id or new_id()
     tools = tuple(read_tool(tool) for tool in body.tools)
     start, before = await _start_of(hub, chat, body)
     answer = chat.answer(start, tools=tools, temperature=body.temperature, id=id)
     hub.channels.tell(chat.id, "turn_started", {"turn": id})
     return begin(hub, "turn", chat, id, _chained(before, answer), stream=body.stream)
+
+
+async def _begun(hub: Hub, chat: Chat, id: str, *, stream: bool) -> Response | None:
+    """Go on with a turn that was begun by the same request before; None if there is none."""
+    if work := hub.tasks.find(id, "turn", chat.id):
+        if not stream:
+            return reply(show_task(work), 202)
+        ping = hub.settings.limits.ping_seconds
+        return event_stream(work.feed.follow(0, ping), {"x-octavo-task": id})
+    stored = await hub.engine.store.details([id])
+    if not stored:
+        return None
+    role = (await hub.engine.store.node(id)).message.role
+    if stored[0].conversation != chat.id or role != "assistant":
+        raise UsageError("this id belongs to another message: make a new one for each turn")
+    if not stream:
+        return reply(show_task(Work(id, "turn", chat.id, status="done")), 202)
+    return event_stream(_await_answer(hub, chat, id, 0), {"x-octavo-task": id})
+
+
+def _question_id(turn: str | None) -> str | None:
+    """Give the id of the question of a turn: the one before the answer's, so that a repeated turn finds it."""
+    return f"{(int(turn, 16) - 1) % (1 << 128):032x}" if turn else None
 
 
 async def _start_of(hub: Hub, chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
@@ -115,7 +140,8 @@ async def _start_of(hub: Hub, chat: Chat, body: s.TurnIn) -> tuple[str, list[Eve
         if at is None:
             raise UsageError("the conversation is empty: say something first")
         return at, []
-    said = s.MessageIn(content=body.content, parent=body.parent, edits=body.edits)
+    id = None if body.edits else _question_id(body.id)
+    said = s.MessageIn(content=body.content, parent=body.parent, edits=body.edits, id=id)
     node = await store_message(hub, chat, said)
     return node.id, [Stored(node)]
 
@@ -147,9 +173,13 @@ def _task(hub: Hub, chat: Chat, kind: Kind, id: str) -> Work:
     return work
 
 
-def _cancel(work: Work) -> Response:
-    if work.task is not None:
-        work.task.cancel()
+async def _cancel(hub: Hub, chat: Chat, kind: Kind, id: str) -> Response:
+    """Stop a task here, or have another replica stop it."""
+    here = hub.tasks.find(id, kind, chat.id) is not None
+    if here or not _may_run_elsewhere(hub, id) or await hub.engine.store.details([id]):
+        hub.tasks.cancel(_task(hub, chat, kind, id).id, chat.id)
+    else:
+        await hub.stops.ask(id, chat.id)
     return Response(status_code=204)
 
 
@@ -167,8 +197,8 @@ async def read_turn(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
 
 @routes.delete("/turns/{task}", status_code=204)
 async def cancel_turn(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
-    """Stop a turn; what was answered by then is kept."""
-    return _cancel(_task(hub, chat, "turn", task))
+    """Stop a turn, whichever replica is at it; what was answered by then is kept."""
+    return await _cancel(hub, chat, "turn", task)
 
 
 @routes.get("/turns/{task}/events", response_model=None, responses=FOLLOWED)
@@ -223,8 +253,8 @@ async def read_compression(task: TaskId, chat: TheChat, hub: TheHub) -> Response
 
 @routes.delete("/compressions/{task}", status_code=204)
 async def cancel_compression(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
-    """Stop a compression; nothing changes."""
-    return _cancel(_task(hub, chat, "compression", task))
+    """Stop a compression that was asked for; nothing changes."""
+    return await _cancel(hub, chat, "compression", task)
 
 
 @routes.get("/compressions/{task}/events", response_model=None, responses=FOLLOWED)
@@ -241,9 +271,11 @@ async def follow_conversation(after: ResumePoint, chat: TheChat, hub: TheHub) ->
     await hub.channels.open(chat.id)
     serving = await chat.serving()
     running = [work.id for work in hub.tasks.of(chat.id, "turn") if work.status == "running"]
+    jobs = [job.id for job in await hub.engine.store.jobs.of_conversation(chat.id) if job.status == "running"]
     state: JsonObject = {
         "snapshot": serving.id if serving else None,
         "turns": [*running],
+        "jobs": [*jobs],
         "tip": await chat.tip(),
     }
     return event_stream(_watch(hub, chat, after, frame(after, "state", state)))

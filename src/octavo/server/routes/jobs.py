@@ -1,0 +1,37 @@
+"""Jobs: the compressions of a conversation as the database knows them, those in the background and elsewhere too."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Query
+from starlette.responses import Response
+
+from octavo.errors import NotFound
+from octavo.server import schemas as s
+from octavo.server.hub import TheChat, TheHub
+from octavo.server.reply import reply
+from octavo.server.routes import router
+from octavo.server.show import show_job
+
+routes = router("jobs", "/conversations/{conversation}/jobs")
+
+JobId = Annotated[s.Id, Path(description="A job.")]
+
+
+@routes.get("", response_model=s.Jobs)
+async def list_jobs(
+    chat: TheChat, hub: TheHub, *, limit: Annotated[int, Query(ge=1, le=1_000)] = 20
+) -> Response:
+    """List the compressions that run or ran, whoever began them and wherever they run."""
+    found = await hub.engine.store.jobs.of_conversation(chat.id)
+    return reply(s.Jobs(jobs=[show_job(job) for job in found[:limit]]))
+
+
+@routes.delete("/{job}", status_code=204)
+async def cancel_job(job: JobId, chat: TheChat, hub: TheHub) -> Response:
+    """Stop a compression wherever it runs; its worker notices within seconds, and nothing is stored."""
+    if (await hub.engine.store.jobs.get(job)).conversation != chat.id:
+        raise NotFound(f"there is no job {job}")
+    await hub.engine.store.jobs.cancel(job)
+    return Response(status_code=204)
