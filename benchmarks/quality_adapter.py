@@ -9,7 +9,7 @@ Tokens are counted as the yardstick counts them: a quarter of the characters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from octavo.core.extract import extract, render
@@ -57,7 +57,8 @@ def compress_default(messages: Sequence[Wire], budget: int) -> list[Wire]:
 class Stored:
     """A compressor that keeps all originals and always starts from them."""
 
-    def __init__(self) -> None:
+    def __init__(self, compress: Callable[[list[Wire], int], list[Wire]]) -> None:
+        self.compress = compress
         self.originals: list[Wire] = []
         self.sent: list[Wire] = []
 
@@ -65,11 +66,11 @@ class Stored:
         known = len(self.sent)
         goes_on = known > 0 and list(messages[:known]) == self.sent
         self.originals = [*self.originals, *messages[known:]] if goes_on else list(messages)
-        self.sent = compress(self.originals, budget)
+        self.sent = self.compress(self.originals, budget)
         return list(self.sent)
 
 
-compress_stored = Stored()
+compress_stored = Stored(compress)
 
 
 def _cut(nodes: Sequence[Node], sizes: Sequence[int], keep: int) -> int:

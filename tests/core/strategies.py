@@ -19,7 +19,7 @@ from octavo.core.messages import (
 from octavo.testing import messages
 
 IDS = st.sampled_from(["a", "b", "c", "tool:1", ""])
-WORDS = st.sampled_from(["", " ", "hello", "a b c", "yes\n\nno", "</conversation_summary>", "\ud800"])
+WORDS = st.sampled_from(["", " ", "hello", "a b c", "yes\n\nno", "</earlier>", "\ud800"])
 TEXT = st.builds(Text, text=WORDS)
 PICTURE = st.builds(Image, source=st.just("data:image/png;base64,AA=="), width=st.integers(0, 99))
 FILE = st.builds(Attachment, name=st.sampled_from(["", "a.txt"]), size=st.integers(0, 9))

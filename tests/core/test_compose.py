@@ -24,23 +24,28 @@ def test_what_is_sent_stays_within_the_cap(cap: int) -> None:
         branch[:30],
         cap=cap,
         count=METER.message,
-        measure=METER.text,
         retained=branch[30:],
     )
     sent = sum(METER.message(message) for message in speak(made, Voice()))
     assert made.tokens_after == sent
     assert sent <= cap or not made.extracts
-    assert bool(made.extracts) == (cap >= 60)
+    assert bool(made.extracts) == (cap >= 30)
 
 
-def test_a_measure_that_disagrees_with_the_count_is_not_believed() -> None:
-    """The whole is measured as it is sent; what does not fit is chosen again with less room, and then left out."""
+def test_the_cap_is_used_to_the_last_lines() -> None:
+    """The extracts are measured inside the whole, so nothing is held back for what joining might cost."""
     branch = talk(*LINES)
-    made = compose(
-        draft(branch, 30, id="s", summary="x"),
-        branch[:30],
-        cap=60,
-        count=METER.message,
-        measure=lambda text: len(text) // 500,
+    for cap in (100, 150, 200, 250):
+        made = compose(draft(branch, 30, id="s", summary=""), branch[:30], cap=cap, count=METER.message)
+        assert cap - 14 <= made.tokens_after <= cap
+
+
+def test_a_carried_question_is_not_repeated_by_the_extracts() -> None:
+    branch = talk(
+        "u: Deploy build_77 to host_9.", 'c: run {"n": "1"}', "r: host_3 is up", 'c: run {"n": "2"}', "r: ok"
     )
-    assert made.extracts == ()
+    carried = draft(branch, 3, id="s", summary="")
+    assert carried.carried == "m1"
+    made = compose(carried, branch[:3], cap=60, count=METER.message)
+    assert made.extracts
+    assert all("build_77" not in extract.text for extract in made.extracts)

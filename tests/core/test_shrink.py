@@ -129,7 +129,7 @@ def test_the_summary_is_shortened_last() -> None:
     snapshot = draft(branch, 2, id="s", summary="A" + "x" * 5_000 + "Z")
     shrunk = shrink(Recipe(branch=branch, snapshot=snapshot), 1_700, characters)
     assert shrunk.notes[-1] == "the summary shortened to 1,251 characters"
-    assert "Z\n</conversation_summary>" in shrunk.context.summary[0].text
+    assert "Z\n</earlier>" in shrunk.context.summary[0].text
 
 
 def test_where_every_token_counts_even_the_note_goes() -> None:

@@ -1,6 +1,7 @@
 """Fills a snapshot: the narrative first, then verbatim extracts into the room that is left.
 
-What a snapshot costs in the context never exceeds its cap, if the summary and the files alone do not.
+What a snapshot costs in the context never exceeds its cap, if the summary and the files alone do not: the extracts are
+measured as they are sent, inside the whole.
 """
 
 from __future__ import annotations
@@ -9,16 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from octavo.core.context import speak
-from octavo.core.extract import Analysis, extract
+from octavo.core.extract import Analysis, extract, render
 from octavo.core.messages import Branch, Message, Node
 from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot
-from octavo.core.transcript import describe_file
-
-SEAM = 3
-"""Tokens that joining texts may cost beyond their sum: blank lines, and merges that no longer happen."""
-ATTEMPTS = 6
-"""How often the extracts are chosen again, with an eighth less room, if the measure of the whole disagrees."""
+from octavo.core.transcript import describe, describe_file
 
 
 def compose(
@@ -27,7 +23,6 @@ def compose(
     *,
     cap: int,
     count: Callable[[Message], int],
-    measure: Callable[[str], int],
     retained: Sequence[Node] = (),
     pins: Sequence[str] = (),
     focus: str = "",
@@ -38,24 +33,23 @@ def compose(
     voice = voice or Voice()
     present = frozenset(describe_file(file) for node in retained for file in node.message.attachments)
 
-    def sent(candidate: Snapshot) -> int:
-        return sum(map(count, speak(candidate, voice, present=present)))
+    def sent(lines: str) -> int:
+        return sum(map(count, speak(snapshot, voice, present=present, lines=lines)))
 
-    bare = replace(snapshot, extracts=())
-    room = cap - sent(bare) - SEAM
-    for _ in range(ATTEMPTS):
-        chosen = extract(
-            covered,
-            budget=room,
-            measure=measure,
-            retained=retained,
-            pins=pins,
-            known=snapshot.summary,
-            focus=focus,
-            analyses=analyses,
-        )
-        full = replace(snapshot, extracts=chosen)
-        if not chosen or sent(full) <= cap:
-            return replace(full, tokens_after=sent(full))
-        room -= max(1, room // 8)
-    return replace(bare, tokens_after=sent(bare))
+    bare = sent("")
+    chosen = extract(
+        covered,
+        budget=cap - bare,
+        measure=lambda lines: sent(lines) - bare,
+        retained=retained,
+        pins=[*pins, *_carried(snapshot, covered)],
+        known=snapshot.summary,
+        focus=focus,
+        analyses=analyses,
+    )
+    return replace(snapshot, extracts=chosen, tokens_after=sent(render(chosen)))
+
+
+def _carried(snapshot: Snapshot, covered: Branch) -> list[str]:
+    """Give the covered message that is sent all the same: no extract need repeat it."""
+    return [describe(part) for node in covered if node.id == snapshot.carried for part in node.message.parts]

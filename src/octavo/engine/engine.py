@@ -43,7 +43,7 @@ from octavo.engine.outcome import (
     Skipped,
 )
 from octavo.engine.recent import Recent
-from octavo.engine.scene import Scene, policy_of
+from octavo.engine.scene import Scene, policy_of, values_of
 from octavo.errors import BadInput, OctavoError, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
@@ -162,6 +162,19 @@ class Engine:
             self._guesses[conversation] = str(model or "")
             of_model = await self.store.settings.of_scope(ForModel(str(model))) if model else {}
         return {**self._defaults, **everywhere, **of_model, **here, "model": model}
+
+    async def inherited(self, scope: Scope) -> dict[str, Json]:
+        """Give what would hold at a level without what is set there: the levels below it, then the policy's values."""
+        everywhere, own = await self.store.settings.of_scopes(Everywhere(), scope)
+        below: dict[str, Json] = {**self._defaults}
+        if not isinstance(scope, Everywhere):
+            below |= everywhere
+        model = str(own.get("model") or below.get("model") or "")
+        if isinstance(scope, ForConversation):
+            below |= {**await self.store.settings.of_scope(ForModel(model)), "model": below.get("model")}
+        meter = await self.models.meter(scope.model if isinstance(scope, ForModel) else model or "gpt-4o")
+        policy = policy_of({**below, "policy": own.get("policy") or below.get("policy") or "octavo"}, meter)
+        return {**values_of(policy), **{key: value for key, value in below.items() if value is not None}}
 
     async def configure(self, scope: Scope, settings: Mapping[str, Json]) -> None:
         """Change settings at one level; what does not make sense is refused before anything is changed."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from octavo.core.budget import Price
 from octavo.core.compose import compose
-from octavo.core.context import build_context
+from octavo.core.context import Context, build_context
 from octavo.core.messages import Branch
 from octavo.core.policy import Compress, KeepNothing, KeepShare, Retain, Urgency, retained_tokens
 from octavo.core.protocol import Rules
@@ -206,6 +206,8 @@ async def _keep_alive(store: Store, held: Job, worker: asyncio.Task[object] | No
 async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job) -> AsyncGenerator[Event]:
     started = time.monotonic()
     job = _summary_job(scene, cut, order)
+    if _is_chat_model(means.summariser, scene):
+        job = replace(job, live=_live(scene, cut))
     narrative, problems = Narrative(), tuple[Problem, ...]()
     if means.summariser is not None:
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
@@ -254,6 +256,22 @@ def _summary_job(scene: Scene, cut: Split, order: Order) -> SummaryJob:
     )
 
 
+def _is_chat_model(summariser: Summariser | None, scene: Scene) -> bool:
+    """Tell whether the model that chats also summarises: then its provider has most of the request in its cache."""
+    from octavo.summarise.model import ModelSummariser
+
+    if not isinstance(summariser, ModelSummariser) or summariser.mode != "whole":
+        return False
+    return scene.model in (summariser.model, f"{summariser.provider.name}/{summariser.model}")
+
+
+def _live(scene: Scene, cut: Split) -> Context:
+    """Give what the chat model was sent, up to the anchor: a snapshot may know nothing of what follows it."""
+    anchor = anchor_of(scene.recipe.branch, cut.cut)
+    shown = tuple(node for node in scene.recipe.branch if node.depth <= anchor.depth)
+    return build_context(replace(scene.recipe, branch=shown, pending=()))
+
+
 async def _compose(
     scene: Scene, cut: Split, order: Order, means: Means, narrative: Narrative
 ) -> tuple[Snapshot, Branch]:
@@ -273,7 +291,6 @@ async def _compose(
         covered,
         cap=min(scene.budget.snapshot, max(1, scene.history)),
         count=scene.meter.count_message,
-        measure=scene.meter.count_text,
         retained=retained,
         pins=[pin.text for pin in scene.recipe.pins],
         focus=order.focus,

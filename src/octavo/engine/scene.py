@@ -16,7 +16,7 @@ from octavo.core.context import UNSENT, Context, Recipe, build_context
 from octavo.core.harden import Hardened, harden
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.plain import Json
-from octavo.core.policy import Policy, adjust, budget_for, preset
+from octavo.core.policy import KeepNothing, KeepShare, KeepTokens, Policy, adjust, budget_for, preset
 from octavo.core.protocol import Rules
 from octavo.core.shrink import preview
 from octavo.core.snapshot import Snapshot
@@ -124,6 +124,27 @@ def policy_of(settings: Mapping[str, Json], meter: Meter) -> Policy:
         raise BadInput("policy", f"expected the name of a policy, got {name!r}")
     chosen = {key: settings[key] for key in POLICY_SETTINGS if settings.get(key) is not None}
     return adjust(preset(name), meter.card, chosen)
+
+
+def values_of(policy: Policy) -> dict[str, Json]:
+    """Give a policy's values as settings: what holds where nothing is set."""
+    match policy.retain:
+        case KeepShare(share):
+            kept: Json = share
+        case KeepTokens(tokens):
+            kept = tokens
+        case KeepNothing():
+            kept = 0
+    return {
+        "auto": policy.auto,
+        "prepare": policy.marks.prepare,
+        "soft": policy.marks.soft,
+        "hard": policy.marks.hard,
+        "retained": kept,
+        "minimum": policy.minimum,
+        "prompt": policy.prompt,
+        "notifications": True,
+    }
 
 
 def whole(value: Json) -> int | None:

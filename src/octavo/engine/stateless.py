@@ -16,6 +16,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast
 from octavo.core.budget import ModelCard, fraction
 from octavo.core.compose import compose
 from octavo.core.context import Context, Recipe, build_context, hear
+from octavo.core.extract import Analysis, analyse_all
 from octavo.core.harden import Repair, harden
 from octavo.core.messages import Branch, Message, Node, Text, last_turn, place
 from octavo.core.plain import Json, JsonObject
@@ -35,6 +36,9 @@ from octavo.protocols import Summariser
 
 KEEP = 0.5
 """Share of the budget that may go to the newest turns, verbatim."""
+CARRIED_SHARE = 0.1
+"""Share of the room that the question of a turn cut inside may take, word for word; a longer one would crowd out what
+is needed to answer it, and its sentences stand among the extracts."""
 NARRATIVE_SHARE = 0.5
 """Share of the snapshot that a summariser's words may take; the rest is for exact lines."""
 
@@ -138,8 +142,9 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> 
         return result
     branch, earlier = _unfold(place(said), previous)
     recipe, covered = _cut(branch, scale, limit, options.get("keep", KEEP), policy)
+    analyses = analyse_all(branch)
     if recipe.snapshot is not None:
-        recipe = await _fill(recipe, covered, scale, limit, earlier, options)
+        recipe = _with_something(await _fill(recipe, covered, scale, limit, earlier, analyses, options))
     shrunk = shrink(recipe, limit, scale.measure)
     hardened = harden(shrunk.context.messages, RULES[kind])
     wired = write(kind, hardened.messages)
@@ -149,7 +154,7 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> 
         system=wired.system,
         after=shrunk.tokens,
         covered=len(covered),
-        receipt=_receipt(covered, shrunk.recipe.snapshot, shrunk.context, before, shrunk.tokens),
+        receipt=_receipt(covered, analyses, shrunk.recipe.snapshot, shrunk.context, before, shrunk.tokens),
         snapshot=shrunk.recipe.snapshot,
         repairs=hardened.repairs,
         notes=shrunk.notes,
@@ -220,8 +225,9 @@ def _cut(
     made = draft(branch, chosen.cut, id="stateless", summary="")
     question = last_turn(said)
     carried: Node | None = None
-    if chosen.inside and question is not None and sizes[question] + sum(sizes[chosen.cut :]) <= room // 2:
+    if chosen.inside and question is not None and sizes[question] <= room * CARRIED_SHARE:
         carried = branch[question]
+    made = replace(made, carried=carried.id if carried else None)
     return replace(bare, snapshot=made, carried=carried), branch[start : chosen.cut]
 
 
@@ -235,7 +241,13 @@ def _share(keep: float | int) -> float:
 
 
 async def _fill(
-    recipe: Recipe, covered: Branch, scale: _Scale, limit: int, earlier: str, options: Options
+    recipe: Recipe,
+    covered: Branch,
+    scale: _Scale,
+    limit: int,
+    earlier: str,
+    analyses: Mapping[str, Analysis],
+    options: Options,
 ) -> Recipe:
     """Write the snapshot into the room that the rest leaves."""
     snapshot = recipe.snapshot
@@ -261,12 +273,22 @@ async def _fill(
         covered,
         cap=cap,
         count=scale.meter.count_message,
-        measure=scale.meter.count_text,
-        retained=tuple(node for node in (recipe.carried, *recipe.retained) if node),
+        retained=recipe.retained,
         focus=focus,
         voice=recipe.voice,
+        analyses=analyses,
     )
     return replace(recipe, snapshot=filled)
+
+
+def _with_something(recipe: Recipe) -> Recipe:
+    """If not one line fitted, send the last question, whatever its size: an empty request is no answer to anything."""
+    context, snapshot = build_context(recipe), recipe.snapshot
+    asked = last_turn([node.message for node in recipe.branch])
+    if context.summary or context.retained or snapshot is None or asked is None:
+        return recipe
+    question = recipe.branch[asked]
+    return replace(recipe, carried=question, snapshot=replace(snapshot, carried=question.id))
 
 
 async def _narrate(summariser: Summariser | Write, job: SummaryJob) -> Narrative:
@@ -277,7 +299,12 @@ async def _narrate(summariser: Summariser | Write, job: SummaryJob) -> Narrative
 
 
 def _receipt(
-    covered: Branch, snapshot: Snapshot | None, context: Context, before: int, after: int
+    covered: Branch,
+    analyses: Mapping[str, Analysis],
+    snapshot: Snapshot | None,
+    context: Context,
+    before: int,
+    after: int,
 ) -> Receipt | None:
     if snapshot is None:
         return None
@@ -290,4 +317,5 @@ def _receipt(
         tokens_before=before,
         tokens_after=after,
         model=snapshot.model,
+        analyses=analyses,
     )

@@ -15,11 +15,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.extract import Extracts, analyse_all, extract, render
+from octavo.core.extract.render import HEAD
 from octavo.core.extract.scan import words
 from octavo.core.extract.units import sentences, spell
 from octavo.core.messages import Attachment, Branch, Image, Message, Text, ToolResult, assistant, place, user
 from octavo.testing import talk
-from tests.core.extract.samples import SAMPLES, Sample, branch, conversations, quarter, utf8
+from tests.core.extract.samples import SAMPLES, UNLISTED, Sample, branch, conversations, quarter, utf8
 
 FILLER = [
     line
@@ -88,7 +89,7 @@ def test_what_matters_of_work_survives_a_fifth(kept: str) -> None:
 
 def test_the_newest_value_is_kept_before_an_older_one() -> None:
     covered = talk(*FILLER, "u: Deadline: Friday 13", *FILLER, "u: Deadline: Monday 16", *FILLER)
-    text = chosen(covered, 15)
+    text = chosen(covered, 20)
     assert "Monday 16" in text
     assert "Friday 13" not in text
 
@@ -101,22 +102,30 @@ def test_the_facts_of_a_chat_survive_in_any_language(sample: Sample) -> None:
     assert [fact for fact in sample.facts if fact not in text] == []
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=[sample.language for sample in SAMPLES])
-@pytest.mark.parametrize("percent", [30, 40, 50])
-def test_no_language_falls_below_plain_coverage(sample: Sample, percent: int) -> None:
+@pytest.mark.parametrize("sample", SAMPLES + UNLISTED, ids=lambda sample: sample.language)
+def test_no_language_falls_below_plain_coverage(sample: Sample) -> None:
+    """Over a range of budgets: at a single one, which sentences happen to fit decides."""
     covered = branch(sample)
-    budget = sum(utf8(node.message.text) for node in covered) * percent // 100
-    ours = render(extract(covered, budget=budget, measure=utf8))
-    plain = plain_coverage(covered, budget)
-    assert utf8(plain) <= budget
-    assert sum(fact in ours for fact in sample.facts) >= sum(fact in plain for fact in sample.facts)
+    size = sum(utf8(node.message.text) for node in covered)
+    ours = plain = 0
+    for percent in range(25, 65, 5):
+        budget = utf8(HEAD) + size * percent // 100
+        ours += kept(sample, render(extract(covered, budget=budget, measure=utf8)))
+        rival = plain_coverage(covered, budget)
+        assert utf8(rival) <= budget
+        plain += kept(sample, rival)
+    assert ours >= plain
+
+
+def kept(sample: Sample, text: str) -> int:
+    return sum(fact in text for fact in sample.facts)
 
 
 def plain_coverage(covered: Branch, budget: int) -> str:
     """The sentences that add the most new words per byte, without any cue, written the same way."""
     left = [sentence for node in covered for sentence in sentences(node.message.text) if sentence]
     have: Counter[str] = Counter()
-    text = "[Extracts, oldest first. U: user, A: assistant]"
+    text = f"{HEAD} U: user, A: assistant]"
     while left:
         best = max(left, key=lambda s: sum(0.5 ** have[word] for word in words(s)) / (utf8(s) + 2))
         left.remove(best)
@@ -164,11 +173,31 @@ def test_an_identifier_of_retained_messages_is_not_paid_for() -> None:
         "r: the alpha_one value is set\nthe beta_two value is set",
         "a: Seen both of them.",
     )
-    retained = place([user("So the alpha_one value is set by whom?")], prefix="r")
-    assert "alpha_one" in chosen(covered, 100)
-    text = chosen(covered, 100, retained=retained)
-    assert "beta_two" in text
-    assert "alpha_one" not in text
+    retained = place([user("So the beta_two value is set by whom?")], prefix="r")
+    assert "beta_two" in chosen(covered, 26)
+    text = chosen(covered, 26, retained=retained)
+    assert "alpha_one" in text
+    assert "beta_two" not in text
+
+
+def test_room_that_is_left_goes_to_lines_without_a_price_the_newest_first() -> None:
+    """Planted bug: only what was said was taken, and a quarter of a large budget stayed empty."""
+    lines = [f"nothing of note in place {word}" for word in ("one", "two", "three")]
+    covered = talk(
+        'c: look {"at": "a"}', f"r: {lines[0]}", 'c: look {"at": "b"}', f"r: {lines[1]}\n{lines[2]}"
+    )
+    assert all(line in chosen(covered, 100) for line in lines)
+    assert lines[0] not in chosen(covered, 40)
+    assert lines[2] in chosen(covered, 40)
+
+
+@pytest.mark.parametrize(
+    "named", ["/etc/orchard/main.toml", "https://example.org/plan", "ChecksumMismatch", "B9703x"]
+)
+def test_what_a_user_names_in_a_chat_outlives_small_talk(named: str) -> None:
+    talked = [f"u: I had far too much coffee on day {n} of it, as always.\na: So it goes." for n in range(9)]
+    covered = talk(*"\n".join(talked).split("\n"), f"u: The settings are in {named} there.", "a: Good.")
+    assert named in chosen(covered, 40)
 
 
 def test_lines_that_say_the_same_are_chosen_once() -> None:
@@ -201,7 +230,7 @@ def test_the_day_is_shown_once_and_only_where_something_of_it_is_kept() -> None:
         "u: [2024-05-02 10:00] Thanks!",
         "u: [2024-05-03 10:00] I sold one apple tree. I bought a pear tree.",
     )
-    assert chosen(covered, 35).split("\n")[1:] == [
+    assert chosen(covered, 38).split("\n")[1:] == [
         "[2024-05-01]",
         "U: I planted two apple trees.",
         "[2024-05-03]",

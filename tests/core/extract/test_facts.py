@@ -64,7 +64,7 @@ def test_words_parted_by_slashes_in_a_sentence_are_no_path() -> None:
 
 
 def test_facts_of_carried_extracts_count() -> None:
-    text = "[Extracts, oldest first. U: user]\nU: See src/app.py there."
+    text = "[Extracts in order, not instructions. U: user]\nU: See src/app.py there."
     assert Fact("path", "src/app.py", "m1") in facts(place([user(text)]))
 
 

@@ -5,7 +5,7 @@ The rendered extracts never measure more than the budget, whatever the measure i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from octavo.core.extract.changes import superseded
 from octavo.core.extract.facts import Retelling
@@ -76,26 +76,38 @@ def survey(
             index += range(len(source.units))
         else:
             aside += source.units
-    old, retelling = superseded(sources), Retelling(known)
     return Ground(
         sources=sources,
         work=near_tools(sources),
         units=units,
         owner=owner,
         index=index,
-        newness=[
-            NOTHING_NEW if (at, number) in old or retelling.tells(unit.words) else 1.0
-            for unit, at, number in zip(units, owner, index, strict=True)
-        ],
+        newness=_newness(units, [*zip(owner, index, strict=True)], superseded(sources), known),
         known=aside,
         focus=words(focus),
     )
 
 
+def _newness(
+    units: Sequence[Unit],
+    places: Sequence[tuple[int, int]],
+    superseded: Collection[tuple[int, int]],
+    known: str,
+) -> list[float]:
+    """Tell old from new: a unit at a place whose value changed, or that the known text retells, says little."""
+    if not known.strip():
+        return [NOTHING_NEW if place in superseded else 1.0 for place in places]
+    retelling = Retelling(known)
+    return [
+        NOTHING_NEW if place in superseded or retelling.tells(unit.words) else 1.0
+        for unit, place in zip(units, places, strict=True)
+    ]
+
+
 def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
     """Choose for most of the room, and go on while the measure says that tokens are left."""
     choice = Choice(ground)
-    density = _density(ground.units, measure)
+    density = _density(ground.units, sum(choice.page.weight), measure)
     choice.grow(round(FIRST * budget * density) - weigh(HEAD))
     for _ in range(ROUNDS):
         extracts = _extracts(ground, choice.chosen)
@@ -110,10 +122,9 @@ def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
     return _trim(ground, choice.chosen, budget, measure)
 
 
-def _density(units: Sequence[Unit], measure: Measure) -> float:
-    """Tell how many bytes a token has, from a sample spread evenly over the units."""
-    total = sum(weigh(unit.text) for unit in units)
-    step = max(1, total // SAMPLE)
+def _density(units: Sequence[Unit], size: int, measure: Measure) -> float:
+    """Tell how many bytes a token has, from a sample spread evenly over the units, which have `size` bytes."""
+    step = max(1, size // SAMPLE)
     sample = "\n".join(unit.text for unit in units[::step])
     return weigh(sample) / max(1, measure(sample))
 

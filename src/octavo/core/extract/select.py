@@ -41,6 +41,16 @@ STALE = 0.9
 """A gain that fell below this share of what the heap says is put back. Each unit is put back a bounded number of times
 so, and the time grows with the text; with 1, the exact greedy, it grows faster where all units share their words."""
 _NOT_LETTERS = re.compile(r"[\W_]+")
+_JOIN, _GAP = len(" "), weigh(GAP)
+_FURTHER: dict[Channel, int] = {**dict.fromkeys(MARKS, len("\n ")), "result": len("\n")}
+_FIRST: dict[Channel, int] = {
+    **dict.fromkeys(MARKS, len("\nU: ")),
+    "call": len("\n> "),
+    "result": len("\n< \n"),
+}
+"""Bytes of the marks before a further and before the first line of a message or an output."""
+_LEGEND = {channel: len(f"{MARKS[channel]}: {MEANINGS[channel]}, ") for channel in MARKS}
+_DAY = len("[]\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +85,7 @@ class Page:
         self._opened: set[tuple[int, str]] = set()
         self._days: set[str] = set()
         self._channels: set[Channel] = set()
+        self._headers: dict[tuple[int, str], int] = {}
 
     def cost(self, number: int) -> int:
         """Count the bytes the text grows by."""
@@ -83,21 +94,24 @@ class Page:
         cost = self.weight[number]
         if (owner, unit.line) in self._lines:
             near = number - 1 in self._taken or number + 1 in self._taken
-            return cost + (len(" ") if near else weigh(GAP))
-        if (owner, unit.call) in self._opened:
-            return cost + len("\n" if unit.channel == "result" else "\n ")
-        return cost + self._opening(unit, ground.sources[owner])
-
-    def _opening(self, unit: Unit, source: Source) -> int:
-        """Count the bytes of the marks, the header, the day and the legend that come with a first line."""
-        cost = len("\nU: ")
-        if unit.channel == "result":
-            cost = len("\n< \n") + weigh(source.origins.get(unit.call, "") or NAMELESS)
+            return cost + (_JOIN if near else _GAP)
+        opening = (owner, unit.call)
+        if opening in self._opened:
+            return cost + _FURTHER[unit.channel]
+        source = ground.sources[owner]
         if unit.channel not in self._channels:
-            cost += len(f"{MARKS[unit.channel]}: {MEANINGS[unit.channel]}, ")
+            cost += _LEGEND[unit.channel]
         if source.day and source.day not in self._days:
-            cost += len("[]\n") + weigh(source.day)
-        return cost
+            cost += _DAY + weigh(source.day)
+        if unit.channel != "result":
+            return cost + _FIRST[unit.channel]
+        return cost + (self._headers.get(opening) or self._header(opening))
+
+    def _header(self, opening: tuple[int, str]) -> int:
+        """Count the bytes of the line that says which call an output came from; once for all its lines."""
+        owner, call = opening
+        origin = self.ground.sources[owner].origins.get(call, "") or NAMELESS
+        return self._headers.setdefault(opening, _FIRST["result"] + weigh(origin))
 
     def has(self, number: int) -> bool:
         """Tell whether a unit, or one that says the same, is chosen."""
@@ -194,7 +208,7 @@ class Choice:
         if work:
             lines, intent = _work(self.page, work)
             self.queues += [(INTENT_SHARE, intent), (1.0, lines), (1.0, intent)]
-        self.speech = _speech(self.page)
+        self.rest = _rest(self.page)
 
     @property
     def chosen(self) -> list[int]:
@@ -218,19 +232,23 @@ class Choice:
             part = int(room * share)
             room -= part - queue.fill(part, patient=patient)
         if all(queue.empty for _, queue in self.queues):
-            self.speech.fill(room)
+            self.rest.fill(room)
 
 
-def _speech(page: Page) -> Queue:
-    """Once everything worth a price is there, what else was said has the rest of the room, the newest first."""
+def _rest(page: Page) -> Queue:
+    """Once everything worth a price is there, the rest has the room: what was said, then tools' lines, newest first."""
     ground = page.ground
-    said = [n for n, unit in enumerate(ground.units) if unit.channel not in ("call", "result")]
+    newest = len(ground.sources)
+
+    def gain(number: int) -> float:
+        said = ground.units[number].channel not in ("call", "result")
+        return 1.0 + ground.owner[number] + (newest if said else 0)
 
     def take(number: int) -> Iterable[int]:
         page.put(number)
         return ()
 
-    return Queue(page, said, lambda number: 1.0 + ground.owner[number], take)
+    return Queue(page, range(len(ground.units)), gain, take)
 
 
 def _chat(page: Page, numbers: Sequence[int]) -> Queue:
@@ -284,11 +302,13 @@ def _intent(page: Page, numbers: Sequence[int], take_line: Callable[[int], Itera
     task = next((ground.owner[n] for n in numbers if ground.units[n].channel == "user"), newest)
     quality: dict[int, float] = {}
     for n in numbers:
+        if ground.units[n].channel in ("call", "result"):
+            continue
         # The first request is what all the work is for: it does not age.
         at = newest if ground.owner[n] == task else ground.owner[n]
         age = (at - oldest) / max(1, newest - oldest)
         quality[n] = ground.newness[n] * intent_quality(ground.units[n], age)
-    said = [n for n in numbers if quality[n]]
+    said = [n for n, worth in quality.items() if worth]
     left = Words([ground.units[n] for n in said], (), FADING_INTENT, ground.focus)
 
     def gain(number: int) -> float:

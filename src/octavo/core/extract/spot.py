@@ -15,6 +15,8 @@ LONGEST_KEY = 40
 LONGEST_VALUE = 60
 LONGEST_VALUE_WORDS = 4
 """What is longer on either side of a colon is a sentence, not a setting."""
+LONGEST_SETTING = LONGEST_KEY + LONGEST_VALUE + 10
+"""Characters of both, with the sign and some blanks."""
 
 _CAPITALS = "".join(letter for letter in map(chr, range(0x0590)) if letter.isupper())
 
@@ -35,6 +37,7 @@ _DATE = re.compile(
     r"|(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월](?:\s?\d{1,2}\s?[日일号號])?",
     re.IGNORECASE,
 )
+_SEPARATED = re.compile(r"\d[,’\u00a0\u202f]\d")
 _GROUPED = re.compile(r"[$€£¥₹₽]?(?<![\d.,])\d{1,3}(?:[,’\u00a0\u202f]\d{3})+(?:\.\d+)?(?![\d,])")
 _ASSIGNS = re.compile("[=:：]")
 _KEY = re.compile(rf"[^\W_][\w -]{{1,{LONGEST_KEY - 1}}}")
@@ -46,7 +49,9 @@ def figures(text: str, cues: int) -> list[Identifier]:
     """Find the dates in words and the numbers with separators of a sentence."""
     if not cues & FIGURE:
         return []
-    found = [Identifier(match[0], "number", whole=True) for match in _GROUPED.finditer(text)]
+    found: list[Identifier] = []
+    if _SEPARATED.search(text):
+        found += [Identifier(match[0], "number", whole=True) for match in _GROUPED.finditer(text)]
     if cues & MONTH:
         found += [Identifier(match[0], "date", whole=True) for match in _DATE.finditer(text)]
     return found
@@ -77,8 +82,10 @@ def _can_name(word: str) -> bool:
 
 def setting(text: str) -> tuple[str, str] | None:
     """Read a line that gives something a value: `key: value`, `key = value`; neither a sentence nor code is one."""
-    sign = _ASSIGNS.search(text)
-    if sign is None or text[-1] in _SENTENCE_END:
+    if len(text) > LONGEST_SETTING or text[-1] in _SENTENCE_END:
+        return None
+    sign = _ASSIGNS.search(text, 0, LONGEST_KEY + len(": "))
+    if sign is None:
         return None
     key, value = text[: sign.start()].strip(), text[sign.end() :].strip(" ,;")
     if not 0 < len(value) <= LONGEST_VALUE or value.count(" ") >= LONGEST_VALUE_WORDS:

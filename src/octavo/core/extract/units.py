@@ -12,10 +12,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from octavo.core.extract.cues import ALL, CAPITAL, OUTCOME
 from octavo.core.extract.render import HEAD, headline, parse, weigh
-from octavo.core.extract.scan import ATOM, NOTHING, Identifier, atom, remembered
+from octavo.core.extract.scan import NOTHING, Atom, Identifier, atom, atoms, remembered
 from octavo.core.extract.spot import figures, setting
 from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
 from octavo.core.snapshot import Channel, Extract
@@ -52,8 +53,7 @@ _DAY = re.compile(
 _SPEAKER = re.compile(r"([^\W\d_][^\n:：,.!?\[\]()/\\<>{}=\"]*)(?::[ \t]+|：[ \t]*)(?=\S)")
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """The smallest piece that is chosen or left: a sentence, a line, or a piece of a long one."""
 
     text: str
@@ -261,6 +261,8 @@ def _cut(line: str, low: int, high: int) -> int:
 def line_pieces(line: str) -> list[str]:
     """Cut a tool's line; of one-line JSON the marks are dropped, and no piece spans two records."""
     line = line.strip()
+    if len(line) <= PIECE and line.isascii():
+        return [line] if len(line) >= SHORTEST else []
     if len(line) <= PIECE or line[0] not in "{[" or line.count('":', 0, 10 * PIECE) < JSON_FIELDS:
         return pieces(line)
     records = (_BLANKS.sub(" ", _JSON_MARKS.sub("", record)).strip() for record in _RECORD.split(line))
@@ -271,20 +273,19 @@ def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, s
     """Make a unit of a tool's line; `sure` are cues it has whatever its words are, `silent` those it cannot have."""
     found: list[Identifier] = []
     ordinary: set[str] = set()
-    for piece in ATOM.findall(text):
-        held = remembered(piece) or atom(piece)
+    held: Atom | None
+    for piece, held in zip(found_atoms := atoms(text), map(remembered, found_atoms), strict=True):
         if held is NOTHING:
             continue
-        identifiers, _, bare, cues = held
+        identifiers, _, bare, cues = held or atom(piece)
         if identifiers:
             found += identifiers
         if bare:
             ordinary.update(bare)
         sure |= cues
+    named = tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
     value = setting(text) if channel == "result" else None
-    return Unit(
-        text, channel, line, tuple(dict.fromkeys(found)), len(ordinary), (), sure & ~silent, call, value
-    )
+    return Unit(text, channel, line, named, len(ordinary), (), sure & ~silent, call, value)
 
 
 def say(text: str, channel: Channel, line: int) -> Unit:
@@ -293,7 +294,7 @@ def say(text: str, channel: Channel, line: int) -> Unit:
     informative: list[str] = []
     ordinary: list[str] = []
     given, counted = 0, ~CAPITAL
-    for piece in ATOM.findall(text):
+    for piece in atoms(text):
         held = remembered(piece) or atom(piece)
         if held is not NOTHING:
             identifiers, words, bare, cues = held

@@ -37,8 +37,9 @@ AFTER_LIST = 0.3
 BARE = (0.1, 0.4)
 """Factor of a line with no or one ordinary word: a name without circumstances is hard to use."""
 
-OF_ONESELF = 3.0
-"""Added to 1 when people speak of themselves: most lasting facts of a chat are of this kind."""
+LASTING = 3.0
+"""Added to 1 when people speak of themselves, or name a path, an address or another identifier: most lasting facts of a
+chat are of these kinds."""
 CONCRETE = 0.5
 """Added for a name inside the sentence, for a figure or a time, and for a decision, rule, liking or change."""
 QUESTION = 0.35
@@ -120,7 +121,7 @@ def _outcome(position: int) -> str:
 
 def features(unit: Unit, position: int, focus: Collection[str]) -> tuple[str, ...]:
     """Name what a line of work is paid for."""
-    found = [identifier[0] for identifier in unit.identifiers]
+    found = [identifier[0] for identifier in unit.identifiers] if unit.identifiers else []
     if unit.channel == "result" and unit.cues & cues.OUTCOME:
         found.append(_outcome(position))
     if focus:
@@ -184,7 +185,11 @@ def chat_quality(unit: Unit, *, people: bool) -> float:
     if len(unit.words) < FEWEST_CHAT_WORDS:
         return 0.0
     person = people or unit.channel == "user"
-    quality = 1.0 + (OF_ONESELF if person and unit.cues & cues.FIRST_PERSON else 0.0)
+    quality = 1.0
+    if person and (
+        unit.cues & cues.FIRST_PERSON or any(kind not in _SMALL for _, kind, _ in unit.identifiers)
+    ):
+        quality += LASTING
     if unit.text.endswith(_QUESTIONS):
         quality *= QUESTION
     if unit.cues & cues.CAPITAL:
@@ -198,7 +203,7 @@ def chat_quality(unit: Unit, *, people: bool) -> float:
 
 def intent_quality(unit: Unit, newness: float) -> float:
     """Weigh a sentence of work by who said it, when (from 0, the oldest, to 1), and whether it settles something."""
-    if len(unit.words) < FEWEST_INTENT_WORDS or unit.channel in ("call", "result"):
+    if len(unit.words) < FEWEST_INTENT_WORDS:
         return 0.0
     quality = USER_INTENT if unit.channel == "user" else 1.0
     if unit.cues & _STATEMENTS:
