@@ -1,6 +1,6 @@
 """Write short awkward texts with the counts the package `ctok` gives them, for tests/meters/test_claude.py.
 
-    python scripts/build_claude_golden.py [--source DIRECTORY]
+    python -m scripts.build_claude_golden [--source DIRECTORY]
 
 The texts are drawn from a fixed seed out of everything the counter treats in its own way: borders of words, case,
 contractions, digits of other scripts, marks without a letter, signs, spaces, and what is removed or folded.
@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from build_claude_tables import fetch
+from scripts.build_claude_tables import fetch
 
 TARGET = Path(__file__).parents[1] / "tests" / "meters" / "claude_golden.json"
 VERSIONS = {"claude-3": "3.0", "claude-4.7": "4.7", "claude-4.8": "4.8"}

@@ -1,6 +1,6 @@
 """Build the Claude tables of `octavo.meters.claude` from the data of the package `ctok` (MIT, Sander Land).
 
-    python scripts/build_claude_tables.py [--source DIRECTORY]
+    python -m scripts.build_claude_tables [--source DIRECTORY]
 
 Without `--source` the pinned wheel is fetched with pip into a temporary directory. What is written holds the
 pieces, the byte prefixes and one class letter per character, none of the evidence records. The script refuses

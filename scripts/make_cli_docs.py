@@ -118,6 +118,12 @@ SECTIONS = (
         ),
     ),
     Shown("octavo plan", "", ("octavo plan --help", "octavo plan chat.json --budget 200")),
+    Shown(
+        "octavo eval",
+        "What the columns mean, how compressors and probes are made, and how to read the intervals is told in the\n"
+        "[evaluation guide](evaluation.md).",
+        ("octavo eval --help",),
+    ),
     Shown("octavo conversations", "", ("octavo conversations --help", "octavo conversations")),
     Shown("octavo show", "", ("octavo show --help", "octavo show Ledger")),
     Shown("octavo search", "", ("octavo search --help", "octavo search port 5433")),

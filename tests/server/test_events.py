@@ -30,9 +30,9 @@ class Watch:
     def names(self) -> list[str]:
         return [event.name for event in read_events(self.text)]
 
-    async def hears(self, name: str) -> None:
+    async def hears(self, name: str, times: int = 1) -> None:
         for _ in range(1_000):
-            if name in self.names:
+            if self.names.count(name) >= times:
                 return
             await asyncio.sleep(0.02)
         raise AssertionError(f"{name} was never told, only {self.names}")
@@ -98,7 +98,12 @@ async def test_what_another_replica_compresses_is_announced_here(make_engine: Ma
             await watch.hears("compression_ended")
             assert watch.names.count("compression_ended") == 1
             ended = next(e.data for e in read_events(watch.text) if e.name == "compression_ended")
-            assert ended["before"] > ended["after"]
+            assert ended["saved"] == ended["before"] - ended["after"] > 0
+            edited = f"{place}/snapshots/{ended['snapshot']['id']}/summary"
+            await worker.put(edited, json={"summary": "All in a sentence."})
+            await watch.hears("compression_ended", 2)
+            ends = [e.data for e in read_events(watch.text) if e.name == "compression_ended"]
+            assert [end["urgency"] for end in ends] == ["manual", "manual"]
 
 
 async def test_what_happened_before_somebody_watches_is_no_news(engine: Engine) -> None:

@@ -19,6 +19,7 @@ ORDER = (
     "compress",
     "count",
     "plan",
+    "eval",
     "conversations",
     "show",
     "search",

@@ -160,26 +160,10 @@ MEANINGS = {
 
 def built_in(policy: str) -> dict[str, Json]:
     """Give what holds where nothing is set: the values of a policy."""
-    from octavo.core.policy import KeepNothing, KeepShare, KeepTokens, preset
+    from octavo.core.policy import preset
+    from octavo.engine.scene import values_of
 
-    chosen = preset(policy)
-    match chosen.retain:
-        case KeepShare(share):
-            kept: Json = share
-        case KeepTokens(tokens):
-            kept = tokens
-        case KeepNothing():
-            kept = 0
-    return {
-        "auto": chosen.auto,
-        "prepare": chosen.marks.prepare,
-        "soft": chosen.marks.soft,
-        "hard": chosen.marks.hard,
-        "retained": kept,
-        "minimum": chosen.minimum,
-        "prompt": chosen.prompt,
-        "notifications": True,
-    }
+    return values_of(preset(policy))
 
 
 def setting_lines(found: Mapping[str, Json]) -> Iterator[Line]:

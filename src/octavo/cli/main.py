@@ -22,6 +22,7 @@ COMMANDS = (
     "serving",
     "compressing",
     "counting",
+    "evaluating",
     "library",
     "transfer",
     "models",

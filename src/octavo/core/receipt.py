@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from octavo.core.extract.changes import changed
 from octavo.core.extract.facts import KINDS, Fact, FactKind, Retelling, Wording, collect, facts, occurring
@@ -26,10 +26,13 @@ __all__ = [
     "Conflict",
     "Fact",
     "FactKind",
+    "Fate",
     "Receipt",
+    "Remains",
     "Tally",
     "add_back",
     "facts",
+    "gather",
     "occurring",
     "receipt",
     "verbatim_text",
@@ -38,6 +41,9 @@ __all__ = [
 LISTED = 1_000
 """Facts listed of one kind and fate; beyond that they are counted only, so that a receipt stays small."""
 _BY_NAME: Mapping[str, FactKind] = {kind: kind for kind in KINDS}
+
+Fate = Literal["verbatim", "told", "lost"]
+"""What became of a fact: kept word for word, retold in other words, or gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +93,10 @@ class Receipt:
     def tally(self, kind: FactKind) -> Tally:
         """What became of the facts of one kind."""
         return next((tally for tally in self.tallies if tally.kind == kind), Tally(kind=kind))
+
+    def restored(self, lines: Sequence[str]) -> Receipt:
+        """Count the lost facts that these lines have as kept word for word: they were added back."""
+        return replace(self, tallies=tuple(_restored(tally, lines) for tally in self.tallies))
 
     def to_json(self) -> str:
         """Write the receipt as JSON text."""
@@ -146,10 +156,10 @@ def receipt(
     `narrative` is what a model wrote about the covered ones.
     """
     sources = line_up(covered, (), analyse_all(covered, analyses))
-    kept, told = Wording(f"{render(extracts)}\n{sent}"), Wording(narrative)
+    remains = Remains(f"{render(extracts)}\n{sent}", narrative)
     return Receipt(
-        tallies=_tallies(sources, kept, told),
-        conflicts=tuple(_conflicts(sources, kept, told)),
+        tallies=_tallies(collect(sources), remains),
+        conflicts=tuple(_conflicts(sources, remains)),
         messages=len(covered) if messages is None else messages,
         tokens_before=tokens_before,
         tokens_after=tokens_after,
@@ -157,6 +167,30 @@ def receipt(
         model=model,
         price=price,
     )
+
+
+class Remains:
+    """What is left of messages, prepared for being asked what became of their facts."""
+
+    def __init__(self, verbatim: str, narrative: str = "") -> None:
+        self.kept = Wording(verbatim)
+        self.told = Wording(narrative)
+        self._retelling = Retelling(narrative)
+
+    def fate(self, fact: Fact, words: Sequence[str] = ()) -> Fate:
+        """Tell what became of a fact; `words` are the informative ones of its sentence, if it is one."""
+        if self.kept.has(fact.text):
+            return "verbatim"
+        if self.told.has(fact.text) or (words and self._retelling.tells(words)):
+            return "told"
+        return "lost"
+
+
+def gather(
+    nodes: Sequence[Node], analyses: Mapping[str, Analysis] | None = None
+) -> tuple[tuple[Fact, tuple[str, ...]], ...]:
+    """List the facts of messages, newest first, sentences with their informative words."""
+    return tuple(collect(line_up(nodes, (), analyse_all(nodes, analyses))))
 
 
 def verbatim_text(messages: Iterable[Message], pins: Iterable[str] = ()) -> str:
@@ -196,21 +230,22 @@ class _Fates:
         )
 
 
-def _tallies(sources: Sequence[Source], kept: Wording, told: Wording) -> tuple[Tally, ...]:
-    retelling = Retelling(told.text)
+def _tallies(found: Iterable[tuple[Fact, tuple[str, ...]]], remains: Remains) -> tuple[Tally, ...]:
     fates: dict[FactKind, _Fates] = {}
-    for fact, words in collect(sources):
+    for fact, words in found:
         fate = fates.setdefault(fact.kind, _Fates([], [], []))
-        if kept.has(fact.text):
-            fate.verbatim.append(fact.text)
-        elif told.has(fact.text) or (words and retelling.tells(words)):
-            fate.told.append(fact.text)
-        else:
-            fate.lost.append(fact)
+        match remains.fate(fact, words):
+            case "verbatim":
+                fate.verbatim.append(fact.text)
+            case "told":
+                fate.told.append(fact.text)
+            case "lost":
+                fate.lost.append(fact)
     return tuple(fates[kind].tally(kind) for kind in KINDS if kind in fates)
 
 
-def _conflicts(sources: Sequence[Source], kept: Wording, told: Wording) -> Iterator[Conflict]:
+def _conflicts(sources: Sequence[Source], remains: Remains) -> Iterator[Conflict]:
+    kept, told = remains.kept, remains.told
     for values in changed(sources):
         newest = values[-1]
         lines = {value: sources[value.source].units[value.unit].text for value in values}
@@ -240,6 +275,17 @@ def _lines(message: Message) -> Iterator[str]:
         yield from spell(call)
     for result in message.results:
         yield result.text
+
+
+def _restored(tally: Tally, lines: Sequence[str]) -> Tally:
+    back = [fact for fact in tally.lost if any(fact.text in line for line in lines)]
+    return replace(
+        tally,
+        verbatim=(*(fact.text for fact in back), *tally.verbatim)[:LISTED],
+        lost=tuple(fact for fact in tally.lost if fact not in back),
+        verbatim_count=tally.verbatim_count + len(back),
+        lost_count=tally.lost_count - len(back),
+    )
 
 
 def _dump_tally(tally: Tally) -> JsonObject:
