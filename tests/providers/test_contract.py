@@ -10,14 +10,14 @@ from typing import Any, cast
 import pytest
 
 from octavo.core.fields import Json, JsonObject
-from octavo.core.protocol import ANTHROPIC, GEMINI, OPENAI
+from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI
 from octavo.core.reply import Chunk, Delta, Usage
 from octavo.errors import ProviderError, RateLimited
 from octavo.protocols import Provider
 from octavo.providers.anthropic import open_anthropic
 from octavo.providers.azure import open_azure
 from octavo.providers.google import open_google
-from octavo.providers.openai import COMPATIBLE, open_openai
+from octavo.providers.openai import open_openai
 from octavo.providers.settings import Account
 from tests.providers.aimock import Aimock
 from tests.providers.kit import HASTY, KEY, TIME, WEATHER, ask, collect

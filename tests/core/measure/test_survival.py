@@ -106,7 +106,7 @@ def test_a_call_without_arguments_is_named_by_its_tool() -> None:
 
 
 def test_marks_headings_and_what_is_sent_unchanged_are_not_counted() -> None:
-    assert traced("[2024-05-01]", "<conversation_summary>", "two words") == (0, 0)
+    assert traced("[2024-05-01]", "<earlier>", "two words") == (0, 0)
     assert trace(Origins(RUN[1:]), RUN).lines == 0
 
 
