@@ -142,6 +142,16 @@ def test_adding_back_a_lost_fact_puts_its_line_in_place() -> None:
     assert add_back(grown, lost, WORK[2]) == grown
 
 
+def test_what_was_added_back_counts_as_kept_from_then_on() -> None:
+    paper = receipt(WORK, extracts=(), narrative="")
+    before = paper.tally("path")
+    after = paper.restored(["move the port into the settings file conf/ports.toml."]).tally("path")
+    assert after.verbatim == ("conf/ports.toml", *before.verbatim)
+    assert {fact.text for fact in before.lost} - {fact.text for fact in after.lost} == {"conf/ports.toml"}
+    assert (after.count, after.lost_count) == (before.count, before.lost_count - 1)
+    assert paper.restored([]) == paper
+
+
 def test_adding_back_needs_no_neighbours_and_finds_days() -> None:
     (alone,) = add_back((), Fact("path", "conf/ports.toml", "m4"), WORK[3])
     assert (alone.source, alone.depth, alone.channel) == ("m4", 4, "assistant")

@@ -9,6 +9,7 @@ import pytest
 
 from octavo.core.messages import opens_turn
 from octavo.core.policy import Compress
+from octavo.core.reply import Request
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
@@ -488,3 +489,25 @@ async def test_another_model_as_summariser_is_given_a_transcript(make: MakeEngin
     await chat.compress()
     assert provider.requests[-1].messages[0].role == "system"
     assert provider.requests[-1].messages[0].text.startswith("You write the summary")
+
+
+async def test_a_setting_beats_the_summariser_the_engine_was_opened_with(make: MakeEngine) -> None:
+    """Seen failing with: the engine's own choice asked first."""
+    asked: list[str] = []
+
+    def say(request: Request) -> str:
+        asked.append(request.model)
+        return "They looked at ships and their berths."
+
+    engine = await make(say, summariser="none", window=128_000)
+    chat = await engine.create()
+    for n in range(30):
+        await chat.add(f"Ship {n} lies at berth {n}, and its papers are in order. " * 8)
+        await chat.add("Noted.", role="assistant")
+    await chat.compress(keep=200)
+    assert asked == []
+    await chat.undo()
+    await chat.set(summariser="gpt-4o-mini")
+    await chat.compress(keep=200)
+    assert asked
+    assert set(asked) == {"gpt-4o-mini"}

@@ -162,10 +162,14 @@ async def compare_with_the_store(engine: Engine, chat: Chat) -> None:
     Found when planted: a revision that does not grow with a pin, with an undo, or with a deletion; a scene that grows
     by a long tool output; an anchor that is not taken over.
     """
-    held = await chat.scene()
-    remembered, engine.recent = engine.recent, Recent()
-    fresh = await chat.scene()
-    engine.recent = remembered
+    while True:
+        revision = (await chat.info()).revision
+        held = await chat.scene()
+        remembered, engine.recent = engine.recent, Recent()
+        fresh = await chat.scene()
+        engine.recent = remembered
+        if (await chat.info()).revision == revision:
+            break  # else a compression in the background ended in between: look again
     assert (held.context, held.budget, held.reading) == (fresh.context, fresh.budget, fresh.reading)
     assert (held.recipe, held.serving, held.shortened) == (fresh.recipe, fresh.serving, fresh.shortened)
 

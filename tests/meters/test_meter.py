@@ -331,3 +331,12 @@ def test_a_hundred_thousand_tokens_in_a_thousand_messages_are_counted() -> None:
 def test_every_frame_and_unit_has_a_name_of_its_own() -> None:
     assert len({frame.name for frame in FRAMES.values()}) == len(FRAMES)
     assert len({meter.unit.name for meter in METERS}) == len(METERS)
+
+
+def test_an_unknown_model_is_never_said_to_be_counted_exactly() -> None:
+    meter = Meter(find_card("mystery-9"))
+    context = Context(retained=(user("How far is it from here to the harbour?"),))
+    assert meter.read(context).basis == "estimated"
+    assert meter.unit.name != Meter(find_card("gpt-4o")).unit.name
+    billed = Meter(meter.card, meter.learn(context, 25))
+    assert billed.read(context).tokens == 25

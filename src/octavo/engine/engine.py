@@ -94,16 +94,19 @@ class Engine:
     ) -> None:
         """`provider` serves every model; without one it is found by the model's name.
 
-        `summariser` is one of your own, a model's name, `same`, or `none` (exact lines only); by default the cheap
-        model of the provider. `listen` is told what happens in the background: the conversation and the event.
+        `summariser` is one of your own, or what holds where no setting says otherwise: a model's name, `same`, or
+        `none` (exact lines only); by default the cheap model of the provider. `listen` is told what happens in the
+        background: the conversation and the event.
         """
         self.store = store
         self.models = Models(store, _serving(provider))
         self.clock = clock
         self.worker = new_id()
         self._defaults: dict[str, Json] = {"model": model, "policy": policy}
+        if isinstance(summariser, str):
+            self._defaults["summariser"] = summariser
         self._given = provider is not None
-        self._summariser = summariser
+        self._summariser = None if isinstance(summariser, str) else summariser
         self._hooks = tuple(hooks)
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
         self.recent = Recent()
@@ -219,9 +222,9 @@ class Engine:
         )
 
     async def _summariser_for(self, scene: Scene) -> tuple[Summariser | None, Price | None]:
-        chosen = self._summariser if self._summariser is not None else scene.settings.get("summariser") or ""
-        if not isinstance(chosen, str):
-            return cast(Summariser, chosen), None
+        if self._summariser is not None:
+            return self._summariser, None
+        chosen = str(scene.settings.get("summariser") or "")
         card = scene.meter.card
         if chosen == MODEL_FREE or (not chosen and not card.summariser):
             return None, None

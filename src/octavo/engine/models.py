@@ -76,7 +76,7 @@ class Models:
         card = self.book.find(model)
         if model.startswith(LOCAL):
             window = getattr(self.provider(model), "window", None)
-            card = replace(card, window=window, assumed=False) if isinstance(window, int) else card
+            card = replace(card, window=window) if isinstance(window, int) else card
         return card
 
     async def learn_bill(self, model: str, sent: Survey, billed: int) -> None:

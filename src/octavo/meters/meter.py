@@ -99,9 +99,12 @@ class Meter:
     @cached_property
     def unit(self) -> Unit:
         """What counts are stored in; the vocabulary is loaded when this is first asked for."""
-        card = self.card
+        card, tokenizer = self.card, self._tokenizer or load(self.card.tokenizer)
+        if card.assumed and tokenizer.exact:
+            # Nobody knows what such a model counts in: a number in another one's vocabulary is a guess, and says so.
+            tokenizer = replace(tokenizer, name=f"{tokenizer.name}~assumed", exact=False)
         return Unit(
-            tokenizer=self._tokenizer or load(card.tokenizer),
+            tokenizer=tokenizer,
             frame=FRAMES[card.frame],
             media=card.image_rule,
             vision=card.vision,

@@ -1,0 +1,119 @@
+"""The real server, `octavo serve`, as a process of its own that a test can stop and start again."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+MODEL = "gpt-4-0613"
+"""A small window, so that a few messages fill it."""
+
+
+class Octavo:
+    """A server on a file in `folder`; it keeps its address over a restart."""
+
+    def __init__(self, folder: Path, upstream: str, **environment: str) -> None:
+        self._folder = folder
+        self._environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("OCTAVO_", "OPENAI_", "ANTHROPIC_"))},
+            "HOME": str(folder),
+            "OPENAI_API_KEY": "sk-test-0123456789abcdef",
+            "OPENAI_BASE_URL": f"{upstream}/v1",
+            "OCTAVO_SUMMARISER": "none",
+            "OCTAVO_GRACE": "0.5",
+            **environment,
+        }
+        self._process: subprocess.Popen[str] | None = None
+        self.url = ""
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        port = self.url.rpartition(":")[2] or "0"
+        command = [sys.executable, "-m", "octavo", "serve", "--port", port, "--model", MODEL]
+        command += ["--db", f"sqlite:///{self._folder / 'octavo.db'}"]
+        self._process = subprocess.Popen(
+            command, cwd=self._folder, env=self._environment, stderr=subprocess.PIPE, text=True
+        )
+        assert self._process.stderr is not None
+        said = ""
+        for line in self._process.stderr:
+            said += line
+            if found := re.search(r"Octavo at (http://\S+)", line):
+                self.url = found[1]
+                break
+        assert self.url, said
+        self.wait_ready()
+
+    def wait_ready(self) -> None:
+        """Wait until it answers: it takes connections from the moment it listens."""
+        httpx2.get(f"{self.url}/ready", timeout=60).raise_for_status()
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def reset(self) -> None:
+        """Forget what the last test did: its conversations, and what it set for everything."""
+        if not self.alive:
+            self.start()
+        for archived in ("false", "true"):
+            for one in self.get(f"conversations?limit=1000&archived={archived}")["conversations"]:
+                httpx2.delete(f"{self.url}/api/v1/conversations/{one['id']}", timeout=60)
+        for level in ("settings", f"settings/models/{MODEL}"):
+            if own := self.get(level)["own"]:
+                changed = httpx2.patch(f"{self.url}/api/v1/{level}", json=dict.fromkeys(own), timeout=60)
+                assert changed.is_success, changed.text
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stderr is not None
+            self._process.stderr.close()
+            self._process = None
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        answer = httpx2.post(f"{self.url}/api/v1/{path}", json=body, timeout=60)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def post_stream(self, path: str, body: dict[str, Any]) -> str:
+        """Ask for something that is answered with events, and wait for the last of them."""
+        answer = httpx2.post(f"{self.url}/api/v1/{path}", json=body, timeout=60)
+        assert answer.is_success, answer.text
+        return answer.text
+
+    def delete(self, path: str) -> None:
+        answer = httpx2.delete(f"{self.url}/api/v1/{path}", timeout=60)
+        assert answer.is_success, answer.text
+
+    def put(self, path: str, body: dict[str, Any]) -> Any:
+        answer = httpx2.put(f"{self.url}/api/v1/{path}", json=body, timeout=60)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        answer = httpx2.patch(f"{self.url}/api/v1/{path}", json=body, timeout=60)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def get(self, path: str) -> Any:
+        answer = httpx2.get(f"{self.url}/api/v1/{path}", timeout=60)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def conversation(self, *lines: str, title: str = "A talk") -> str:
+        """Store a conversation without asking a model: `u: ...` and `a: ...`; give its id."""
+        id: str = self.post("conversations", {"title": title})["id"]
+        roles = {"u": "user", "a": "assistant", "s": "system"}
+        for line in lines:
+            kind, _, text = line.partition(": ")
+            self.post(f"conversations/{id}/messages", {"role": roles[kind], "content": text})
+        return id

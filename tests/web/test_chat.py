@@ -1,0 +1,128 @@
+"""Talking: streamed answers, stopping, failing, coming back after a reload or a restart, and drafts."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import Audit, Watch
+from tests.web.serving import Octavo
+from tests.web.upstream import HOLD, Upstream
+
+
+def ask(page: Page, text: str) -> None:
+    page.get_by_label("Message", exact=True).fill(text)
+    page.keyboard.press("Enter")
+
+
+def test_a_question_is_answered_word_by_word_and_stays(
+    page: Page, octavo: Octavo, upstream: Upstream, audit: Audit
+) -> None:
+    upstream.say = lambda _: f"Use **this**:\n\n```python\nprint(1)\n```\n{HOLD}\nThat is all."
+    page.goto("/")
+    audit(page)
+    ask(page, "How do I print?\nBriefly.")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer.get_by_text("print(1)")).to_be_visible()
+    expect(answer.get_by_text("That is all.")).to_have_count(0)
+    upstream.release()
+    expect(answer.get_by_text("That is all.")).to_be_visible()
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    expect(answer.locator("strong")).to_have_text("this")
+    expect(page.get_by_role("heading", level=1)).to_have_text("How do I print?")
+    answer.get_by_role("button", name="Copy", exact=True).click()
+    expect(answer.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "print(1)"
+    audit(page)
+    id = page.url.rpartition("/")[2]
+    stored = octavo.get(f"conversations/{id}/messages")["messages"]
+    assert [one["text"] for one in stored] == [
+        "How do I print?\nBriefly.",
+        upstream.say({}).replace(HOLD, ""),
+    ]
+
+
+def test_a_reload_in_the_middle_of_an_answer_loses_nothing(page: Page, upstream: Upstream) -> None:
+    upstream.say = lambda _: f"The first half, {HOLD}and the second."
+    page.goto("/")
+    ask(page, "Tell me both halves.")
+    expect(page.get_by_text("The first half,")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("The first half,")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    upstream.release()
+    expect(page.get_by_text("The first half, and the second.")).to_be_visible()
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    expect(page.get_by_role("article", name="Answer")).to_have_count(1)
+
+
+def test_a_stopped_answer_keeps_what_was_said(page: Page, octavo: Octavo, upstream: Upstream) -> None:
+    upstream.say = lambda _: f"So far so good{HOLD}, and more."
+    page.goto("/")
+    ask(page, "Go on.")
+    expect(page.get_by_text("So far so good")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Stopped before it was finished.")).to_be_visible()
+    expect(page.get_by_text("So far so good")).to_be_visible()
+    id = page.url.rpartition("/")[2]
+    assert octavo.get(f"conversations/{id}/messages")["messages"][-1]["text"] == "So far so good"
+
+
+def test_a_failure_says_why_and_can_be_tried_again(page: Page, upstream: Upstream) -> None:
+    said = {"error": {"message": "the account is empty", "type": "insufficient_quota", "code": "401"}}
+    upstream.fail = [(401, said)]
+    page.goto("/")
+    ask(page, "Hello?")
+    expect(page.get_by_role("alert").get_by_text("the account is empty")).to_be_visible()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("You said: Hello?")).to_be_visible()
+    expect(page.get_by_role("article", name="You")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_server_that_went_away_is_found_again(
+    page: Page, octavo: Octavo, upstream: Upstream, watch: Watch
+) -> None:
+    watch.forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "404")
+    upstream.say = lambda _: f"Half of it{HOLD}, whole."
+    page.goto("/")
+    ask(page, "Will you be back?")
+    expect(page.get_by_text("Half of it")).to_be_visible()
+    octavo.kill()
+    expect(page.get_by_text("Reconnecting…")).to_be_visible()
+    octavo.start()
+    expect(page.get_by_text("Reconnecting…")).to_have_count(0)
+    expect(page.get_by_role("article", name="You")).to_have_text("Will you be back?")
+    upstream.say = lambda _: "I am back."
+    ask(page, "And now?")
+    expect(page.get_by_text("I am back.")).to_be_visible()
+
+
+def test_a_draft_survives_a_reload_and_stays_with_its_conversation(page: Page, octavo: Octavo) -> None:
+    id = octavo.conversation("u: Hello", "a: Good day", title="The other one")
+    page.goto("/")
+    page.get_by_label("Message", exact=True).fill("Not finished yet")
+    page.get_by_role("link", name="The other one").click()
+    expect(page.get_by_text("Good day")).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")
+    page.goto("/")
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Not finished yet")
+    page.goto(f"/c/{id}")
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")
+
+
+def test_two_tabs_show_the_same_answer(page: Page, octavo: Octavo, upstream: Upstream) -> None:
+    id = octavo.conversation("u: Hello", "a: Good day")
+    upstream.say = lambda _: f"To both{HOLD} of you."
+    page.goto(f"/c/{id}")
+    other = page.context.new_page()
+    other.goto(f"/c/{id}")
+    expect(other.get_by_text("Good day")).to_be_visible()
+    expect(page.get_by_text("Good day")).to_be_visible()
+    ask(page, "Who reads this?")
+    expect(other.get_by_text("To both")).to_be_visible()
+    expect(other.get_by_text("Who reads this?")).to_be_visible()
+    upstream.release()
+    for tab in (page, other):
+        expect(tab.get_by_text("To both of you.")).to_be_visible()
+        expect(tab.get_by_role("article", name="Answer")).to_have_count(2)

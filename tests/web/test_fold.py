@@ -1,0 +1,535 @@
+"""Folding seen and done: the divider and what it opens to, summarizing by hand, undo, versions, pins, failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.server.fake import last_text
+from tests.web.conftest import Audit, Watch
+from tests.web.serving import MODEL, Octavo
+from tests.web.test_hostile import HOSTILE
+from tests.web.upstream import HOLD, Upstream
+
+TITLE = "Summarize conversation history"
+SUMMARY = """## Context
+The hosts of the **north** rack are being moved, one after the other.
+
+## Key Points
+- The user lists every host with its key, in the order in which they are moved.
+
+## Technical Details
+Every host has a key that begins with `K-`.
+
+## Decisions and Outcomes
+Nothing was decided yet.
+
+## Unresolved Questions
+Which host is moved next?
+"""
+"""In the form that the prompt asks for: anything else is not accepted."""
+TURNS = 8
+MANY = 25
+"""Hosts named in a turn: enough for a summary to be much smaller."""
+
+
+@pytest.fixture(scope="module")
+def server(provider: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Octavo]:
+    """A server whose chat model also summarizes, so that the words of a summary are the test's."""
+    started = Octavo(tmp_path_factory.mktemp("fold"), provider.url, OCTAVO_SUMMARISER="same")
+    try:
+        started.start()
+        yield started
+    finally:
+        started.kill()
+
+
+@pytest.fixture(autouse=True)
+def summaries(upstream: Upstream) -> None:
+    upstream.say = answer
+
+
+def answer(body: dict[str, Any]) -> str:
+    return SUMMARY if asks_for_summary(body) else f"You said: {last_text(body)}"
+
+
+def asks_for_summary(body: dict[str, Any]) -> bool:
+    return "summar" in last_text(body).lower()
+
+
+def hosts(turn: int, many: int = MANY) -> str:
+    each = [
+        f"Host h{n} has the key K-{n * 7919 % 99991:05d}." for n in range(turn * many, turn * many + many)
+    ]
+    return " ".join(each)
+
+
+def talk(octavo: Octavo, turns: int = TURNS, many: int = MANY) -> str:
+    lines = [
+        f"{who}: {said}"
+        for n in range(turns)
+        for who, said in (("u", hosts(n, many)), ("a", f"Host list {n}."))
+    ]
+    return octavo.conversation(*lines)
+
+
+def fold(octavo: Octavo, id: str, **order: Any) -> dict[str, Any]:
+    """Compress by the interface, and give the snapshot that serves."""
+    octavo.post_stream(f"conversations/{id}/compressions", order)
+    listed = octavo.get(f"conversations/{id}/snapshots")
+    found: dict[str, Any] = next(one for one in listed["snapshots"] if one["id"] == listed["serving"])
+    return found
+
+
+def line_of(snapshot: dict[str, Any]) -> str:
+    sizes = f"{snapshot['tokens_before']:,} → {snapshot['tokens_after']:,} tokens"
+    return f"{snapshot['messages']:,} messages folded · {sizes}"
+
+
+def open_fold(page: Page, id: str) -> Locator:
+    page.goto(f"/c/{id}")
+    page.get_by_role("button", name=re.compile("folded: show the summary")).click()
+    panel = page.get_by_role("region", name="Folded messages")
+    expect(panel.get_by_role("button", name="Versions")).to_be_visible()
+    return panel
+
+
+def test_a_fold_opens_to_its_summary_its_lines_and_its_receipt(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    id = talk(octavo)
+    made = fold(octavo, id)
+    full = octavo.get(f"conversations/{id}/snapshots/{made['id']}")
+    receipt = octavo.get(f"conversations/{id}/snapshots/{made['id']}/receipt")
+    page.goto(f"/c/{id}")
+    line = page.get_by_role("button", name=line_of(made))
+    expect(line).to_have_attribute("aria-expanded", "false")
+    line.click()
+    panel = page.get_by_role("region", name="Folded messages")
+    expect(panel.get_by_role("heading", name="Key Points")).to_be_visible()
+    expect(panel.locator("strong", has_text="north")).to_be_visible()
+    panel.get_by_text("Receipt", exact=True).click()
+    expect(
+        panel.get_by_text(f"{receipt['tokens_before']:,} → {receipt['tokens_after']:,} tokens")
+    ).to_be_visible()
+    expect(panel.get_by_text(receipt["model"])).to_be_visible()
+    for tally in receipt["facts"]:
+        if tally["kind"] == "identifier":
+            row = panel.get_by_role("row", name=re.compile("Identifiers"))
+            expect(row).to_contain_text(f"{tally['verbatim_count']:,}")
+            expect(row).to_contain_text(f"{tally['lost_count']:,}")
+    audit(page)
+    extract = full["extracts"][0]
+    panel.get_by_role("button", name=f"message {extract['depth']}", exact=True).first.click()
+    source = page.locator(f"[data-message='{extract['message']}']")
+    expect(source).to_be_in_viewport()
+    expect(page.locator(".row.target").filter(has=source)).to_have_count(1)
+    expect(page.locator(".row[data-covered]").first).to_be_attached()
+    page.get_by_role("button", name=re.compile("folded: show the summary")).click()
+    expect(line).to_be_in_viewport()
+    panel.get_by_role("button", name="Hide the originals").click()
+    expect(page.locator(".row[data-covered]")).to_have_count(0)
+    expect(page.get_by_role("article").first).to_contain_text("Host h175 ")
+    panel.get_by_role("button", name="Show the originals").click()
+    expect(page.locator(".row[data-covered]").first).to_be_attached()
+    line.click()
+    expect(panel).to_have_count(0)
+
+
+def figure(dialog: Locator, name: str) -> Locator:
+    return dialog.get_by_role("row", name=re.compile(f"^{name}")).get_by_role("cell")
+
+
+def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
+    page: Page, octavo: Octavo, upstream: Upstream, audit: Audit
+) -> None:
+    upstream.say = lambda _: SUMMARY.replace("## Technical", f"{HOLD}## Technical")
+    id = talk(octavo)
+    plan = octavo.get(f"conversations/{id}/plan")
+    page.goto(f"/c/{id}")
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    dialog = page.get_by_role("dialog", name=TITLE)
+    expect(figure(dialog, "Messages in all")).to_have_text(f"{plan['messages']:,}")
+    expect(figure(dialog, "To be summarized")).to_have_text(f"{plan['covered']:,}")
+    expect(figure(dialog, "Tokens now")).to_have_text(
+        f"{plan['reading']['basis']} {plan['reading']['tokens']:,}"
+    )
+    expect(figure(dialog, "Tokens after")).to_have_text(f"at most {plan['after_cap']:,}")
+    audit(page)
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("button", name=TITLE, exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    less = octavo.get(f"conversations/{id}/plan?keep=0.5")
+    assert less["covered"] < plan["covered"]
+    dialog.get_by_label("Keep word for word").select_option("A share of the history")
+    dialog.get_by_label("Percent").fill("50")
+    expect(figure(dialog, "To be summarized")).to_have_text(f"{less['covered']:,}")
+    dialog.get_by_label("Percent").fill("none")
+    expect(dialog.get_by_role("alert")).to_contain_text("from 1 to 99")
+    expect(dialog.get_by_role("button", name="Summarize", exact=True)).to_be_disabled()
+    more = octavo.get(f"conversations/{id}/plan?keep=0")
+    assert more["covered"] > plan["covered"]
+    dialog.get_by_label("Keep word for word").select_option("Nothing")
+    expect(figure(dialog, "To be summarized")).to_have_text(f"{more['covered']:,}")
+    dialog.get_by_label("Focus").fill("the keys of the hosts")
+    dialog.get_by_role("button", name="Summarize", exact=True).click()
+    running = page.get_by_role("dialog", name="Summarizing…")
+    expect(running.get_by_text("The hosts of the north rack")).to_be_visible()
+    expect(
+        running.get_by_text(f"{more['covered']:,} messages, {more['covered_tokens']:,} tokens")
+    ).to_be_visible()
+    audit(page)
+    upstream.release()
+    ended = page.get_by_role("dialog", name=f"{more['covered']:,} messages folded")
+    expect(ended).to_be_visible()
+    made = octavo.get(f"conversations/{id}/snapshots")["snapshots"][-1]
+    full = octavo.get(f"conversations/{id}/snapshots/{made['id']}")
+    receipt = octavo.get(f"conversations/{id}/snapshots/{made['id']}/receipt")
+    saved = receipt["tokens_before"] - receipt["tokens_after"]
+    expect(ended.get_by_role("status")).to_contain_text(f"{saved:,} tokens saved")
+    expect(ended.locator("blockquote")).to_have_text(full["summary"][:200] + "…")
+    assert made["instructions"] == "the keys of the hosts"
+    audit(page)
+    ended.get_by_role("button", name="View").click()
+    expect(page.get_by_role("region", name="Folded messages")).to_be_visible()
+    expect(page.get_by_role("button", name=line_of(made))).to_be_in_viewport()
+    page.get_by_role("region", name="Folded messages").get_by_role("button", name="Undo").click()
+    expect(page.get_by_text(f"The fold of {made['messages']} messages was undone")).to_be_visible()
+    assert octavo.get(f"conversations/{id}/snapshots")["serving"] is None
+
+
+@pytest.mark.parametrize("typed", ["/compress the keys", "/compact the keys", "/summarize the keys"])
+def test_a_command_opens_the_dialog_and_is_not_sent(
+    page: Page, octavo: Octavo, upstream: Upstream, typed: str
+) -> None:
+    id = talk(octavo, 2, 3)
+    page.goto(f"/c/{id}")
+    page.get_by_label("Message", exact=True).fill(typed)
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name=TITLE)
+    expect(dialog.get_by_label("Focus")).to_have_value("the keys")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")
+    assert upstream.bodies == []
+    assert len(octavo.get(f"conversations/{id}/messages")["messages"]) == 4
+
+
+def test_the_menu_of_a_conversation_summarizes_it_too(page: Page, octavo: Octavo) -> None:
+    id = talk(octavo, 2, 3)
+    page.goto("/")
+    page.get_by_label("Message", exact=True).fill("/compress")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("There is nothing to summarize yet")).to_be_visible()
+    page.get_by_role("link", name="A talk").hover()
+    page.get_by_role("button", name="Actions for A talk").click()
+    page.get_by_role("menuitem", name=TITLE).click()
+    expect(page.get_by_role("dialog", name=TITLE)).to_be_visible()
+    expect(page).to_have_url(re.compile(id))
+
+
+def begin(page: Page, id: str) -> None:
+    page.goto(f"/c/{id}")
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    page.get_by_role("button", name="Summarize", exact=True).click()
+
+
+def test_a_summary_that_is_cancelled_or_left_alone(page: Page, octavo: Octavo, upstream: Upstream) -> None:
+    upstream.say = lambda _: f"## Context\nHalf of it{HOLD}"
+    id = talk(octavo)
+    begin(page, id)
+    running = page.get_by_role("dialog", name="Summarizing…")
+    expect(running.get_by_text("Half of it")).to_be_visible()
+    running.get_by_role("button", name="Cancel").click()
+    ended = page.get_by_role("dialog", name="Cancelled")
+    expect(ended.get_by_text("Nothing was changed")).to_be_visible()
+    assert octavo.get(f"conversations/{id}/snapshots")["snapshots"] == []
+    ended.get_by_role("button", name="Try again").click()
+    expect(running.get_by_text("Half of it")).to_be_visible()
+    page.reload()
+    page.get_by_role("button", name="Summarizing: show how far it is").click()
+    expect(running.get_by_text("Half of it")).to_be_visible()
+    running.get_by_role("button", name="Go on chatting").click()
+    upstream.say = answer
+    upstream.release()
+    toast = page.get_by_role("region", name="Notifications")
+    expect(toast.get_by_text("14 messages folded")).to_be_visible()
+    toast.get_by_role("button", name="View").click()
+    expect(page.get_by_role("region", name="Folded messages")).to_be_visible()
+
+
+def test_a_failure_tells_why_and_can_be_tried_again_or_left(
+    page: Page, octavo: Octavo, upstream: Upstream, audit: Audit
+) -> None:
+    said = {"error": {"message": "the account is empty", "type": "insufficient_quota", "code": "401"}}
+    upstream.fail = [(401, said), (401, said)]
+    id = talk(octavo)
+    begin(page, id)
+    failed = page.get_by_role("dialog", name="The summary could not be made")
+    expect(failed.get_by_role("alert")).to_contain_text("the account is empty")
+    expect(failed.get_by_role("alert")).to_contain_text("Nothing was changed")
+    audit(page)
+    failed.get_by_role("button", name="Go on without").click()
+    expect(failed).to_have_count(0)
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    page.get_by_role("button", name="Summarize", exact=True).click()
+    failed.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("dialog", name="14 messages folded")).to_be_visible()
+
+
+def test_too_little_history_no_gain_and_uncounted_tokens_are_told_apart(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    dialog = page.get_by_role("dialog", name=TITLE)
+    one = octavo.conversation("u: Hello", "a: Good day")
+    page.goto(f"/c/{one}")
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    expect(dialog.get_by_text("There is too little history to summarize.")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Summarize", exact=True)).to_be_disabled()
+    audit(page)
+    few = talk(octavo, 4, 2)
+    begin(page, few)
+    small = page.get_by_role("dialog", name="Not worth it for so little history")
+    expect(small.get_by_text(re.compile(r"[\d,]+ tokens before, [\d,]+ after"))).to_be_visible()
+    many = talk(octavo, 8, 36)
+    page.goto(f"/c/{many}")
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    dialog.get_by_label("Keep word for word").select_option("A share of the history")
+    dialog.get_by_label("Percent").fill("85")
+    page.get_by_role("button", name="Summarize", exact=True).click()
+    expect(page.get_by_role("dialog", name="The summary did not make it smaller")).to_be_visible()
+    octavo.put("models/uncounted", {"like": MODEL, "tokenizer": "grok"})
+    octavo.patch(f"conversations/{few}/settings", {"model": "uncounted"})
+    plan = octavo.get(f"conversations/{few}/plan")
+    assert plan["reading"]["basis"] == "estimated"
+    page.goto(f"/c/{few}")
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    expect(dialog.get_by_text(f"give or take {plan['reading']['error_bound']:,}")).to_be_visible()
+
+
+def test_tokens_that_cannot_be_counted_at_all_say_so(page: Page, octavo: Octavo, watch: Watch) -> None:
+    watch.forgive("409")
+    id = talk(octavo, 2, 3)
+    octavo.put("models/tiny", {"like": MODEL})
+    octavo.patch(f"conversations/{id}/settings", {"model": "tiny"})
+    octavo.put("models/tiny", {"like": MODEL, "window": 300, "max_output": 200})
+    page.goto(f"/c/{id}")
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    dialog = page.get_by_role("dialog", name=TITLE)
+    expect(dialog.get_by_role("alert")).to_contain_text("The tokens could not be counted")
+    octavo.put("models/tiny", {"like": MODEL})
+    dialog.get_by_role("button", name="Try again").click()
+    expect(figure(dialog, "Messages in all")).to_have_text("4")
+
+
+def test_an_automatic_fold_is_told_unless_settings_say_no(page: Page, octavo: Octavo) -> None:
+    news = page.get_by_role("region", name="Notifications")
+    for wanted in (True, False):
+        id = talk(octavo, 10, 60)
+        octavo.patch(f"conversations/{id}/settings", {"notifications": wanted})
+        assert octavo.get(f"conversations/{id}/usage")["level"] == "hard"
+        page.goto(f"/c/{id}")
+        page.get_by_label("Message", exact=True).fill("What now?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("You said: What now?")).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
+        if not wanted:
+            expect(news.get_by_text("folded")).to_have_count(0)
+            return
+        expect(news.get_by_text(re.compile(r"\d+ messages folded"))).to_be_visible()
+        news.get_by_role("button", name="View").click()
+        expect(page.get_by_role("region", name="Folded messages")).to_be_visible()
+
+
+def test_a_fold_prepared_in_the_background_is_seen_in_the_meter(
+    page: Page, octavo: Octavo, upstream: Upstream
+) -> None:
+    upstream.say = lambda body: SUMMARY + HOLD if asks_for_summary(body) else "An answer."
+    id = talk(octavo, 12, 38)
+    usage = octavo.get(f"conversations/{id}/usage")
+    assert usage["budget"]["prepare"] < usage["reading"]["tokens"] < usage["budget"]["hard"]
+    page.goto(f"/c/{id}")
+    page.get_by_label("Message", exact=True).fill("Go on.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("An answer.")).to_be_visible()
+    meter = page.get_by_role("button", name="Context:")
+    expect(meter).to_contain_text("preparing a fold…")
+    page.reload()
+    expect(meter).to_contain_text("preparing a fold…")
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    upstream.release()
+    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
+    expect(meter).not_to_contain_text("preparing")
+
+
+def test_a_fold_that_could_not_be_prepared_is_told_and_nothing_is_lost(
+    page: Page, octavo: Octavo, upstream: Upstream
+) -> None:
+    id = talk(octavo, 12, 38)
+    page.goto(f"/c/{id}")
+    expect(page.get_by_role("button", name="Context:")).to_be_visible()
+
+    def once(_: dict[str, Any]) -> str:
+        said = {"error": {"message": "the account is empty", "type": "insufficient_quota", "code": "401"}}
+        upstream.fail = [(401, said)]
+        return "An answer."
+
+    upstream.say = once
+    page.get_by_label("Message", exact=True).fill("Go on.")
+    page.keyboard.press("Enter")
+    news = page.get_by_role("region", name="Notifications")
+    expect(news.get_by_text("A fold could not be prepared")).to_be_visible()
+    expect(news.get_by_text("the account is empty")).to_be_visible()
+    expect(page.get_by_text("An answer.")).to_be_visible()
+    assert octavo.get(f"conversations/{id}/snapshots")["snapshots"] == []
+
+
+def test_a_summary_is_undone_redone_edited_regenerated_and_compared(
+    page: Page, octavo: Octavo, upstream: Upstream, audit: Audit
+) -> None:
+    id = talk(octavo)
+    made = fold(octavo, id)
+    panel = open_fold(page, id)
+    panel.get_by_role("button", name="Undo").click()
+    undone = page.get_by_text("The fold of 14 messages was undone")
+    expect(undone).to_be_visible()
+    expect(page.get_by_role("log")).to_be_focused()
+    page.locator(".fold.undone").get_by_role("button", name="Redo").click()
+    expect(undone).to_have_count(0)
+    panel.get_by_role("button", name="Edit the summary").click()
+    editing = page.get_by_role("dialog", name="Edit the summary")
+    expect(editing.get_by_role("textbox")).to_have_value(re.compile("north"))
+    audit(page)
+    editing.get_by_role("textbox").fill("## Context\nThe hosts of the *east* rack.")
+    editing.get_by_role("button", name="Save as a new version").click()
+    expect(panel.locator("em", has_text="east")).to_be_visible()
+    expect(panel.get_by_text("version 2, edited")).to_be_visible()
+    panel.get_by_text("Receipt", exact=True).click()
+    expect(panel.get_by_text("written by hand")).to_be_visible()
+    panel.get_by_role("button", name="Regenerate").click()
+    again = page.get_by_role("dialog", name="Regenerate the summary")
+    again.get_by_label("Focus").fill("the west rack")
+    audit(page)
+    upstream.say = lambda _: SUMMARY.replace("north", "west")
+    again.get_by_role("button", name="Regenerate").click()
+    page.get_by_role("dialog", name="14 messages folded").get_by_role("button", name="Done").click()
+    expect(panel.get_by_text("version 3, regenerated")).to_be_visible()
+    assert "the west rack" in str(upstream.bodies[-1])
+    panel.get_by_role("button", name="Versions").click()
+    versions = page.get_by_role("dialog", name="Versions of the summary")
+    versions.get_by_role("radio", name="Left: version 1").check()
+    left = versions.get_by_role("region", name="Version 1, manual")
+    right = versions.get_by_role("region", name="Version 3, regenerated")
+    expect(left.locator("del", has_text="north")).to_be_visible()
+    expect(right.locator("ins", has_text="west")).to_be_visible()
+    expect(right.locator("ins", has_text="Nothing was decided")).to_have_count(0)
+    audit(page)
+    versions.get_by_role("row", name=re.compile("3, regenerated")).get_by_role("button", name="Undo").click()
+    expect(versions.get_by_role("row", name=re.compile("2, edited"))).to_contain_text("in use")
+    page.keyboard.press("Escape")
+    expect(panel.get_by_text("version 2, edited")).to_be_visible()
+    states = {s["version"]: s["state"] for s in octavo.get(f"conversations/{id}/snapshots")["snapshots"]}
+    assert states == {1: "active", 2: "active", 3: "undone"}
+    assert made["version"] == 1
+
+
+def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> None:
+    id = talk(octavo, 8, 60)
+    made = fold(octavo, id)
+    receipt = octavo.get(f"conversations/{id}/snapshots/{made['id']}/receipt")
+    tally = next(one for one in receipt["facts"] if one["kind"] == "identifier")
+    fact = tally["lost"][0]["text"]
+    panel = open_fold(page, id)
+    panel.get_by_text("Receipt", exact=True).click()
+    panel.get_by_role("button", name="Identifiers").click()
+    audit(page)
+    panel.get_by_role("listitem").filter(has_text=fact).get_by_role("button", name="Add back").click()
+    expect(panel.get_by_text("version 2, edited")).to_be_visible()
+    expect(panel.get_by_label("Exact lines").get_by_text(fact)).to_be_visible()
+    served = octavo.get(f"conversations/{id}/snapshots")["serving"]
+    assert fact in octavo.get(f"conversations/{id}/snapshots/{served}")["text"]
+
+
+def test_a_message_or_a_part_of_it_is_pinned_and_unpinned(page: Page, octavo: Octavo, audit: Audit) -> None:
+    id = octavo.conversation(
+        "u: Never restart on Fridays.", "a: Noted: **never** restart on Fridays, and say why."
+    )
+    page.goto(f"/c/{id}")
+    mine, answer = page.get_by_role("article", name="You"), page.get_by_role("article", name="Answer")
+    mine.hover()
+    mine.get_by_role("button", name="Pin the message", exact=True).click()
+    expect(mine.get_by_text("pinned", exact=True)).to_be_visible()
+    answer.get_by_text("never").evaluate(
+        "word => getSelection().setBaseAndExtent(word.firstChild, 0, word.nextSibling, ' restart on Fridays'.length)"
+    )
+    page.get_by_role("button", name="Pin the selection").click()
+    expect(answer.get_by_text("part pinned")).to_be_visible()
+    audit(page)
+    text = octavo.get(f"conversations/{id}/messages")["messages"][1]["text"]
+    whole, part = octavo.get(f"conversations/{id}/pins")["pins"]
+    assert (whole["start"], whole["stop"]) == (0, 0)
+    assert text[part["start"] : part["stop"]] == "never** restart on Fridays"
+    page.reload()
+    answer.get_by_role("button", name="Unpin the selection").click()
+    expect(answer.get_by_text("part pinned")).to_have_count(0)
+    mine.get_by_role("button", name="Unpin the message").click()
+    expect(mine.get_by_role("button", name="Pin the message", exact=True)).to_be_attached()
+    assert octavo.get(f"conversations/{id}/pins")["pins"] == []
+
+
+def test_what_another_tab_undid_or_pinned_is_seen_on_coming_back(page: Page, octavo: Octavo) -> None:
+    id = talk(octavo)
+    fold(octavo, id)
+    page.goto(f"/c/{id}")
+    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
+    last = octavo.get(f"conversations/{id}/messages")["messages"][-1]
+    octavo.post(f"conversations/{id}/undo", {})
+    octavo.post(f"conversations/{id}/pins", {"message": last["id"]})
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_have_count(0)
+    expect(page.locator(f"[data-message='{last['id']}']").get_by_text("pinned", exact=True)).to_be_visible()
+
+
+def test_hostile_summaries_and_lines_do_nothing(page: Page, octavo: Octavo) -> None:
+    id = octavo.conversation(*(f"{who}: {HOSTILE} K-{n:05d}" for n in range(6) for who in "ua"))
+    made = fold(octavo, id)
+    octavo.put(f"conversations/{id}/snapshots/{made['id']}/summary", {"summary": HOSTILE + "x" * 5_000})
+    panel = open_fold(page, id)
+    expect(panel.get_by_text("window.pwned = 1</script>").first).to_be_attached()
+    panel.get_by_role("button", name="Versions").click()
+    versions = page.get_by_role("dialog", name="Versions of the summary")
+    expect(versions.get_by_text("window.pwned = 1</script>").first).to_be_attached()
+    page.keyboard.press("Escape")
+    panel.get_by_role("button", name="Edit the summary").click()
+    expect(page.get_by_role("textbox", name=re.compile("Sent in place"))).to_have_value(
+        re.compile("pwned = 1")
+    )
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("main :is(script, iframe, svg svg, style, form form, img)").count() == 0
+    links = page.locator(".fold-panel a").evaluate_all("all => all.map(a => a.href)")
+    assert all(link.startswith(("https://", "mailto:")) for link in links), links
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.get_by_role("log").evaluate("log => log.scrollWidth <= log.clientWidth")
+
+
+def test_on_a_phone_the_fold_and_its_dialogs_fit(page: Page, octavo: Octavo, audit: Audit) -> None:
+    id = talk(octavo)
+    fold(octavo, id)
+    page.set_viewport_size({"width": 390, "height": 780})
+    panel = open_fold(page, id)
+    expect(panel.get_by_role("heading", name="Key Points")).to_be_visible()
+    assert page.get_by_role("log").evaluate("log => log.scrollWidth <= log.clientWidth")
+    audit(page)
+    panel.get_by_role("button", name="Versions").click()
+    versions = page.get_by_role("dialog", name="Versions of the summary")
+    expect(versions).to_be_visible()
+    assert versions.evaluate("one => one.scrollWidth <= one.clientWidth")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    dialog = page.get_by_role("dialog", name=TITLE)
+    expect(figure(dialog, "Messages in all")).to_have_text("16")
+    assert dialog.evaluate("one => one.scrollWidth <= one.clientWidth")

@@ -1,0 +1,42 @@
+"""The meter: always in sight, every figure the server's, coloured by the marks."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import Audit
+from tests.web.serving import Octavo
+
+
+def test_the_meter_shows_what_the_server_counts_and_opens_to_the_sections(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    id = octavo.conversation("u: How many tokens is this?", "a: A handful.")
+    usage = octavo.get(f"conversations/{id}/usage")
+    page.goto(f"/c/{id}")
+    meter = page.get_by_role("button", name="Context:")
+    expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} / {usage['budget']['limit']:,}")
+    expect(meter).to_contain_text(f"next fold in {usage['next_in']:,}")
+    expect(meter).to_contain_text(usage["reading"]["basis"])
+    meter.click()
+    breakdown = page.get_by_role("dialog", name="Context")
+    for figure in (
+        usage["budget"]["reply"],
+        usage["budget"]["window"],
+        usage["budget"]["hard"],
+        usage["left"],
+    ):
+        expect(breakdown.get_by_role("cell", name=f"{figure:,}", exact=True).first).to_be_visible()
+    audit(page)
+    page.keyboard.press("Escape")
+    expect(breakdown).to_have_count(0)
+    expect(meter).to_be_focused()
+
+
+def test_a_full_context_turns_the_meter_red(page: Page, octavo: Octavo) -> None:
+    id = octavo.conversation(*["u: " + "word " * 1_200, "a: " + "more " * 1_200] * 3)
+    assert octavo.get(f"conversations/{id}/usage")["level"] == "hard"
+    page.goto(f"/c/{id}")
+    expect(page.locator(".meter.hard")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 780})
+    expect(page.locator(".meter.hard")).to_be_in_viewport()

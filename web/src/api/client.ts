@@ -1,0 +1,74 @@
+/** Every call the page makes, one function each; nothing here knows about the state of the page. */
+
+import { fetchBlob, request } from "./http";
+import type {
+  Caller,
+  Conversation,
+  Conversations,
+  Hits,
+  Message,
+  MessagePage,
+  Messages,
+  Models,
+  Settings,
+  SettingsIn,
+  Snapshots,
+  Task,
+  Tree,
+  TurnIn,
+  Usage,
+} from "./types";
+
+const chat = (id: string) => `conversations/${id}`;
+
+export const readCaller = () => request<Caller>("GET", "me");
+export const listModels = () => request<Models>("GET", "models");
+
+export interface Listing {
+  title: string;
+  archived: boolean;
+  limit: number;
+  offset: number;
+}
+
+export const listConversations = (query: Listing, signal?: AbortSignal) =>
+  request<Conversations>("GET", "conversations", { query: { ...query }, ...(signal && { signal }) });
+export const createConversation = (title: string, settings: SettingsIn) =>
+  request<Conversation>("POST", "conversations", { body: { title, settings } });
+export const readConversation = (id: string) => request<Conversation>("GET", chat(id));
+export const changeConversation = (
+  id: string,
+  change: { title?: string; archived?: boolean; tip?: string },
+) => request<Conversation>("PATCH", chat(id), { body: change });
+export const deleteConversation = (id: string, keepalive = false) =>
+  request<void>("DELETE", chat(id), { keepalive });
+
+export const listMessages = (id: string, query: { before?: string; limit: number }) =>
+  request<MessagePage>("GET", `${chat(id)}/messages`, { query });
+/** The whole of a message whose long text was shortened in a page. */
+export const readMessage = (id: string, message: string) =>
+  request<Message>("GET", `${chat(id)}/messages/${message}`);
+
+/** All versions of a message, itself included. */
+export const listSiblings = (id: string, message: string) =>
+  request<Messages>("GET", `${chat(id)}/messages/${message}/siblings`);
+export const readTree = (id: string) => request<Tree>("GET", `${chat(id)}/tree`);
+/** A picture that was too large to come with its message. */
+export const readPicture = (id: string, message: string, part: number) =>
+  fetchBlob(`${chat(id)}/messages/${message}/parts/${part}`);
+export const search = (q: string, limit: number, signal: AbortSignal) =>
+  request<Hits>("GET", "search", { query: { q, limit }, signal });
+
+/** Only the task is answered; its events are followed by `follow`, which can be resumed. */
+export const beginTurn = (id: string, turn: TurnIn) =>
+  request<Task>("POST", `${chat(id)}/turns`, { body: { ...turn, stream: false } });
+export const cancelTurn = (id: string, task: string) =>
+  request<void>("DELETE", `${chat(id)}/turns/${task}`);
+export const turnEvents = (id: string, task: string) => `${chat(id)}/turns/${task}/events`;
+export const conversationEvents = (id: string) => `${chat(id)}/events`;
+
+export const readUsage = (id: string) => request<Usage>("GET", `${chat(id)}/usage`);
+export const listSnapshots = (id: string) => request<Snapshots>("GET", `${chat(id)}/snapshots`);
+export const readSettings = (id: string) => request<Settings>("GET", `${chat(id)}/settings`);
+export const changeSettings = (id: string, change: SettingsIn) =>
+  request<Settings>("PATCH", `${chat(id)}/settings`, { body: change });

@@ -1,0 +1,69 @@
+/** What streams tell: one union for turns and compressions, one for a conversation's own channel. */
+
+import type { Snapshot, StoredMessage, Usage } from "./types";
+
+export interface ReplyTold {
+  finish: "stop" | "length" | "tool_calls" | "refusal" | "cancelled";
+  model: string;
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+}
+
+export interface Flaw {
+  flaw: string;
+  detail: string;
+}
+
+export type Outcome =
+  | {
+      outcome: "compressed";
+      urgency: string;
+      messages: number;
+      before: number;
+      after: number;
+      saved: number;
+      snapshot: Snapshot;
+      problems: Flaw[];
+    }
+  | { outcome: "skipped"; reason: string; detail: string }
+  | { outcome: "rejected"; problems: Flaw[]; before: number; after: number }
+  | { outcome: "failed"; error: string; retryable: boolean }
+  | { outcome: "cancelled" };
+
+export interface Failure {
+  type: string;
+  message: string;
+  hint?: string;
+  retryable: boolean;
+  partial: StoredMessage | null;
+}
+
+export type TaskStatus = "done" | "failed" | "cancelled";
+
+/** Events of a turn or of a compression; the last is always `done`. */
+export type TaskEvent =
+  | { event: "stored"; data: { message: StoredMessage } }
+  | { event: "compression_started"; data: { urgency: string; messages: number; tokens: number } }
+  | { event: "summary_text"; data: { text: string } }
+  | { event: "compression_ended"; data: Outcome }
+  | { event: "repaired"; data: { repairs: { fix: string; index: number; detail: string }[] } }
+  | { event: "shrunk"; data: { notes: string[]; before: number; after: number } }
+  | { event: "sending"; data: { usage: Usage } }
+  | { event: "text"; data: { text: string; kind: "text" | "reasoning" } }
+  | { event: "answered"; data: { message: StoredMessage; reply: ReplyTold | null } }
+  | { event: "failed"; data: Failure }
+  | { event: "preparing"; data: { urgency: string } }
+  | { event: "cancelled"; data: Record<string, never> }
+  | { event: "done"; data: { status: TaskStatus } };
+
+/** Events of a conversation's channel; `state` comes first after every connection. */
+export type ChannelEvent =
+  | { event: "state"; data: { snapshot: string | null; turns: string[]; jobs: string[]; tip: string | null } }
+  | { event: "turn_started"; data: { turn: string } }
+  | { event: "turn_ended"; data: { turn: string; status: TaskStatus } }
+  | { event: "preparing"; data: { urgency: string } }
+  | { event: "compression_started"; data: { urgency: string; messages: number; tokens: number } }
+  | { event: "compression_ended"; data: Outcome }
+  | { event: "shrunk"; data: { notes: string[]; before: number; after: number } };

@@ -1,0 +1,31 @@
+/** Numbers and dates as people read them. Never computes a number: it writes what it is given. */
+
+const NUMBER = new Intl.NumberFormat("en");
+const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const PERCENT = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const DAY = 86_400_000;
+
+export const count = (value: number): string => NUMBER.format(value);
+export const short = (value: number): string => SHORT.format(value).toLowerCase();
+export const percent = (value: number): string => `${PERCENT.format(value)} %`;
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+const DOLLARS = new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
+const SECONDS = new Intl.NumberFormat("en", { style: "unit", unit: "second", maximumFractionDigits: 1 });
+export const dollars = (value: number): string => DOLLARS.format(value);
+export const seconds = (value: number): string => SECONDS.format(value);
+
+/** The heading a conversation is listed under. */
+export function period(date: string, now = new Date()): string {
+  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
+  const then = new Date(date).getTime();
+  if (then >= midnight) return "Today";
+  if (then >= midnight - DAY) return "Yesterday";
+  if (then >= midnight - 7 * DAY) return "Last seven days";
+  return new Date(date).toLocaleDateString("en", { month: "long", year: "numeric" });
+}
+
+export function moment(date: string): string {
+  return new Date(date).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+}

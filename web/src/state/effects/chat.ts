@@ -1,0 +1,144 @@
+/** The open conversation: load it, follow its channel, keep what is shown true. */
+
+import * as api from "../../api/client";
+import type { ChannelEvent, Outcome } from "../../api/events";
+import { Problem } from "../../api/problem";
+import { follow } from "../../api/sse";
+import { count, plural } from "../../lib/format";
+import { dispatch, state } from "../store";
+import { resumeCompression } from "./fold";
+import { loadPins } from "./pins";
+import { showFold } from "./snapshots";
+import { report, toast } from "./toast";
+import { followTurn, unfollow } from "./turns";
+
+export const PAGE = 60;
+/** Messages loaded at a time: a few screens. */
+
+let channel = new AbortController();
+
+export function closeChat(): void {
+  channel.abort();
+  unfollow();
+}
+
+export async function openConversation(id: string): Promise<void> {
+  closeChat();
+  channel = new AbortController();
+  const info = state().conversations.items.find((one) => one.id === id) ?? null;
+  dispatch({ type: "chat/opened", id, info });
+  try {
+    await Promise.all([loadInfo(id), loadMessages(id), loadMeter(id), loadSettings(id), loadPins(id)]);
+  } catch (error) {
+    if (error instanceof Problem && (error.status === 404 || error.status === 422))
+      dispatch({ type: "chat/missing", id });
+    else report(error);
+    if (!(error instanceof Problem && error.offline)) return;
+  }
+  void listen(id, channel.signal);
+}
+
+async function loadInfo(id: string): Promise<void> {
+  const info = await api.readConversation(id);
+  dispatch({ type: "chat/info", id, info });
+  dispatch({ type: "conversations/changed", conversation: info });
+}
+
+async function loadMessages(id: string): Promise<void> {
+  dispatch({ type: "chat/loaded", id, page: await api.listMessages(id, { limit: PAGE }) });
+}
+
+async function loadSettings(id: string): Promise<void> {
+  dispatch({ type: "chat/settings", id, settings: await api.readSettings(id) });
+}
+
+/** The meter and the snapshots. Without a model there is no meter: that is no error. */
+export async function loadMeter(id: string): Promise<void> {
+  const snapshots = api.listSnapshots(id).then((found) =>
+    dispatch({ type: "chat/snapshots", id, snapshots: found }),
+  );
+  try {
+    dispatch({ type: "chat/usage", id, usage: await api.readUsage(id) });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 409) throw error;
+    dispatch({ type: "chat/usage", id, usage: null });
+  }
+  await snapshots;
+}
+
+/** Look again at everything that a turn, a compression or another tab may have changed. */
+export async function refresh(id: string): Promise<void> {
+  try {
+    await Promise.all([loadInfo(id), loadMessages(id), loadMeter(id)]);
+  } catch (error) {
+    report(error);
+  }
+}
+
+export async function loadOlder(): Promise<void> {
+  const chat = state().chat;
+  if (!chat?.before || chat.older === "loading") return;
+  const { id, before } = chat;
+  dispatch({ type: "chat/olderAsked", id });
+  try {
+    dispatch({ type: "chat/olderLoaded", id, page: await api.listMessages(id, { before, limit: PAGE }) });
+  } catch (error) {
+    dispatch({ type: "chat/olderLoaded", id, page: { messages: [], before } });
+    report(error);
+  }
+}
+
+/** Fetch the whole of a message that was shortened. */
+export async function loadWhole(id: string, message: string): Promise<void> {
+  try {
+    dispatch({ type: "chat/message", id, message: await api.readMessage(id, message) });
+  } catch (error) {
+    report(error);
+  }
+}
+
+async function listen(id: string, signal: AbortSignal): Promise<void> {
+  try {
+    await follow(api.conversationEvents(id), {
+      signal,
+      connected: (online) => dispatch({ type: "connection/changed", online }),
+      heard: (told) => hear(id, { event: told.event, data: told.data } as ChannelEvent),
+    });
+  } catch (error) {
+    if (!signal.aborted) report(error);
+  }
+}
+
+function hear(id: string, told: ChannelEvent): void {
+  const background = state().chat?.preparing === true && !state().foldings[id];
+  dispatch({ type: "chat/heard", id, told });
+  switch (told.event) {
+    case "state": {
+      if (told.data.jobs.length > 0) void resumeCompression(id);
+      const turn = told.data.turns.at(-1);
+      if (turn) followTurn(id, turn);
+      else if (told.data.tip !== (state().chat?.messages.at(-1)?.id ?? null)) void refresh(id);
+      return;
+    }
+    case "turn_started":
+      followTurn(id, told.data.turn);
+      return;
+    case "compression_ended":
+      tellOutcome(id, told.data, background);
+      void refresh(id);
+      return;
+  }
+}
+
+/** Automatic compressions are told in passing; the timeline shows the rest. */
+function tellOutcome(id: string, outcome: Outcome, background: boolean): void {
+  if (outcome.outcome === "failed" && background)
+    toast({ tone: "info", text: "A fold could not be prepared; it is tried again later", detail: outcome.error });
+  if (outcome.outcome !== "compressed" || outcome.urgency === "manual") return;
+  toast({
+    tone: "success",
+    text: `${plural(outcome.messages, "message")} folded`,
+    detail: `${count(outcome.before)} → ${count(outcome.after)} tokens`,
+    action: { label: "View", run: () => void showFold(id) },
+  });
+}

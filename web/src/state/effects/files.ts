@@ -1,0 +1,25 @@
+/** Attaching files: pictures as pictures, text as text, as providers take them; anything else is refused with a word. */
+
+import { asPart, FileProblem } from "../../lib/files";
+import type { Attached } from "../../lib/entry";
+import { readEntry, setEntry } from "./entry";
+import { toast } from "./toast";
+
+let made = 0;
+
+export async function attach(key: string, files: Iterable<File>): Promise<void> {
+  for (const file of [...files])
+    try {
+      const part = await asPart(file);
+      made += 1;
+      const attached: Attached = { key: `${Date.now()}-${made}`, name: file.name || "image", part };
+      setEntry(key, { files: [...readEntry(key).files, attached] });
+    } catch (error) {
+      if (!(error instanceof FileProblem)) throw error;
+      toast({ tone: "error", text: error.message, detail: file.name });
+    }
+}
+
+export function detach(key: string, file: string): void {
+  setEntry(key, { files: readEntry(key).files.filter((one) => one.key !== file) });
+}

@@ -1,0 +1,128 @@
+/** Compressing by hand. The server owns the task: the dialog may be closed and the page reloaded meanwhile. */
+
+import * as api from "../../api/fold";
+import type { TaskEvent } from "../../api/events";
+import { Problem } from "../../api/problem";
+import { follow } from "../../api/sse";
+import type { Plan } from "../../api/types";
+import { plural } from "../../lib/format";
+import type { Order } from "../fold";
+import { dispatch, state } from "../store";
+import { refresh } from "./chat";
+import { go } from "./route";
+import { readSnapshot, showFold } from "./snapshots";
+import { report, toast } from "./toast";
+
+/** Open the dialog, of the conversation that it is about. */
+export function askToCompress(id: string, focus = ""): void {
+  go({ name: "chat", id });
+  dispatch({ type: "dialog/opened", dialog: { kind: "compress", id, focus } });
+}
+
+/** What was typed as a command; where no conversation is open, there is nothing to compress, and it tells so. */
+export function compressByCommand(focus: string): boolean {
+  const { route } = state();
+  if (route.name === "chat") askToCompress(route.id, focus);
+  else toast({ tone: "info", text: "There is nothing to summarize yet", detail: "Say something first." });
+  return route.name === "chat";
+}
+
+/** What a compression would do now, or why that cannot be told. */
+export async function plan(
+  id: string,
+  asked: { focus: string; keep: number | null },
+  signal: AbortSignal,
+): Promise<Plan | Problem | null> {
+  try {
+    return await api.readPlan(id, asked, signal);
+  } catch (error) {
+    if (signal.aborted) return null;
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+export async function compress(id: string, order: Order): Promise<void> {
+  dispatch({ type: "fold/begun", id, order, task: null });
+  try {
+    const task = order.snapshot
+      ? await api.regenerateSummary(id, order.snapshot, order.focus)
+      : await api.beginCompression(id, { focus: order.focus, keep: order.keep });
+    dispatch({ type: "fold/started", id, task: task.id });
+    await listen(id, task.id);
+  } catch (error) {
+    fail(id, error);
+  }
+}
+
+/** The page was reloaded while one ran: go on watching it. */
+export async function resumeCompression(id: string): Promise<void> {
+  if (state().foldings[id]) return;
+  try {
+    const running = (await api.listCompressions(id)).tasks.findLast((one) => one.status === "running");
+    if (!running || state().foldings[id]) return;
+    const order = { focus: "", keep: null, snapshot: null, small: false };
+    dispatch({ type: "fold/begun", id, order, task: running.id });
+    await listen(id, running.id);
+  } catch (error) {
+    fail(id, error);
+  }
+}
+
+export async function cancelCompression(id: string): Promise<void> {
+  const task = state().foldings[id]?.task;
+  if (!task) return;
+  dispatch({ type: "fold/stopping", id });
+  try {
+    await api.cancelCompression(id, task);
+  } catch (error) {
+    // One that has just ended is not there to be stopped.
+    if (!(error instanceof Problem && error.status === 404)) report(error);
+  }
+}
+
+/** Its end was seen. */
+export function forgetCompression(id: string): void {
+  if (state().foldings[id]?.outcome) dispatch({ type: "fold/cleared", id });
+}
+
+async function listen(id: string, task: string): Promise<void> {
+  await follow(api.compressionEvents(id, task), {
+    signal: new AbortController().signal,
+    heard: (one) => {
+      dispatch({ type: "fold/told", id, task, told: { event: one.event, data: one.data } as TaskEvent });
+      return one.event === "done";
+    },
+  });
+  await conclude(id);
+}
+
+function fail(id: string, error: unknown): void {
+  if (!(error instanceof Problem)) throw error;
+  if (error.status === 401) report(error);
+  const { message, hint } = error.detail;
+  dispatch({ type: "fold/failed", id, message, hint });
+  void conclude(id);
+}
+
+async function conclude(id: string): Promise<void> {
+  const outcome = state().foldings[id]?.outcome;
+  if (outcome?.outcome === "compressed") await readSnapshot(id, outcome.snapshot.id);
+  if (state().chat?.id === id) await refresh(id);
+  const { dialog } = state();
+  if (dialog?.kind === "compress" && dialog.id === id) return;
+  if (outcome?.outcome === "compressed")
+    toast({
+      tone: "success",
+      text: `${plural(outcome.messages, "message")} folded`,
+      detail: `${plural(outcome.saved, "token")} saved`,
+      action: { label: "View", run: () => void showFold(id) },
+    });
+  else if (outcome && outcome.outcome !== "cancelled")
+    toast({
+      tone: "error",
+      text: "Nothing was folded",
+      action: { label: "Why", run: () => askToCompress(id) },
+    });
+  if (outcome?.outcome === "compressed" || outcome?.outcome === "cancelled") forgetCompression(id);
+}

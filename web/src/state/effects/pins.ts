@@ -1,0 +1,46 @@
+/** Pins: messages, or words of them, that are always sent byte for byte. */
+
+import * as api from "../../api/fold";
+import { sourceOf } from "../../lib/source";
+import { dispatch } from "../store";
+import type { ShownMessage } from "../types";
+import { loadMeter } from "./chat";
+import { report, toast } from "./toast";
+
+export async function loadPins(id: string): Promise<void> {
+  dispatch({ type: "chat/pinned", id, pins: (await api.listPins(id)).pins });
+}
+
+/** Pin a message, or the words of it that were selected on screen. */
+export async function pin(id: string, message: ShownMessage, selected = ""): Promise<void> {
+  const selection = selected ? sourceOf(message.text, selected) : "";
+  if (selection === null) {
+    toast({ tone: "info", text: "These words cannot be pinned", detail: "Select words of one message, as it was written." });
+    return;
+  }
+  await change(id, async () => {
+    dispatch({ type: "chat/pinned", id, pins: (await api.addPin(id, message.id, selection)).pins });
+    toast({
+      tone: "success",
+      text: selection ? "The selection is pinned" : "The message is pinned",
+      detail: "It is sent word for word from now on.",
+      action: { label: "Undo", run: () => void unpin(id, message.id) },
+    });
+  });
+}
+
+export async function unpin(id: string, message: string): Promise<void> {
+  await change(id, async () => {
+    await api.removePins(id, message);
+    await loadPins(id);
+  });
+}
+
+async function change(id: string, call: () => Promise<void>): Promise<void> {
+  try {
+    await call();
+    await loadMeter(id);
+  } catch (error) {
+    report(error);
+  }
+}

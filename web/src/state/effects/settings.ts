@@ -1,0 +1,76 @@
+/** Settings, model cards and keys: read and change them; what is refused comes back with its reason. */
+
+import * as api from "../../api/client";
+import * as desk from "../../api/desk";
+import { Problem } from "../../api/problem";
+import type { CardIn, Key, KeyIn, KeyMade, Settings, SettingsIn } from "../../api/types";
+import { reasonOf, type Reason } from "../../lib/reason";
+import { dispatch, state } from "../store";
+import { loadMeter } from "./chat";
+import { loadModels } from "./models";
+import { report } from "./toast";
+
+/** Where a setting is set. */
+export type Level = { name: "everything" } | { name: "model"; model: string } | { name: "conversation"; id: string };
+export type Answer<T> = { value: T } | { refused: Reason };
+
+function pathOf(level: Level): string {
+  switch (level.name) {
+    case "everything":
+      return "settings";
+    case "model":
+      return `settings/models/${desk.modelPath(level.model)}`;
+    case "conversation":
+      return `conversations/${level.id}/settings`;
+  }
+}
+
+/** A missing key is asked for; every other refusal is shown where the value is. */
+async function attempt<T>(call: Promise<T>): Promise<Answer<T>> {
+  try {
+    return { value: await call };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status === 401) report(error);
+    return { refused: reasonOf((error as Problem).detail.message) };
+  }
+}
+
+export const readLevel = (level: Level): Promise<Answer<Settings>> => attempt(desk.readLevel(pathOf(level)));
+
+/** Change settings; `null` removes one. What is on screen of the open conversation is made true again. */
+export async function changeLevel(level: Level, change: SettingsIn): Promise<Answer<Settings>> {
+  const answer = await attempt(desk.changeLevel(pathOf(level), change));
+  if ("value" in answer) await renew();
+  return answer;
+}
+
+async function renew(): Promise<void> {
+  const id = state().chat?.id;
+  try {
+    await loadModels();
+    if (!id) return;
+    dispatch({ type: "chat/settings", id, settings: await api.readSettings(id) });
+    await loadMeter(id);
+  } catch (error) {
+    report(error);
+  }
+}
+
+export async function defineCard(name: string, card: CardIn): Promise<Answer<unknown>> {
+  const answer = await attempt(desk.defineModel(name, card));
+  if ("value" in answer) await renew();
+  return answer;
+}
+
+export async function removeCard(name: string): Promise<void> {
+  try {
+    await desk.removeModel(name);
+    await renew();
+  } catch (error) {
+    report(error);
+  }
+}
+
+export const listKeys = (): Promise<Answer<Key[]>> => attempt(desk.listKeys().then((found) => found.keys));
+export const createKey = (key: KeyIn): Promise<Answer<KeyMade>> => attempt(desk.createKey(key));
+export const revokeKey = (id: string): Promise<Answer<Key>> => attempt(desk.revokeKey(id));

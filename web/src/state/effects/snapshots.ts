@@ -1,0 +1,126 @@
+/** What compressions made: read it, look at it, take it back, write it anew. */
+
+import * as api from "../../api/fold";
+import { Problem } from "../../api/problem";
+import type { Snapshot, SnapshotFull } from "../../api/types";
+import { plural } from "../../lib/format";
+import type { SnapshotRead } from "../fold";
+import { dispatch, state } from "../store";
+import { servingOf, snapshotKey } from "../timeline";
+import { refresh } from "./chat";
+import { loadPins } from "./pins";
+import { reveal } from "./reveal";
+import { go } from "./route";
+import { report, toast } from "./toast";
+
+/** Fetch a snapshot with its receipt; one that was edited by hand has none. */
+export async function readSnapshot(id: string, snapshot: string): Promise<SnapshotRead | null> {
+  const known = state().chat?.id === id ? state().chat?.fold.read[snapshot] : undefined;
+  if (known) return known;
+  try {
+    const full = await api.readSnapshot(id, snapshot);
+    const receipt = full.receipt ? await api.readReceipt(id, snapshot) : null;
+    dispatch({ type: "chat/snapshotRead", id, read: { full, receipt } });
+    return { full, receipt };
+  } catch (error) {
+    report(error);
+    return null;
+  }
+}
+
+/** Back in sight: what was undone or pinned in another tab meanwhile is not told by any event. */
+export function lookAgain(): void {
+  const { chat } = state();
+  if (document.visibilityState !== "visible" || chat?.status !== "ready" || chat.turn) return;
+  void refresh(chat.id);
+  void loadPins(chat.id).catch(report);
+}
+
+/** Open or close the divider; it is read first, so that it opens to its full size at once. */
+export async function toggleFold(id: string, snapshot: string, open: boolean): Promise<void> {
+  if (open) await readSnapshot(id, snapshot);
+  dispatch({ type: "chat/foldOpened", id, open });
+}
+
+export function showOriginals(id: string, shown: boolean): void {
+  dispatch({ type: "chat/originalsShown", id, shown });
+}
+
+/** Open the divider, wherever it is. */
+export async function showFold(id: string): Promise<void> {
+  go({ name: "chat", id });
+  const chat = state().chat;
+  const serving = chat?.id === id ? servingOf(chat) : undefined;
+  if (!serving) return;
+  await toggleFold(id, serving.id, true);
+  await reveal(id, serving.cutoff, serving.cutoff_depth);
+  dispatch({ type: "chat/target", id, message: snapshotKey(serving) });
+}
+
+/** Show where something comes from, also when the originals are out of sight. */
+export function showSource(id: string, message: string, depth: number): void {
+  showOriginals(id, true);
+  void reveal(id, message, depth);
+}
+
+export async function undoFold(id: string, snapshot: Snapshot): Promise<void> {
+  await change(id, () => api.undoSnapshot(id, snapshot.id), {
+    text: "Undone",
+    detail: `Version ${snapshot.version} of ${plural(snapshot.messages, "message")} is out of service`,
+    action: { label: "Redo", run: () => void redoFold(id, snapshot) },
+  });
+}
+
+export async function redoFold(id: string, snapshot: Snapshot): Promise<void> {
+  await change(id, () => api.redoSnapshot(id, snapshot.id), {
+    text: `${plural(snapshot.messages, "message")} folded again`,
+    action: { label: "Undo", run: () => void undoFold(id, snapshot) },
+  });
+}
+
+export async function editSummary(id: string, snapshot: Snapshot, summary: string): Promise<boolean> {
+  return change(id, () => api.editSummary(id, snapshot.id, summary), { text: "The summary was changed" });
+}
+
+/** Put the line of a lost fact among the exact lines. */
+export async function addBack(id: string, snapshot: Snapshot, item: string): Promise<void> {
+  await change(id, () => api.restoreFact(id, snapshot.id, item), { text: "Added back", detail: item });
+}
+
+/** The difference of two summaries, line by line; null when it could not be fetched. */
+export async function compare(
+  id: string,
+  one: string,
+  other: string,
+): Promise<{ left: SnapshotRead; right: SnapshotRead; diff: string } | null> {
+  try {
+    const [left, right, { diff }] = await Promise.all([
+      readSnapshot(id, one),
+      readSnapshot(id, other),
+      api.diffSnapshots(id, one, other),
+    ]);
+    return left && right && { left, right, diff };
+  } catch (error) {
+    report(error);
+    return null;
+  }
+}
+
+type News = { text: string; detail?: string; action?: { label: string; run: () => void } };
+
+async function change(id: string, call: () => Promise<Snapshot | SnapshotFull>, news: News): Promise<boolean> {
+  try {
+    const made = await call();
+    if ("summary" in made) await readSnapshot(id, made.id);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    report(error);
+    return false;
+  }
+  await refresh(id);
+  // The button that was pressed may have gone with its row.
+  if (document.activeElement === document.body)
+    document.querySelector<HTMLElement>(".timeline")?.focus({ preventScroll: true });
+  toast({ tone: "success", ...news });
+  return true;
+}

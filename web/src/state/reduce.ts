@@ -1,0 +1,56 @@
+/** From one state to the next. Pure: what is to be done about it is in `effects`. */
+
+import { openChat, reduceChat } from "./reducers/chat";
+import { reduceConversations } from "./reducers/conversations";
+import { reduceFoldings } from "./reducers/fold";
+import type { Action, Chat, State } from "./types";
+
+export function reduce(state: State, action: Action): State {
+  switch (action.type) {
+    case "route/changed":
+      return { ...state, route: action.route, sidebar: false };
+    case "connection/changed":
+      return state.online === action.online ? state : { ...state, online: action.online };
+    case "sidebar/toggled":
+      return { ...state, sidebar: action.open };
+    case "dialog/opened":
+      return { ...state, dialog: action.dialog };
+    case "dialog/closed":
+      return { ...state, dialog: null };
+    case "toast/added":
+      return { ...state, toasts: [...state.toasts, action.toast] };
+    case "toast/removed":
+      return { ...state, toasts: state.toasts.filter((one) => one.id !== action.id) };
+    case "models/loaded":
+      return { ...state, models: action.models };
+    case "models/chosen":
+      return { ...state, chosen: action.model };
+    case "draft/changed":
+      return { ...state, drafts: { ...state.drafts, [action.key]: action.text } };
+    case "draft/extras":
+      return { ...state, extras: { ...state.extras, [action.key]: action.extras } };
+    case "fold/begun":
+    case "fold/started":
+    case "fold/told":
+    case "fold/stopping":
+    case "fold/failed":
+    case "fold/cleared":
+      return { ...state, foldings: reduceFoldings(state.foldings, action) };
+    default:
+      return withParts(state, action);
+  }
+}
+
+function withParts(state: State, action: Action): State {
+  const conversations = reduceConversations(state.conversations, action);
+  const chat = nextChat(state.chat, action);
+  return conversations === state.conversations && chat === state.chat
+    ? state
+    : { ...state, conversations, chat };
+}
+
+function nextChat(chat: Chat | null, action: Action): Chat | null {
+  if (!("id" in action) || !(action.type.startsWith("chat/") || action.type.startsWith("turn/"))) return chat;
+  if (action.type === "chat/opened") return openChat(action.id, action.info);
+  return chat?.id === action.id ? reduceChat(chat, action as Parameters<typeof reduceChat>[1]) : chat;
+}

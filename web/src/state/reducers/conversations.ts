@@ -1,0 +1,44 @@
+/** The list at the side. */
+
+import type { Conversation } from "../../api/types";
+import type { Action, ConversationList } from "../types";
+
+export function reduceConversations(list: ConversationList, action: Action): ConversationList {
+  switch (action.type) {
+    case "conversations/asked":
+      return { ...list, query: action.query, archived: action.archived, status: "loading" };
+    case "conversations/loaded": {
+      const items = action.append ? merge(list.items, action.items) : action.items;
+      return { ...list, items, more: action.more, status: "ready" };
+    }
+    case "conversations/failed":
+      return { ...list, status: "failed" };
+    case "conversations/changed":
+      return { ...list, items: put(list, action.conversation) };
+    case "conversations/hidden": {
+      const others = list.hidden.filter((id) => id !== action.id);
+      return { ...list, hidden: action.hidden ? [...others, action.id] : others };
+    }
+    case "conversations/removed":
+      return {
+        ...list,
+        items: list.items.filter((one) => one.id !== action.id),
+        hidden: list.hidden.filter((id) => id !== action.id),
+      };
+    default:
+      return list;
+  }
+}
+
+function merge(known: Conversation[], more: Conversation[]): Conversation[] {
+  const ids = new Set(known.map((one) => one.id));
+  return [...known, ...more.filter((one) => !ids.has(one.id))];
+}
+
+/** Put a changed conversation where it belongs now: the last changed first, and only in its own list. */
+function put(list: ConversationList, changed: Conversation): Conversation[] {
+  const others = list.items.filter((one) => one.id !== changed.id);
+  const fits = changed.title.toLowerCase().includes(list.query.trim().toLowerCase());
+  if (changed.archived !== list.archived || !fits) return others;
+  return [changed, ...others].sort((a, b) => (a.updated < b.updated ? 1 : -1));
+}

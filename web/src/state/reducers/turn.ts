@@ -1,0 +1,30 @@
+/** An answer in the making, event by event. Events may be told again after a lost connection. */
+
+import type { TaskEvent } from "../../api/events";
+import type { Turn } from "../types";
+
+export function newTurn(task: string): Turn {
+  return { task, phase: "waiting", text: "", reasoning: "", stopping: false, compression: null };
+}
+
+export function reduceTurn(turn: Turn, told: TaskEvent): Turn {
+  switch (told.event) {
+    case "compression_started": {
+      const { messages, tokens } = told.data;
+      return { ...turn, phase: "compressing", compression: { messages, tokens, text: "" } };
+    }
+    case "summary_text": {
+      const { compression } = turn;
+      if (!compression) return turn;
+      return { ...turn, compression: { ...compression, text: compression.text + told.data.text } };
+    }
+    case "compression_ended":
+      return { ...turn, phase: "waiting", compression: null };
+    case "text":
+      return told.data.kind === "reasoning"
+        ? { ...turn, phase: "writing", reasoning: turn.reasoning + told.data.text }
+        : { ...turn, phase: "writing", text: turn.text + told.data.text };
+    default:
+      return turn;
+  }
+}

@@ -1,0 +1,29 @@
+/** One conversation: its head with the meter, its timeline, its input. */
+
+import { useStore } from "../../state/store";
+import { Composer } from "../composer/Composer";
+import { SelectionPin } from "../fold/SelectionPin";
+import { Announcer } from "./Announcer";
+import { ChatHeader } from "./ChatHeader";
+import { Timeline } from "./Timeline";
+
+export function ChatView({ id }: { id: string }) {
+  const chat = useStore((state) => state.chat);
+  if (!chat || chat.id !== id) return null;
+  if (chat.status === "missing")
+    return (
+      <div className="home">
+        <h1>This conversation is not here</h1>
+        <p>It was deleted, or it belongs to another key. The list at the side has those that are yours.</p>
+      </div>
+    );
+  return (
+    <>
+      <ChatHeader chat={chat} />
+      <Timeline chat={chat} />
+      <Composer draft={id} turn={chat.turn} />
+      <SelectionPin id={id} />
+      <Announcer chat={chat} />
+    </>
+  );
+}

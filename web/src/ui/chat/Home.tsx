@@ -1,0 +1,41 @@
+/** Nothing is open: say what this is, and begin. */
+
+import { NEW } from "../../state/effects/drafts";
+import { useStore } from "../../state/store";
+import { Composer } from "../composer/Composer";
+import { Connection } from "./Connection";
+import { NoModel } from "./NoModel";
+import { SidebarButton } from "./SidebarButton";
+
+export function Home() {
+  const ready = useStore((state) => state.models?.providers.some((one) => one.ready) ?? true);
+  return (
+    <>
+      <header className="chat-head bare">
+        <SidebarButton />
+        <Connection />
+      </header>
+      <div className="home">
+        <p className="ornament" aria-hidden="true">
+          8vo
+        </p>
+        <h1>Talk as long as you like</h1>
+        <p>
+          Every message is kept. When a model's window fills, the older part is folded into a summary that you can open,
+          edit and undo, and the conversation goes on.
+        </p>
+        {ready ? (
+          <ul className="hints">
+            <li>The meter shows what the next request costs, and when the next fold comes.</li>
+            <li>
+              <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line, <kbd>?</kbd> lists all keys.
+            </li>
+          </ul>
+        ) : (
+          <NoModel />
+        )}
+      </div>
+      <Composer draft={NEW} turn={null} />
+    </>
+  );
+}

@@ -1,0 +1,14 @@
+/** Something that is there for whoever wants to see it. */
+
+import type { ReactNode } from "react";
+
+export function Folded({ title, name = "", children }: { title: string; name?: string; children: ReactNode }) {
+  return (
+    <details className="folded">
+      <summary>
+        {title} {name && <bdi className="mono">{name}</bdi>}
+      </summary>
+      {children}
+    </details>
+  );
+}

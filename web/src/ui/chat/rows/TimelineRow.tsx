@@ -1,0 +1,29 @@
+/** Which component shows which kind of row. */
+
+import type { Row } from "../../../state/timeline";
+import type { Chat } from "../../../state/types";
+import { FoldRow } from "../../fold/FoldRow";
+import { UnfoldedRow } from "../../fold/UnfoldedRow";
+import { EditRow } from "./EditRow";
+import { FailureRow } from "./FailureRow";
+import { MessageRow } from "./MessageRow";
+import { PendingRow } from "./PendingRow";
+import { TurnRow } from "./TurnRow";
+
+export function TimelineRow({ row, chat }: { row: Row; chat: Chat }) {
+  switch (row.kind) {
+    case "message":
+      if (chat.editing?.message === row.message.id) return <EditRow editing={chat.editing} conversation={chat.id} />;
+      return <MessageRow message={row.message} conversation={chat.id} />;
+    case "snapshot":
+      return <FoldRow snapshot={row.snapshot} chat={chat} />;
+    case "unfolded":
+      return <UnfoldedRow snapshot={row.snapshot} conversation={chat.id} />;
+    case "pending":
+      return <PendingRow text={row.text} />;
+    case "turn":
+      return <TurnRow turn={row.turn} />;
+    case "failure":
+      return <FailureRow trouble={row.trouble} />;
+  }
+}

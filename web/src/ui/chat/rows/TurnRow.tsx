@@ -1,0 +1,30 @@
+/** An answer in the making: what happens before it, then its words as they come. */
+
+import { plural } from "../../../lib/format";
+import type { Turn } from "../../../state/types";
+import { Markdown } from "../Markdown";
+import { Folded } from "../parts/Folded";
+
+export function TurnRow({ turn }: { turn: Turn }) {
+  return (
+    <article className="message assistant live" aria-label="Answer" aria-busy="true">
+      <header className="message-head">
+        <span>{label(turn)}</span>
+      </header>
+      <div className="message-body" dir="auto">
+        {turn.reasoning && (
+          <Folded title="Reasoning">
+            <Markdown text={turn.reasoning} />
+          </Folded>
+        )}
+        {turn.text ? <Markdown text={turn.text} /> : <span className="working" aria-hidden="true" />}
+      </div>
+    </article>
+  );
+}
+
+function label(turn: Turn): string {
+  if (turn.stopping) return "Stopping…";
+  if (turn.compression) return `Folding ${plural(turn.compression.messages, "message")}…`;
+  return turn.phase === "writing" ? "Writing…" : "Waiting for the model…";
+}

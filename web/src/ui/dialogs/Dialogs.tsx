@@ -1,0 +1,68 @@
+/** Which component shows which dialog. */
+
+import { lazy, Suspense, type ComponentType } from "react";
+import { toast } from "../../state/effects/toast";
+import { useStore } from "../../state/store";
+import type { HistoryView, SettingsTab } from "../../state/types";
+import { CompressDialog } from "../fold/CompressDialog";
+import { RegenerateDialog } from "../fold/RegenerateDialog";
+import { SummaryDialog } from "../fold/SummaryDialog";
+import { VersionsDialog } from "../fold/VersionsDialog";
+import { BranchesDialog } from "./BranchesDialog";
+import { FindDialog } from "./FindDialog";
+import { closeDialog } from "../kit/Dialog";
+import { KeyDialog } from "./KeyDialog";
+import { ShortcutsDialog } from "./ShortcutsDialog";
+
+const SettingsDialog = lazy<ComponentType<{ tab: SettingsTab }>>(() => import("../settings/SettingsDialog").catch(outdated));
+const HistoryDialog = lazy<ComponentType<{ id: string; view: HistoryView }>>(() =>
+  import("../history/HistoryDialog").catch(outdated),
+);
+
+/** A part of the page is gone: the server was renewed since it was opened, or is away. */
+function outdated() {
+  closeDialog();
+  toast({
+    tone: "error",
+    text: "This part of the page could not be loaded",
+    detail: "The server may have been renewed.",
+    action: { label: "Reload", run: () => location.reload() },
+  });
+  return { default: () => null };
+}
+
+export function Dialogs() {
+  const dialog = useStore((state) => state.dialog);
+  switch (dialog?.kind) {
+    case undefined:
+      return null;
+    case "key":
+      return <KeyDialog reason={dialog.reason} />;
+    case "compress":
+      return <CompressDialog id={dialog.id} focus={dialog.focus} />;
+    case "summary":
+      return <SummaryDialog id={dialog.id} snapshot={dialog.snapshot} />;
+    case "regenerate":
+      return <RegenerateDialog id={dialog.id} snapshot={dialog.snapshot} />;
+    case "versions":
+      return <VersionsDialog id={dialog.id} />;
+    case "shortcuts":
+      return <ShortcutsDialog />;
+    case "settings":
+      return (
+        <Suspense>
+          <SettingsDialog tab={dialog.tab} />
+        </Suspense>
+      );
+    case "history":
+      return (
+        <Suspense>
+          <HistoryDialog id={dialog.id} view={dialog.view} />
+        </Suspense>
+      );
+    case "find":
+      return <FindDialog />;
+    case "branches":
+      return <BranchesDialog />;
+  }
+}

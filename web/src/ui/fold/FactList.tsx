@@ -1,0 +1,55 @@
+/** The facts of one kind: lost ones first, since those matter. */
+
+import { useState } from "react";
+import type { Receipt, Snapshot } from "../../api/types";
+import { addBack } from "../../state/effects/snapshots";
+import { SourceLink } from "./SourceLink";
+
+type Tally = Receipt["facts"][number];
+
+export function FactList({ tally, snapshot, conversation }: { tally: Tally; snapshot: Snapshot; conversation: string }) {
+  const [busy, setBusy] = useState(false);
+  const restore = async (item: string) => {
+    setBusy(true);
+    await addBack(conversation, snapshot, item);
+    setBusy(false);
+  };
+  return (
+    <div className="fact-lists" tabIndex={0} role="group" aria-label="Facts">
+      {tally.lost.length > 0 && (
+        <>
+          <h3>Lost</h3>
+          <ul>
+            {tally.lost.map((fact) => (
+              <li key={fact.text}>
+                <bdi className="mono">{fact.text}</bdi>
+                <button type="button" className="link" disabled={busy} onClick={() => void restore(fact.text)}>
+                  Add back
+                </button>
+                <SourceLink conversation={conversation} message={fact.message} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Texts title="Kept word for word" texts={tally.verbatim} />
+      <Texts title="Retold" texts={tally.told} />
+    </div>
+  );
+}
+
+function Texts({ title, texts }: { title: string; texts: string[] }) {
+  if (texts.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul className="fact-words">
+        {texts.map((text) => (
+          <li key={text}>
+            <bdi className="mono">{text}</bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

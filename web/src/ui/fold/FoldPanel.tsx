@@ -1,0 +1,41 @@
+/** An open fold: the summary, the exact lines with their sources, the receipt, and what can be done about it. */
+
+import { useEffect, useState } from "react";
+import type { Snapshot } from "../../api/types";
+import { readSnapshot } from "../../state/effects/snapshots";
+import type { Chat } from "../../state/types";
+import { Markdown } from "../chat/Markdown";
+import { Extracts } from "./Extracts";
+import { FoldActions } from "./FoldActions";
+import { ReceiptView } from "./ReceiptView";
+
+export function FoldPanel({ id, snapshot, chat }: { id: string; snapshot: Snapshot; chat: Chat }) {
+  const found = chat.fold.read[snapshot.id];
+  // Until another version is there, the one before it stays in sight.
+  const [read, show] = useState(found);
+  if (found && found !== read) show(found);
+  useEffect(() => void readSnapshot(chat.id, snapshot.id), [chat.id, snapshot.id]);
+  return (
+    <section id={id} className="fold-panel" aria-label="Folded messages" aria-busy={!found}>
+      <FoldActions snapshot={snapshot} chat={chat} />
+      {!read && <p className="fold-note">Loading…</p>}
+      {read && (
+        <>
+          <h2>Summary</h2>
+          {read.full.summary ? (
+            <Markdown text={read.full.summary} />
+          ) : (
+            <p className="fold-note">No model retold these messages: the exact lines below stand for them.</p>
+          )}
+          {read.full.files.length > 0 && (
+            <p className="fold-note">
+              Files of these messages: <bdi>{read.full.files.join(", ")}</bdi>
+            </p>
+          )}
+          <Extracts extracts={read.full.extracts} conversation={chat.id} />
+          <ReceiptView receipt={read.receipt} snapshot={snapshot} conversation={chat.id} />
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+/** Where the fold is: what is above is sent as a summary, what is below word for word. Opens to what it stands for. */
+
+import { useEffect, useRef } from "react";
+import type { Snapshot } from "../../api/types";
+import { count } from "../../lib/format";
+import { toggleFold } from "../../state/effects/snapshots";
+import { dispatch } from "../../state/store";
+import { snapshotKey } from "../../state/timeline";
+import type { Chat } from "../../state/types";
+import { Icon } from "../kit/Icon";
+import { FoldPanel } from "./FoldPanel";
+
+export function FoldRow({ snapshot, chat }: { snapshot: Snapshot; chat: Chat }) {
+  const { open } = chat.fold;
+  const panel = `fold-${snapshot.id}`;
+  const row = useRef<HTMLDivElement>(null);
+  const wanted = chat.target?.message === snapshotKey(snapshot) && chat.target;
+  const opened = useRef(open);
+  useEffect(() => {
+    const moved = opened.current !== open;
+    opened.current = open;
+    // Asked for once: when the row comes back into sight by scrolling, nothing moves.
+    if (wanted) return keepInSight(row, () => dispatch({ type: "chat/target", id: chat.id, message: null }));
+    return moved ? keepInSight(row) : undefined;
+  }, [wanted, open]);
+  return (
+    <div ref={row} className={open ? "fold open" : "fold"} data-snapshot={snapshot.id}>
+      <button
+        type="button"
+        className="fold-line"
+        aria-expanded={open}
+        aria-controls={open ? panel : undefined}
+        onClick={() => void toggleFold(chat.id, snapshot.id, !open)}
+      >
+        <Icon name="fold" />
+        <span>
+          <b className="fold-badge">{count(snapshot.messages)}</b> {snapshot.messages === 1 ? "message" : "messages"}{" "}
+          folded · {count(snapshot.tokens_before)} → {count(snapshot.tokens_after)} tokens
+        </span>
+        <Icon name="chevron" />
+      </button>
+      {open && <FoldPanel id={panel} snapshot={snapshot} chat={chat} />}
+    </div>
+  );
+}
+
+/** An open fold may be taller than the screen, and the timeline keeps its end in sight: the line is what is wanted. */
+function keepInSight(row: { current: HTMLElement | null }, then?: () => void): () => void {
+  // Not `scrollIntoView`, which moves the whole page too.
+  const scroll = () => {
+    const log = row.current?.closest(".timeline");
+    if (row.current && log) log.scrollTop += row.current.getBoundingClientRect().top - log.getBoundingClientRect().top;
+    then?.();
+  };
+  // Two frames: in the first the row is measured and the timeline moves.
+  let frame = requestAnimationFrame(() => {
+    frame = requestAnimationFrame(scroll);
+  });
+  return () => cancelAnimationFrame(frame);
+}

@@ -1,0 +1,72 @@
+/** The plan in figures, or why there is none. What is not known yet is a cap, and says so. */
+
+import { Problem } from "../../api/problem";
+import type { Plan } from "../../api/types";
+import { count } from "../../lib/format";
+
+export function PlanView({ found, retry }: { found: Plan | Problem | null; retry: () => void }) {
+  if (found instanceof Problem)
+    return (
+      <div className="fold-warning" role="alert">
+        <strong>The tokens could not be counted, so nothing can be planned.</strong>
+        <p>{found.detail.message}</p>
+        {found.detail.hint && <p>{found.detail.hint}</p>}
+        <button type="button" className="button small" onClick={retry}>
+          Try again
+        </button>
+      </div>
+    );
+  return (
+    <>
+      <table className="figures plan" aria-busy={!found}>
+        <caption>What would happen</caption>
+        <tbody>
+          <Figure name="Messages in all" value={found?.messages} />
+          <Figure name="To be summarized" value={found?.covered} />
+          <Figure name="Kept word for word" value={found?.retained} />
+          <Figure name="Tokens now" value={found?.reading.tokens} note={found?.reading.basis} />
+          <Figure name="Tokens after" value={found?.after_cap} note="at most" />
+        </tbody>
+      </table>
+      {found && <Warnings plan={found} />}
+    </>
+  );
+}
+
+function Figure({ name, value, note = "" }: { name: string; value: number | undefined; note?: string | undefined }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>
+        {note && value !== undefined && <span className="figure-note">{note} </span>}
+        {value === undefined ? "…" : count(value)}
+      </td>
+    </tr>
+  );
+}
+
+function Warnings({ plan }: { plan: Plan }) {
+  return (
+    <div role="status" className="plan-warnings">
+      {plan.covered === 0 ? (
+        <p className="fold-warning">
+          <strong>There is too little history to summarize.</strong> {sentence(plan.reason)}
+        </p>
+      ) : (
+        plan.small && (
+          <p className="fold-warning">
+            This conversation is small: it would not be folded by itself, and a summary may not make it smaller.
+          </p>
+        )
+      )}
+      {plan.reading.basis === "estimated" && (
+        <p className="fold-warning">
+          The tokens of this model cannot be counted exactly: these figures are estimates, give or take{" "}
+          {count(plan.reading.error_bound)}.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

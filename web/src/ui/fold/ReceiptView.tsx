@@ -1,0 +1,130 @@
+/** What a fold cost, kept and lost. Every figure is the server's; a lost fact can be put back. */
+
+import { useState } from "react";
+import type { Receipt, Snapshot } from "../../api/types";
+import { count, dollars, seconds } from "../../lib/format";
+import { FactList } from "./FactList";
+
+const KINDS: Record<string, string> = {
+  identifier: "Identifiers",
+  path: "Paths",
+  number: "Numbers",
+  date: "Dates",
+  name: "Names",
+  command: "Commands",
+  decision: "Decisions",
+  constraint: "Constraints",
+  preference: "Preferences",
+  question: "Open questions",
+};
+
+interface Props {
+  receipt: Receipt | null;
+  snapshot: Snapshot;
+  conversation: string;
+}
+
+export function ReceiptView({ receipt, snapshot, conversation }: Props) {
+  return (
+    <details className="folded receipt">
+      <summary>Receipt</summary>
+      {receipt ? (
+        <div>
+          <Costs receipt={receipt} />
+          <Facts receipt={receipt} snapshot={snapshot} conversation={conversation} />
+          <Conflicts receipt={receipt} />
+        </div>
+      ) : (
+        <p>This version was written by hand: there is no receipt. Earlier versions have theirs.</p>
+      )}
+    </details>
+  );
+}
+
+function Costs({ receipt }: { receipt: Receipt }) {
+  return (
+    <dl className="costs">
+      <div>
+        <dt>Messages</dt>
+        <dd>{count(receipt.messages)}</dd>
+      </div>
+      <div>
+        <dt>Context</dt>
+        <dd>
+          {count(receipt.tokens_before)} → {count(receipt.tokens_after)} tokens
+        </dd>
+      </div>
+      <div>
+        <dt>Cost</dt>
+        <dd>{receipt.price === null ? (receipt.model ? "not known" : "nothing") : dollars(receipt.price)}</dd>
+      </div>
+      <div>
+        <dt>Time</dt>
+        <dd>{seconds(receipt.seconds)}</dd>
+      </div>
+      <div>
+        <dt>Model</dt>
+        <dd>
+          <bdi>{receipt.model || "none, exact lines only"}</bdi>
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Facts({ receipt, snapshot, conversation }: { receipt: Receipt; snapshot: Snapshot; conversation: string }) {
+  const [open, setOpen] = useState<string | null>(null);
+  const facts = receipt.facts.filter((one) => one.verbatim_count + one.told_count + one.lost_count > 0);
+  if (facts.length === 0) return <p className="fold-note">These messages named nothing that could be lost.</p>;
+  return (
+    <table className="figures facts">
+      <thead>
+        <tr>
+          <th scope="col">Of what was said</th>
+          <th scope="col">kept</th>
+          <th scope="col">retold</th>
+          <th scope="col">lost</th>
+        </tr>
+      </thead>
+      {facts.map((one) => (
+        <tbody key={one.kind}>
+          <tr>
+            <th scope="row">
+              <button
+                type="button"
+                className="link"
+                aria-expanded={open === one.kind}
+                onClick={() => setOpen(open === one.kind ? null : one.kind)}
+              >
+                {KINDS[one.kind] ?? one.kind}
+              </button>
+            </th>
+            <td>{count(one.verbatim_count)}</td>
+            <td>{count(one.told_count)}</td>
+            <td className={one.lost_count > 0 ? "some-lost" : undefined}>{count(one.lost_count)}</td>
+          </tr>
+          {open === one.kind && (
+            <tr>
+              <td colSpan={4}>
+                <FactList tally={one} snapshot={snapshot} conversation={conversation} />
+              </td>
+            </tr>
+          )}
+        </tbody>
+      ))}
+    </table>
+  );
+}
+
+function Conflicts({ receipt }: { receipt: Receipt }) {
+  return (
+    <>
+      {receipt.conflicts.map((one) => (
+        <p key={one.key} className="fold-warning">
+          <bdi>{one.key}</bdi>: an older value, <bdi className="mono">{one.kept}</bdi>, was kept; the newest is{" "}
+          <bdi className="mono">{one.newest}</bdi>.
+        </p>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+/** Where the tokens go, section by section, and how the window is divided. Every figure is the server's. */
+
+import type { Usage } from "../../api/types";
+import { count, percent } from "../../lib/format";
+import { openHistory } from "../../state/effects/history";
+import { useStore } from "../../state/store";
+
+export const SECTIONS: Record<string, string> = {
+  system: "System prompt",
+  tools: "Tools",
+  pins: "Pins",
+  summary: "Summary of folded messages",
+  retained: "Messages",
+  pending: "What you are sending",
+  frame: "Framing",
+};
+const BASES: Record<Usage["reading"]["basis"], string> = {
+  exact: "Counted exactly, with the model's own tokenizer",
+  calibrated: "Counted, and corrected by what the provider billed",
+  estimated: "Estimated: this model's tokenizer is not known",
+};
+
+export function MeterBreakdown({ usage }: { usage: Usage }) {
+  const { reading, budget } = usage;
+  const id = useStore((state) => state.chat?.id);
+  return (
+    <div className="breakdown">
+      <p className="breakdown-total">
+        <b>{count(reading.tokens)}</b> of {count(budget.limit)} tokens that may be sent
+        <span>{percent(usage.percent)} of what is there for the conversation</span>
+      </p>
+      <Figures
+        caption="The next request"
+        rows={reading.breakdown.map((one) => [SECTIONS[one.section] ?? one.section, one.tokens])}
+      />
+      <Figures
+        caption="The window"
+        rows={[
+          ["Kept free for the reply", budget.reply],
+          ["Safety margin", budget.margin],
+          ["Left until the window is full", usage.left],
+          ["Window", budget.window],
+        ]}
+      />
+      <Figures
+        caption="Marks"
+        rows={[
+          ["A fold is prepared above", budget.prepare],
+          ["Folded between turns above", budget.soft],
+          ["Folded before sending above", budget.hard],
+          ["Until the next automatic fold", usage.next_in],
+        ]}
+      />
+      <p className="breakdown-basis">
+        {BASES[reading.basis]}
+        {reading.error_bound > 0 && <>, give or take {count(reading.error_bound)}</>}.{" "}
+        {usage.assumed && <>The window of this model is not known; {count(budget.window)} is assumed. </>}
+        <bdi className="mono">{usage.model}</bdi>
+      </p>
+      {id && (
+        <button type="button" className="button small" onClick={() => openHistory(id, "sent")}>
+          See what will be sent
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Figures({ caption, rows }: { caption: string; rows: [string, number | null][] }) {
+  return (
+    <table className="figures">
+      <caption>{caption}</caption>
+      <tbody>
+        {rows.map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{value === null ? "off" : count(value)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

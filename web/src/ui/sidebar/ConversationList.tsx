@@ -1,0 +1,54 @@
+/** The conversations, the last changed first, under the day they were changed on. */
+
+import type { Conversation } from "../../api/types";
+import { period } from "../../lib/format";
+import { loadConversations } from "../../state/effects/conversations";
+import { useStore } from "../../state/store";
+import type { ConversationList as List } from "../../state/types";
+import { ConversationItem } from "./ConversationItem";
+
+export function ConversationList() {
+  const list = useStore((state) => state.conversations);
+  const open = useStore((state) => (state.route.name === "chat" ? state.route.id : null));
+  const shown = list.items.filter((one) => !list.hidden.includes(one.id));
+  return (
+    <div className="conversations" aria-busy={list.status === "loading"}>
+      {[...grouped(shown)].map(([name, items]) => (
+        <section key={name} aria-label={name}>
+          <h2>{name}</h2>
+          <ul>
+            {items.map((one) => (
+              <ConversationItem key={one.id} conversation={one} open={one.id === open} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {shown.length === 0 && <p className="empty">{nothing(list)}</p>}
+      {list.more && (
+        <button
+          type="button"
+          className="button quiet small"
+          onClick={() => void loadConversations(list.query, list.archived, true)}
+        >
+          Show more
+        </button>
+      )}
+    </div>
+  );
+}
+
+function grouped(items: Conversation[]): Map<string, Conversation[]> {
+  const groups = new Map<string, Conversation[]>();
+  for (const one of items) {
+    const name = period(one.updated);
+    groups.set(name, [...(groups.get(name) ?? []), one]);
+  }
+  return groups;
+}
+
+function nothing(list: List): string {
+  if (list.status === "loading") return "Loading…";
+  if (list.status === "failed") return "The list could not be loaded.";
+  if (list.query) return "No title has these words.";
+  return list.archived ? "Nothing is archived." : "What you talk about is listed here.";
+}

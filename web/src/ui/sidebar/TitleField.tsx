@@ -1,0 +1,30 @@
+/** A title being changed: Enter keeps it, Esc does not. */
+
+import { useEffect, useRef, useState } from "react";
+
+const LONGEST = 500;
+/** Characters the server takes. */
+
+export function TitleField({ title, done }: { title: string; done: (title: string | null) => void }) {
+  const [text, change] = useState(title);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.select(), []);
+  return (
+    <input
+      ref={field}
+      className="title-field"
+      aria-label="Title"
+      maxLength={LONGEST}
+      value={text}
+      onChange={(event) => change(event.target.value)}
+      onBlur={() => done(text.trim())}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && !event.nativeEvent.isComposing) done(text.trim());
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        event.stopPropagation();
+        done(null);
+      }}
+    />
+  );
+}
