@@ -94,3 +94,13 @@ async def test_only_so_many_conversations_are_remembered(make: MakeEngine) -> No
     for chat in reversed(chats):
         await chat.usage()
     assert loads == [await chats[0].tip()]
+
+
+async def test_what_was_learned_of_a_card_that_was_replaced_is_not_kept(make: MakeEngine) -> None:
+    """Seen failing with: a meter that is looked for where it was taken away."""
+    engine = await make()
+    chat = await engine.create()
+    await say(chat, "one", "two")
+    del engine.models.meters[MODEL]
+    await engine.models.save()
+    assert (await chat.usage()).reading.tokens > 0

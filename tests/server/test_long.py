@@ -5,6 +5,7 @@ The provider counts with a tokenizer of its own and refuses what is too large or
 
 from __future__ import annotations
 
+import os
 import random
 from typing import Any
 
@@ -23,6 +24,8 @@ from tests.server.kit import gateway
 pytestmark = pytest.mark.anyio
 
 TURNS = 500
+TOOLED_TURNS = int(os.environ.get("OCTAVO_LONG_TURNS", "150"))
+"""The same with tools; 500 for a thorough run."""
 WINDOW = 8_192
 GPT, CLAUDE = "gpt-4-0613", "claude-3-haiku"
 PROMPT = "Keep the ledger."
@@ -93,7 +96,7 @@ async def test_500_turns_of_openais_library_never_see_an_overflow(make_engine: M
     await check_outcome(engine, provider, conversation, OPENAI)
 
 
-async def test_500_turns_of_anthropics_library_with_tools_never_see_an_overflow(
+async def test_many_turns_of_anthropics_library_with_tools_never_see_an_overflow(
     make_engine: MakeEngine,
 ) -> None:
     chance = random.Random(8_192)
@@ -131,7 +134,7 @@ async def test_500_turns_of_anthropics_library_with_tools_never_see_an_overflow(
             history.append({"role": "assistant", "content": words})
             return reply, raw.headers
 
-        for turn in range(TURNS):
+        for turn in range(TOOLED_TURNS):
             verb = "Look up" if turn % TOOLED == 0 else "Note"
             reply, headers = await ask(f"{verb} line {turn}: A{turn:04d}. {speech(chance, 20, 20)}")
             if reply.stop_reason == "tool_use":
@@ -146,7 +149,9 @@ async def test_500_turns_of_anthropics_library_with_tools_never_see_an_overflow(
         conversation = headers["x-octavo-conversation"]
         await client.close()
         await engine.settled(conversation)
-    assert compressed > TURNS // 2
+    assert compressed > TOOLED_TURNS // 2
     assert largest < WINDOW
-    assert (await engine.store.conversation(conversation)).messages == 2 * (TURNS + TURNS // TOOLED)
+    assert (await engine.store.conversation(conversation)).messages == 2 * (
+        TOOLED_TURNS + TOOLED_TURNS // TOOLED
+    )
     await check_outcome(engine, provider, conversation, ANTHROPIC)

@@ -36,7 +36,7 @@ async def server(engine: Engine) -> AsyncIterator[str]:
 
 async def schemathesis(url: str, config: Path, *options: str) -> None:
     """Run schemathesis; fail with what it says about failures."""
-    command = ["--config-file", str(config), "run", f"{url}/openapi.json", "--workers", "2", "--no-color"]
+    command = ["--config-file", str(config), "run", f"{url}/openapi.json", "--workers", "1", "--no-color"]
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",

@@ -23,6 +23,7 @@ class Octavo:
         self._environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("OCTAVO_", "OPENAI_", "ANTHROPIC_"))},
             "HOME": str(folder),
+            "OCTAVO_CACHE": str(folder / "cache"),
             "OPENAI_API_KEY": "sk-test-0123456789abcdef",
             "OPENAI_BASE_URL": f"{upstream}/v1",
             "OCTAVO_SUMMARISER": "none",

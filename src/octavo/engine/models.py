@@ -105,7 +105,9 @@ class Models:
         self._due = self.clock() + SAVED_EVERY
         while self._unsaved:
             model = self._unsaved.pop()
-            meter = self.meters[model]
+            meter = self.meters.get(model)
+            if meter is None:
+                continue  # its card was changed meanwhile: what was learned was learned of another one
             learned: dict[str, Json] = {
                 "window": self._windows.get(model, meter.card.window),
                 "calibration": dump(meter.calibration),
