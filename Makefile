@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-# One more than there are cores: tests with a browser or a server wait as much as they compute.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 UV     := $(BIN)/python -m uv --quiet
 
 .DEFAULT_GOAL := help
@@ -33,7 +31,7 @@ run: web ## Start the server, and say where the page is
 	@$(BIN)/octavo serve --local
 
 test: web ## Run all tests, in parallel, with the coverage gate on the core
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term:skip-covered
 
 check: web ## Lint, format and type checks, and the size of the page
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from octavo.core.fields import JsonObject
@@ -73,12 +73,19 @@ class Channels:
             for _, snapshot in await self._store.snapshots.newer([conversation], _since()):
                 self._first(snapshot.id)
 
-    async def watch(self, conversation: str, after: int, ping: float) -> AsyncGenerator[list[bytes], None]:
-        """Follow a conversation until the client goes away."""
+    async def watch(
+        self, conversation: str, after: int, ping: float, first: Callable[[], Awaitable[bytes]]
+    ) -> AsyncGenerator[list[bytes], None]:
+        """Follow a conversation until the client goes away; `first` tells how it stands when that begins.
+
+        Followed before it is asked how things stand: what begins in between is told twice rather than not at all.
+        """
         feed = self._feeds.setdefault(conversation, Feed(CAPACITY))
         self._watchers[conversation] = self._watchers.get(conversation, 0) + 1
         try:
-            async with aclosing(feed.frames(after or feed.count, ping)) as pieces:
+            start = after or feed.count
+            yield [await first()]
+            async with aclosing(feed.frames(start, ping)) as pieces:
                 async for frames in pieces:
                     yield frames
         finally:

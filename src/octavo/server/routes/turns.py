@@ -31,6 +31,8 @@ from octavo.store.ids import made_at, new_id
 
 routes = router("turns and compressions", "/conversations/{conversation}")
 
+ALWAYS = (b"\nevent: turn_", b"\nevent: state\n")
+"""Events that are no notifications: they are told whatever the settings say."""
 LOOK_SECONDS = 1.0
 """Between two looks for an answer that another process is making."""
 
@@ -269,26 +271,33 @@ async def follow_conversation(after: ResumePoint, chat: TheChat, hub: TheHub) ->
     """Follow what happens to a conversation: background preparation, compressions, turns."""
     hub.check_open()
     await hub.channels.open(chat.id)
+    return event_stream(_watch(hub, chat, after))
+
+
+async def _state(hub: Hub, chat: Chat) -> JsonObject:
+    """Tell how a conversation stands."""
     serving = await chat.serving()
     running = [work.id for work in hub.tasks.of(chat.id, "turn") if work.status == "running"]
     jobs = [job.id for job in await hub.engine.store.jobs.of_conversation(chat.id) if job.status == "running"]
-    state: JsonObject = {
+    return {
         "snapshot": serving.id if serving else None,
         "turns": [*running],
         "jobs": [*jobs],
         "tip": await chat.tip(),
     }
-    return event_stream(_watch(hub, chat, after, frame(after, "state", state)))
 
 
-async def _watch(hub: Hub, chat: Chat, after: int, first: bytes) -> AsyncIterator[bytes]:
+async def _watch(hub: Hub, chat: Chat, after: int) -> AsyncIterator[bytes]:
     limits = hub.settings.limits
-    yield first
+
+    async def first() -> bytes:
+        return frame(after, "state", await _state(hub, chat))
+
     until = asyncio.get_running_loop().time() + limits.stream_seconds
     silence = min(limits.ping_seconds, limits.stream_seconds)
-    async with aclosing(hub.channels.watch(chat.id, after, silence)) as pieces:
+    async with aclosing(hub.channels.watch(chat.id, after, silence, first)) as pieces:
         async for frames in pieces:
-            always = [f for f in frames if f is PING or b"\nevent: turn_" in f]
+            always = [f for f in frames if f is PING or any(name in f for name in ALWAYS)]
             yield b"".join(frames if len(always) == len(frames) or await _wanted(chat) else always)
             if asyncio.get_running_loop().time() >= until:
                 return
