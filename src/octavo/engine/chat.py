@@ -610,14 +610,8 @@ class Chat:
     async def edit(self, node: str, content: object) -> Node:
         """Write another version of a user's message, beside the old one; the tip moves there."""
         old = await self._engine.store.node(node)
-        accepted = accept(content, old.message.role)
-        meter = await self._engine.models.meter(await self._model())
-        return await self._engine.store.append(
-            self.id,
-            accepted.message,
-            parent=old.parent,
-            counts={meter.unit.name: meter.count_message(accepted.message)},
-        )
+        made, _ = await self._store(accept(content, old.message.role), old.parent)
+        return made
 
     async def regenerate(
         self, node: str | None = None, *, tools: Sequence[Tool] = ()
