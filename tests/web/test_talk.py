@@ -236,6 +236,12 @@ def test_find_leads_to_conversations_and_to_messages_on_any_branch(
     expect(page.get_by_role("option")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.get_by_text("talk number 5 of many, with a zebra")).to_be_in_viewport()
+    # Enter before anything was found for the whole word: what was typed counts, not what is still listed.
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("option")).to_have_count(2)
+    page.keyboard.type("carpenter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("the walrus")).to_be_in_viewport()
 
 
 def test_the_shortcuts_are_listed(page: Page, octavo: Octavo, audit: Audit) -> None:

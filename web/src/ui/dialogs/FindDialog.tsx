@@ -14,15 +14,16 @@ const PAUSE = 150;
 
 export function FindDialog() {
   const [text, type] = useState("");
-  const [found, setFound] = useState<Found | null>(null);
+  const [found, setFound] = useState<(Found & { text: string }) | null>(null);
   const [at, setAt] = useState(0);
+  const [entered, setEntered] = useState(false);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   useEffect(() => {
     const asked = new AbortController();
     const timer = setTimeout(
-      () => void find(text.trim(), asked.signal).then((now) => now && (setFound(now), setAt(0))),
+      () => void find(text.trim(), asked.signal).then((now) => now && (setFound({ ...now, text }), setAt(0))),
       text ? PAUSE : 0,
     );
     return () => {
@@ -41,9 +42,15 @@ export function FindDialog() {
     if (title) go({ name: "chat", id: title.id });
     else if (hit) void reveal(hit.conversation, hit.message, hit.depth).then(() => showOriginals(hit.conversation, true));
   };
+  // Whoever types and presses Enter at once means what was typed, not what is still shown for an earlier text.
+  const current = found?.text === text;
+  useEffect(() => {
+    if (entered && current) open(at);
+    if (current) setEntered(false);
+  }, [entered, current]);
   const pressed = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter" && !event.nativeEvent.isComposing) open(at);
+    if (event.key === "Enter" && !event.nativeEvent.isComposing) setEntered(true);
     if (!step || !total) return;
     event.preventDefault();
     const next = (at + step + total) % total;
@@ -71,7 +78,7 @@ export function FindDialog() {
           placeholder="Words of a title or of a message"
           ref={input}
           value={text}
-          onChange={(event) => type(event.target.value)}
+          onChange={(event) => (type(event.target.value), setEntered(false))}
           onKeyDown={pressed}
         />
       </div>
@@ -99,7 +106,7 @@ export function FindDialog() {
         </div>
       )}
       <p className="lead" role="status">
-        {found && total === 0 ? "Nothing has these words." : ""}
+        {current && total === 0 ? "Nothing has these words." : ""}
       </p>
     </Dialog>
   );
