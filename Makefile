@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 UV     := $(BIN)/python -m uv --quiet
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help install web run test check fmt bench lock clean
@@ -31,7 +32,8 @@ run: web ## Start the server, and say where the page is
 	@$(BIN)/octavo serve --local
 
 test: web ## Run all tests, in parallel, with the coverage gate on the core
-	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term:skip-covered
+	$(PYTEST) tests/core --cov --cov-report=term:skip-covered
+	$(PYTEST) --ignore=tests/core
 
 check: web ## Lint, format and type checks, and the size of the page
 	$(BIN)/ruff check .
