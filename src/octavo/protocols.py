@@ -37,8 +37,16 @@ class Summariser(Protocol):
     """Writes the narrative of a snapshot."""
 
     async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
-        """Write a narrative; `tell` is given its text as it streams.
+        """Write a narrative; `tell` is given its text as it streams; an empty piece says that it begins anew.
 
         Bad output is tried again more tersely, then given up: the narrative is empty and names the problems. A
         `ProviderError` means the service failed; cancelling the task stops every call at once.
         """
+
+
+@runtime_checkable
+class Continuing(Protocol):
+    """A summariser that may be asked at the end of the live request, so that a provider's prompt cache is hit."""
+
+    def continues(self, model: str) -> bool:
+        """Tell whether it asks this model, the one that chats."""

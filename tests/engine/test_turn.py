@@ -10,6 +10,7 @@ import pytest
 from octavo.core.messages import Message, ToolCall, assistant
 from octavo.core.protocol import OPENAI, check
 from octavo.core.reply import Chunk, Delta, Reply, Request
+from octavo.core.summary import Narrative
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import (
@@ -23,6 +24,7 @@ from octavo.engine.outcome import (
     Sending,
     Shrunk,
     Stored,
+    Waiting,
 )
 from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, UnknownModel, WindowExceeded
 from octavo.store.values import ForConversation
@@ -105,30 +107,54 @@ async def test_above_the_hard_mark_it_compresses_before_sending(make: MakeEngine
             assert event.usage.reading.cautious <= event.usage.budget.hard
 
 
+class Slow:
+    """A summariser that takes as long as the test wants."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+
+    async def summarise(self, job: object, tell: object) -> Narrative:  # noqa: ARG002
+        await self.gate.wait()
+        return Narrative(text="They counted foxes near port 8080.", model="slow")
+
+
 async def test_turns_below_the_hard_mark_never_wait_for_a_compression(make: MakeEngine) -> None:
     """Case 51: messages that come while it compresses are answered from the old context, and nothing is lost."""
-    gate = asyncio.Event()
-
-    class Slow:
-        async def summarise(self, job: object, tell: object) -> object:  # noqa: ARG002
-            from octavo.core.summary import Narrative
-
-            await gate.wait()
-            return Narrative(text="They counted foxes near port 8080.", model="slow")
-
-    engine = await make(summariser=Slow())
+    slow = Slow()
+    engine = await make(summariser=slow)
     chat = await engine.create()
     for n in range(13):
-        await events(chat.turn(f"Question {n}. {LONG}"))
+        assert Waiting() not in await events(chat.turn(f"Question {n}. {LONG}"))
     assert (await chat.serving()) is None
-    assert not gate.is_set()
-    gate.set()
+    assert not slow.gate.is_set()
+    slow.gate.set()
     await chat.settled()
     serving = await chat.serving()
     assert serving is not None
     assert serving.summary == "They counted foxes near port 8080."
     assert len(await chat.branch()) == 26
     assert await engine.store.check() == ()
+
+
+async def test_above_the_hard_mark_a_turn_says_that_it_waits_for_the_compression_under_way(
+    make: MakeEngine,
+) -> None:
+    slow = Slow()
+    engine = await make(summariser=slow)
+    chat = await engine.create()
+    for n in range(13):
+        await events(chat.turn(f"Question {n}. {LONG}"))
+    kinds: list[type] = []
+    async for event in chat.turn(LONG * 12):
+        kinds.append(type(event))
+        if isinstance(event, Waiting):
+            assert engine.is_compressing(chat.id)
+            slow.gate.set()
+    assert kinds[:2] == [Stored, Waiting]
+    assert kinds[-1] is Answered
+    serving = await chat.serving()
+    assert serving is not None
+    assert serving.summary == "They counted foxes near port 8080."
 
 
 async def test_tool_calls_are_passed_through_and_the_loop_is_checked_at_each_round(make: MakeEngine) -> None:

@@ -50,6 +50,7 @@ from octavo.engine.outcome import (
     Shrunk,
     Stored,
     Usage,
+    Waiting,
 )
 from octavo.engine.scene import Scene, load_scene, policy_of
 from octavo.errors import BadInput, NotFound, ProviderError, UsageError, WindowExceeded
@@ -360,7 +361,9 @@ class Chat:
             scene = await self.scene(tip, tools=tools, override=override)
         decision = decide(scene.policy, scene.budget, scene.reading, self._situation(scene))
         urgent = isinstance(decision, Compress) and decision.urgency == "hard"
-        if urgent and await self._engine.settled(self.id):
+        if urgent and self._engine.is_compressing(self.id):
+            yield Waiting()
+            await self._engine.settled(self.id)
             scene = await self.scene(tip, tools=tools, override=override)
         if urgent and scene.reading.cautious > scene.budget.hard:
             order = Order(urgency="hard", focus=focus)

@@ -314,9 +314,9 @@ class Engine:
 
     def look_after(self, chat: Chat, scene: Scene) -> None:
         """Start a compression in the background if a mark asks for one and none is under way."""
-        state = self.state(chat.id)
-        if state.task is not None and not state.task.done():
+        if self.is_compressing(chat.id):
             return
+        state = self.state(chat.id)
         situation = Situation(
             turn=scene.turn, model=scene.model, now=self.clock(), trouble=state.trouble, pace=state.pace
         )
@@ -337,13 +337,16 @@ class Engine:
         for listener in self.listeners:
             listener(conversation, event)
 
-    async def settled(self, conversation: str) -> bool:
-        """Wait until nothing is being compressed in the background; tells whether something was."""
+    def is_compressing(self, conversation: str) -> bool:
+        """Tell whether a compression goes on in the background."""
         task = self.state(conversation).task
-        if task is None or task.done():
-            return False
-        await asyncio.gather(task, return_exceptions=True)
-        return True
+        return task is not None and not task.done()
+
+    async def settled(self, conversation: str) -> None:
+        """Wait until nothing is being compressed in the background."""
+        task = self.state(conversation).task
+        if task is not None:
+            await asyncio.gather(task, return_exceptions=True)
 
     async def take_over(self) -> int:
         """Go on with compressions whose workers died; gives how many there were."""

@@ -40,7 +40,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.scene import Scene
 from octavo.errors import ProviderError
-from octavo.protocols import Summariser
+from octavo.protocols import Continuing, Summariser
 from octavo.store.ids import new_id
 from octavo.store.store import Store
 from octavo.store.values import Busy, Job, Refused, Stale
@@ -206,7 +206,7 @@ async def _keep_alive(store: Store, held: Job, worker: asyncio.Task[object] | No
 async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job) -> AsyncGenerator[Event]:
     started = time.monotonic()
     job = _summary_job(scene, cut, order)
-    if _is_chat_model(means.summariser, scene):
+    if isinstance(means.summariser, Continuing) and means.summariser.continues(scene.model):
         job = replace(job, live=_live(scene, cut))
     narrative, problems = Narrative(), tuple[Problem, ...]()
     if means.summariser is not None:
@@ -254,15 +254,6 @@ def _summary_job(scene: Scene, cut: Split, order: Order) -> SummaryJob:
         focus=focus,
         cap=math.floor(scene.budget.snapshot * NARRATIVE_SHARE),
     )
-
-
-def _is_chat_model(summariser: Summariser | None, scene: Scene) -> bool:
-    """Tell whether the model that chats also summarises: then its provider has most of the request in its cache."""
-    from octavo.summarise.model import ModelSummariser
-
-    if not isinstance(summariser, ModelSummariser) or summariser.mode != "whole":
-        return False
-    return scene.model in (summariser.model, f"{summariser.provider.name}/{summariser.model}")
 
 
 def _live(scene: Scene, cut: Split) -> Context:

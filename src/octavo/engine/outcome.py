@@ -197,6 +197,11 @@ class Preparing:
     urgency: Urgency
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The answer waits for the compression in the background: without it the context would not fit well."""
+
+
 Event: TypeAlias = (
     Stored
     | CompressionStarted
@@ -209,4 +214,5 @@ Event: TypeAlias = (
     | Answered
     | AnswerFailed
     | Preparing
+    | Waiting
 )

@@ -109,7 +109,8 @@ class Calls:
                 match chunk:
                     case Reply():
                         return chunk
-                    case Delta(text, "text"):
+                    # An empty piece would say that the text begins anew.
+                    case Delta(text, "text") if text:
                         tell(text)
         finally:
             if isinstance(stream, AsyncGenerator):

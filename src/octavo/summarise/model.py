@@ -58,6 +58,10 @@ class ModelSummariser:
         if self.parallel < 1:
             raise BadInput("parallel", f"expected 1 call at a time or more, got {self.parallel}")
 
+    def continues(self, model: str) -> bool:
+        """Tell whether it asks the model that chats: then its provider has most of the request in its cache."""
+        return self.mode == "whole" and model in (self.model, f"{self.provider.name}/{self.model}")
+
     async def summarise(self, job: SummaryJob, tell: Tell) -> Narrative:
         """Write a narrative, as the protocol says."""
         run = self._start(job, tell)
@@ -138,12 +142,13 @@ def _live_messages(run: Run) -> tuple[Message, ...]:
 async def _ask_live(run: Run) -> Draft:
     context = run.brief.job.live
     asked = _live_messages(run)
+    run.begin_anew()
     reply = await run.calls.ask(
         asked,
         run.calls.answer_room(run.brief.cap),
         tools=context.tools if context else (),
         stable=len(asked) - 1,
-        tell=run.tell,
+        tell=run.say,
     )
     return judge(reply, run.expected, run.calls.measure)
 
@@ -157,7 +162,8 @@ async def _ask(run: Run, rung: _Rung) -> Draft:
         asked = merge(run.brief, run.notes, rung.style, rung.problem)
     if run.notes == []:
         return Draft(problems=(Problem("empty", "no part of the conversation could be summarised"),))
-    reply = await calls.ask(asked, calls.answer_room(run.brief.cap), tell=run.tell)
+    run.begin_anew()
+    reply = await calls.ask(asked, calls.answer_room(run.brief.cap), tell=run.say)
     return judge(reply, run.expected, calls.measure)
 
 

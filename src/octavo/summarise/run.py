@@ -26,6 +26,8 @@ class Run:
     shown: int
     """Tokens of what is to be summarised, the previous summary included."""
     tell: Tell
+    told: bool = False
+    """Whether anything was told that an answer from now on would be added to."""
     problems: list[Problem] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)
     notes: list[str] | None = None
@@ -49,12 +51,23 @@ class Run:
         size = self.calls.measure(text)
         return replace(self.expected, grounds=source, source=size, cap=cap, sections=(), state=False)
 
+    def say(self, piece: str) -> None:
+        """Pass on a piece of the text as it streams."""
+        self.told = True
+        self.tell(piece)
+
+    def begin_anew(self) -> None:
+        """Say that what was told so far is replaced by what follows."""
+        if self.told:
+            self.tell("")
+        self.told = False
+
     def keep(self, draft: Draft, where: str) -> str:
         """Take in what came of one chunk."""
         self.note(Problem(problem.flaw, f"{where}: {problem.detail}") for problem in draft.problems)
         if draft.text:
             self.doubtful += draft.doubtful
-            self.tell(f"{draft.text}\n")
+            self.say(f"{draft.text}\n")
         return draft.text
 
     def note(self, problems: Iterable[Problem]) -> None:

@@ -23,6 +23,7 @@ from octavo.engine.outcome import (
     Shrunk,
     Stored,
     SummaryText,
+    Waiting,
 )
 
 PAUSE = 0.08
@@ -46,6 +47,8 @@ class TurnView:
         match event:
             case CompressionStarted():
                 self._wait(f"Compressing {event.messages:,} messages ({event.tokens:,} tokens)")
+            case Waiting():
+                self._wait("Waiting for the compression in the background to end")
             case SummaryText():
                 self._written += len(event.text)
             case CompressionEnded():
