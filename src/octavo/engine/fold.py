@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
 from octavo.core.budget import Price
 from octavo.core.compose import compose
 from octavo.core.context import Context, build_context
+from octavo.core.extract import Analysis, analyse_all
 from octavo.core.messages import Branch
 from octavo.core.policy import Compress, KeepNothing, KeepShare, Retain, Urgency, retained_tokens
 from octavo.core.protocol import Rules
@@ -226,12 +227,9 @@ async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job)
             problems = (Problem("empty", f"no narrative: {error}"),)
         finally:
             asked.cancel()
-    made, covered = await _compose(scene, cut, order, means, narrative)
-    yield CompressionEnded(
-        await _conclude(
-            scene, order, means, held, made, covered, narrative, problems, time.monotonic() - started
-        )
-    )
+    proposal = await _compose(scene, cut, order, means, narrative)
+    seconds = time.monotonic() - started
+    yield CompressionEnded(await _conclude(scene, order, means, held, proposal, problems, seconds))
 
 
 async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queue[str | None]) -> Narrative:
@@ -263,9 +261,18 @@ def _live(scene: Scene, cut: Split) -> Context:
     return build_context(replace(scene.recipe, branch=shown, pending=()))
 
 
-async def _compose(
-    scene: Scene, cut: Split, order: Order, means: Means, narrative: Narrative
-) -> tuple[Snapshot, Branch]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Proposal:
+    """A snapshot that is not stored yet, and what it was made from."""
+
+    snapshot: Snapshot
+    covered: Branch
+    analyses: Mapping[str, Analysis]
+    """Of the covered messages: the receipt asks for what the extracts asked for."""
+    narrative: Narrative
+
+
+async def _compose(scene: Scene, cut: Split, order: Order, means: Means, narrative: Narrative) -> _Proposal:
     """Draft the snapshot and choose its extracts anew from all originals it covers."""
     branch, previous = scene.recipe.branch, scene.recipe.snapshot
     summary = narrative.text or (previous.summary if previous else "")
@@ -276,6 +283,7 @@ async def _compose(
     placed = tuple(originals.get(node.id, node) for node in branch)
     snapshot = draft(placed, cut.cut, id=new_id(), summary=summary, previous=previous)
     retained = tuple(node for node in branch[cut.cut :] if node.depth > snapshot.cutoff_depth)
+    analyses = await asyncio.to_thread(analyse_all, (*covered, *retained))
     spoken = await asyncio.to_thread(
         compose,
         snapshot,
@@ -286,16 +294,18 @@ async def _compose(
         pins=[pin.text for pin in scene.recipe.pins],
         focus=order.focus,
         voice=scene.policy.voice,
+        analyses=analyses,
     )
     before = sum(scene.size(node) for node in branch[_start(scene) : cut.cut])
-    return replace(
+    made = replace(
         spoken,
         kind=order.kind,
         tokens_before=before + (previous.tokens_before if previous else 0),
         model=narrative.model if narrative.text else "",
         prompt=narrative.prompt if narrative.text else "",
         instructions=order.focus,
-    ), covered
+    )
+    return _Proposal(snapshot=made, covered=covered, analyses=analyses, narrative=narrative)
 
 
 async def _conclude(
@@ -303,13 +313,12 @@ async def _conclude(
     order: Order,
     means: Means,
     held: Job,
-    made: Snapshot,
-    covered: Branch,
-    narrative: Narrative,
+    proposal: _Proposal,
     problems: tuple[Problem, ...],
     seconds: float,
 ) -> Outcome:
     """Verify the draft by the context it leads to; store it, or say why not."""
+    made = proposal.snapshot
     carried = next((node for node in scene.recipe.branch if node.id == made.carried), scene.recipe.carried)
     recipe = replace(scene.recipe, snapshot=made, carried=carried if made.carried else None)
     context = build_context(recipe)
@@ -324,7 +333,7 @@ async def _conclude(
         await means.store.jobs.fail(held, "; ".join(problem.detail for problem in found))
         return Rejected(found, before, after)
     sent = verbatim_text(context.retained, [pin.text for pin in scene.recipe.pins])
-    paper = await asyncio.to_thread(_receipt, made, covered, sent, narrative, means, before, after, seconds)
+    paper = await asyncio.to_thread(_receipt, proposal, sent, means, before, after, seconds)
     stored = await means.store.jobs.finish(held, replace(made, receipt=paper.to_json()))
     if isinstance(stored, Refused):
         return Failed(stored.reason)
@@ -334,17 +343,11 @@ async def _conclude(
 
 
 def _receipt(
-    made: Snapshot,
-    covered: Branch,
-    sent: str,
-    narrative: Narrative,
-    means: Means,
-    before: int,
-    after: int,
-    seconds: float,
+    proposal: _Proposal, sent: str, means: Means, before: int, after: int, seconds: float
 ) -> Receipt:
+    made, narrative = proposal.snapshot, proposal.narrative
     return receipt(
-        covered,
+        proposal.covered,
         extracts=made.extracts,
         sent=sent,
         narrative=made.summary,
@@ -354,6 +357,7 @@ def _receipt(
         seconds=seconds,
         model=narrative.model,
         price=cost(narrative.usage, means.price),
+        analyses=proposal.analyses,
     )
 
 

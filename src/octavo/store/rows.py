@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -180,6 +180,8 @@ _MORE = tuple(
     field for field in fields(Snapshot) if field.name not in {*_COLUMNS, *_RECORD, "first", "extracts"}
 )
 
+_PIECES = tuple(field.name for field in fields(Extract))
+
 
 def snapshot_row(snapshot: Snapshot, conversation_id: str) -> dict[str, Any]:
     return {
@@ -202,7 +204,7 @@ def snapshot_row(snapshot: Snapshot, conversation_id: str) -> dict[str, Any]:
 def snapshot_content(snapshot: Snapshot) -> JsonObject:
     """The record of FR-4.2.1, with what else is known; places in the tree and the state are columns."""
     more = {field.name: getattr(snapshot, field.name) for field in _MORE}
-    extracts = [asdict(extract) for extract in snapshot.extracts]
+    extracts = [{name: getattr(extract, name) for name in _PIECES} for extract in snapshot.extracts]
     return {**export(snapshot), "extracts": extracts, **more}
 
 

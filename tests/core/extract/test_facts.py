@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from octavo.core.extract.facts import Fact, FactKind, Retelling, Wording, facts, occurring
 from octavo.core.extract.scan import words
@@ -84,6 +88,17 @@ def test_facts_of_carried_extracts_count() -> None:
 )
 def test_a_phrase_stands_in_a_text_only_as_a_whole(phrase: str, text: str, there: bool) -> None:
     assert Wording(text).has(phrase) is there
+
+
+@given(
+    text=st.text(alphabet="ab1_ -/.$", max_size=30),
+    phrase=st.text(alphabet="ab1_ -/.$", min_size=1, max_size=6),
+)
+def test_a_phrase_is_found_wherever_reading_the_whole_text_would_find_it(text: str, phrase: str) -> None:
+    """Planted bug: only the first place of the rarest piece is looked at."""
+    before = r"(?<!\w)" if re.match(r"\w", phrase) else ""
+    after = r"(?!\w)" if re.search(r"\w$", phrase) else ""
+    assert Wording(text).has(phrase) is bool(re.search(f"{before}{re.escape(phrase)}{after}", text))
 
 
 def test_the_facts_that_occur_are_chosen() -> None:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, get_args
 
 from octavo.core.extract import cues
@@ -135,21 +136,38 @@ def _taken_up(question: Unit, replies: Mapping[Channel, Sequence[Unit]]) -> bool
     return any(not asked.isdisjoint(unit.words) for unit in reply)
 
 
+def _handles(text: str, *, alone: bool = False) -> list[tuple[str, int]]:
+    """Give where to take hold of a text: each word with the next one, and a word that is alone (or all of them)."""
+    words = [(word.start(), word.end()) for word in _WORD.finditer(text)]
+    pairs = [(text[start:end], start) for (start, _), (_, end) in pairwise(words)]
+    return pairs + [(text[start:end], start) for start, end in words] if alone or not pairs else pairs
+
+
 class Wording:
     """A text prepared for being asked whether it has a phrase."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._words = frozenset(_WORD.findall(text))
+        self._places: dict[str, list[int]] = {}
+        for piece, at in _handles(text, alone=True):
+            self._places.setdefault(piece, []).append(at)
 
     def has(self, phrase: str) -> bool:
         """Tell whether the phrase stands in the text, and not inside a longer word."""
-        if phrase.isascii() and not self._words.issuperset(_WORD.findall(phrase)):
-            return False
+        return any(self._stands_alone(at, at + len(phrase)) for at in self._occurrences(phrase))
+
+    def _occurrences(self, phrase: str) -> Iterator[int]:
+        """Give where the phrase may stand: sought at its rarest piece, so that a long text is not read for each."""
+        if phrase.isascii() and (handles := _handles(phrase)):
+            places = [(self._places.get(piece, []), offset) for piece, offset in handles]
+            rarest, offset = min(places, key=lambda found: len(found[0]))
+            starts = [at - offset for at in rarest if at >= offset]
+            yield from (at for at in starts if self.text.startswith(phrase, at))
+            return
         at = self.text.find(phrase)
-        while at >= 0 and not self._stands_alone(at, at + len(phrase)):
+        while at >= 0:
+            yield at
             at = self.text.find(phrase, at + 1)
-        return at >= 0
 
     def _stands_alone(self, start: int, stop: int) -> bool:
         around = self.text[max(0, start - 1) : start], self.text[stop : stop + 1]
