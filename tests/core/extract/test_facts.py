@@ -91,8 +91,8 @@ def test_a_phrase_stands_in_a_text_only_as_a_whole(phrase: str, text: str, there
 
 
 @given(
-    text=st.text(alphabet="ab1_ -/.$", max_size=30),
-    phrase=st.text(alphabet="ab1_ -/.$", min_size=1, max_size=6),
+    text=st.text(alphabet="a1 -", max_size=12),
+    phrase=st.text(alphabet="a1 -", min_size=1, max_size=3),
 )
 def test_a_phrase_is_found_wherever_reading_the_whole_text_would_find_it(text: str, phrase: str) -> None:
     """Planted bug: only the first place of the rarest piece is looked at."""
