@@ -24,6 +24,8 @@ from octavo.providers.locks import locked
 from octavo.providers.settings import cache_folder
 
 VERSION = "1.43.0"
+PATIENCE = 300
+"""Seconds the registry may take."""
 FIXTURES = Path(__file__).with_name("aimock.json")
 CACHE = cache_folder(os.environ) / "tests" / f"aimock-{VERSION}"
 MAIN = Path("node_modules/@copilotkit/aimock/dist/cli.js")
@@ -35,7 +37,11 @@ def installed() -> Path:
         if not (CACHE / MAIN).exists():
             npm = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(CACHE)]
             subprocess.run(
-                [*npm, f"@copilotkit/aimock@{VERSION}"], check=True, capture_output=True, text=True
+                [*npm, f"@copilotkit/aimock@{VERSION}"],
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
             )
     return CACHE / MAIN
 
@@ -48,6 +54,8 @@ def missing() -> str:
         installed()
     except subprocess.CalledProcessError as error:
         return f"NOT TESTED against aimock: npm could not install it: {error.stderr[-300:]}"
+    except subprocess.TimeoutExpired:
+        return f"NOT TESTED against aimock: npm did not install it within {PATIENCE} seconds"
     return ""
 
 

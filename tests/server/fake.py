@@ -86,6 +86,8 @@ class Provider:
     """How many times more tokens it counts than its tokenizer."""
     bodies: list[bytes] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+    """What stood behind the question mark of the address."""
     refused: int = 0
     """Requests that were too large."""
     torn: list[str] = field(default_factory=list)
@@ -113,6 +115,7 @@ class Provider:
     async def _note(self, request: Request) -> tuple[Json, Response | None]:
         self.bodies.append(await request.body())
         self.headers.append(dict(request.headers))
+        self.queries.append(request.url.query)
         body: Json = json.loads(self.bodies[-1])
         if self.fail:
             status, error = self.fail.pop(0)

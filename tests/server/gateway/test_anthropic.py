@@ -46,6 +46,15 @@ async def test_anthropics_library_streams_and_counts(house: Setup) -> None:
     assert [n.message.role for n in tree] == ["user", "assistant", "assistant"]
 
 
+async def test_what_stands_behind_the_address_is_meant_for_the_provider(house: Setup) -> None:
+    beta: Any = {"betas": ["context-1m-2025-08-07"], "extra_query": {"beta": "true"}}
+    asked: Any = {"model": CLAUDE, "messages": [user("Hi")]}
+    await house.anthropic.beta.messages.create(max_tokens=200, **asked, **beta)
+    await house.anthropic.beta.messages.count_tokens(**asked, **beta)
+    assert house.provider.queries == ["beta=true", "beta=true"]
+    assert house.provider.headers[0]["anthropic-beta"] == "context-1m-2025-08-07"
+
+
 async def test_thinking_that_a_client_drops_or_sends_back_makes_no_branch(house: Setup) -> None:
     house.provider.say = lambda _: Reply("Fine.", thinking="Deep thoughts.")
     first, headers = await house.ask_claude(user("One?"))

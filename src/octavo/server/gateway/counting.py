@@ -23,9 +23,9 @@ NOT_OFFERED = (404, 405, 501)
 """How a service says that it does not count."""
 
 
-async def count(hub: Hub, caller: Caller, asked: Asked, headers: Headers) -> Response:
+async def count(hub: Hub, caller: Caller, asked: Asked, headers: Headers, query: str) -> Response:
     """Count a request."""
-    told = await _ask(hub, caller, asked, headers)
+    told = await _ask(hub, caller, asked, headers, query)
     if told is not None:
         return told
     meter = await loaded(await hub.engine.models.meter(asked.model))
@@ -34,10 +34,10 @@ async def count(hub: Hub, caller: Caller, asked: Asked, headers: Headers) -> Res
     return json_response({"input_tokens": tokens}, headers={BASIS: reading.basis})
 
 
-async def _ask(hub: Hub, caller: Caller, asked: Asked, headers: Headers) -> Response | None:
+async def _ask(hub: Hub, caller: Caller, asked: Asked, headers: Headers, query: str) -> Response | None:
     """Let the provider count; None if it cannot be asked, or does not count."""
     try:
-        target = find_target(hub, ANTHROPIC, asked.model, headers, caller, "/count_tokens")
+        target = find_target(hub, ANTHROPIC, asked.model, headers, caller, path="/count_tokens", query=query)
         response = await send(hub, target, named(asked.onward, asked.model, target))
         body = await receive(target, response)
     except (Refusal, ProviderError, NotFound):

@@ -43,12 +43,12 @@ LONGEST_ERROR = 1_000
 
 
 async def relay(
-    hub: Hub, dialect: Dialect, caller: Caller, raw: bytes, headers: Headers, id: str
+    hub: Hub, dialect: Dialect, caller: Caller, raw: bytes, headers: Headers, id: str, query: str
 ) -> Response:
     """Answer a request of a client."""
     asked = dialect.read(raw, headers)
     await hub.registry.refresh()
-    target = find_target(hub, dialect, asked.model, headers, caller)
+    target = find_target(hub, dialect, asked.model, headers, caller, query=query)
     if asked.options.off:
         return pass_unread(await send(hub, target, named(asked.onward, asked.model, target)))
     meter = await loaded(await hub.engine.models.meter(asked.model))

@@ -51,7 +51,7 @@ async def messages(request: Request, hub: TheHub, caller: TheCaller) -> Response
 async def _relayed(request: Request, hub: Hub, caller: Caller, dialect: Dialect) -> Response:
     hub.check_open()
     raw = await _body(request)
-    return await relay(hub, dialect, caller, raw, request.headers, request_id(request))
+    return await relay(hub, dialect, caller, raw, request.headers, request_id(request), request.url.query)
 
 
 @routes.post(
@@ -61,7 +61,7 @@ async def count_tokens(request: Request, hub: TheHub, caller: TheCaller) -> Resp
     """Count as Anthropic does: by asking it, or by our own meter where it cannot be asked."""
     raw = await _body(request)
     await hub.registry.refresh()
-    return await count(hub, caller, ANTHROPIC.read(raw, request.headers), request.headers)
+    return await count(hub, caller, ANTHROPIC.read(raw, request.headers), request.headers, request.url.query)
 
 
 @routes.get("/models", response_model=None, responses=MODELS_RESPONSES)

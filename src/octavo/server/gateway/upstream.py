@@ -55,26 +55,42 @@ class Target:
 
 
 def find_target(
-    hub: Hub, dialect: Dialect, model: str, headers: Headers, caller: Caller, path: str = ""
+    hub: Hub,
+    dialect: Dialect,
+    model: str,
+    headers: Headers,
+    caller: Caller,
+    *,
+    path: str = "",
+    query: str = "",
 ) -> Target:
-    """Find out where the requests for a model go; `path` is another endpoint than the one for chats."""
+    """Find out where the requests for a model go; `path` is another endpoint than the one for chats.
+
+    `query` is what the client put behind its address, such as `beta=true`: it is meant for the provider.
+    """
     own = hub.registry.upstream(model)
     if own is not None:
         account = getattr(hub.settings.providers, own.account) if own.account else Account()
         base = own.base_url.rstrip("/")
         url = f"{base}/chat/completions" if dialect.name == "openai" else f"{_root(base)}/v1/messages{path}"
         signed = _signed(hub, "", account, headers, caller, style=dialect.name)
-        return _target(own.account or "compatible", url, model, signed, account, dialect, headers)
+        return _target(
+            own.account or "compatible", _asking(url, query), model, signed, account, dialect, headers
+        )
     provider, name = _provider(hub, dialect, model)
     account = (
         hub.settings.providers.openai
         if provider == "compatible"
         else getattr(hub.settings.providers, provider)
     )
-    url = _url(hub, dialect, provider, name) + path
+    url = _asking(_url(hub, dialect, provider, name) + path, query)
     style = "azure" if provider == "azure" else dialect.name
     signed = _signed(hub, provider, account, headers, caller, style=style)
     return _target(provider, url, name, signed, account, dialect, headers)
+
+
+def _asking(url: str, query: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
 def _target(
