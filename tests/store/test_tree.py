@@ -228,6 +228,13 @@ async def test_a_conversation_can_be_made_with_an_id_of_ones_own(store: Store) -
         await store.create("theirs", owner="bob", id=id)
 
 
+async def test_two_that_make_the_same_conversation_at_the_same_time_both_get_it(store: Store) -> None:
+    id = new_id()
+    made = await asyncio.gather(*(store.create("Plans", id=id) for _ in range(6)))
+    assert {one.id for one in made} == {id}
+    assert len(await store.conversations()) == 1
+
+
 async def test_a_message_being_written_is_finished_once(store: Store) -> None:
     made, _ = await talk(store, "u: question")
     place = await store.append(made.id, assistant(""), status="streaming")

@@ -267,12 +267,6 @@ async def set_usage(
 async def create(connection: AsyncConnection, title: str, owner: str, id: str | None) -> Conversation:
     """Make an empty conversation; with an id that is taken by one of the same owner, give that one."""
     new, now = plain_id(id) if id else new_id(), rows.now()
-    if id:
-        found = await connection.execute(sa.select(conversation).where(conversation.c.id == new))
-        if (row := found.one_or_none()) is not None:
-            if row.owner != owner:
-                raise UsageError(f"the conversation id {new} is taken; leave the id out, or make a new one")
-            return rows.conversation(row)
     values = {
         "id": new,
         "owner": owner,
@@ -283,9 +277,15 @@ async def create(connection: AsyncConnection, title: str, owner: str, id: str | 
         "created": now,
         "updated": now,
     }
-    row = (
-        await connection.execute(sa.insert(conversation).values(**values).returning(*conversation.c))
-    ).one()
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    # Two that make the same conversation at the same time both get it.
+    made = insert(conversation).values(**values).on_conflict_do_nothing().returning(*conversation.c)
+    row = (await connection.execute(made)).one_or_none()
+    if row is None:
+        taken = sa.select(conversation).where(conversation.c.id == new, conversation.c.owner == owner)
+        row = (await connection.execute(taken)).one_or_none()
+    if row is None:
+        raise UsageError(f"the conversation id {new} is taken; leave the id out, or make a new one")
     return rows.conversation(row)
 
 
