@@ -48,6 +48,18 @@ class Writer:
         return Narrative(text=text, model="writer", prompt="default@1")
 
 
+class Gated(Writer):
+    """One that begins when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+        await self.gate.wait()
+        return await super().summarise(job, tell)
+
+
 async def filled(engine: Engine, turns: int = 6) -> Chat:
     chat = await engine.create("kept title")
     for n in range(turns):
@@ -219,19 +231,13 @@ async def test_a_failing_service_changes_nothing(make: MakeEngine) -> None:
 
 async def test_two_requests_to_compress_one_chat_make_one_snapshot(make: MakeEngine) -> None:
     """Cases 50 and 78."""
-    gate = asyncio.Event()
-
-    class Waiting(Writer):
-        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
-            await gate.wait()
-            return await super().summarise(job, tell)
-
-    engine = await make(summariser=Waiting(), window=128_000)
+    writer = Gated()
+    engine = await make(summariser=writer, window=128_000)
     chat = await filled(engine)
     first = asyncio.create_task(chat.compress())
     await begun(engine, chat)
     assert await chat.compress() == Skipped("busy", "this branch is being compressed already")
-    gate.set()
+    writer.gate.set()
     assert isinstance(await first, Compressed)
     assert len(await chat.snapshots()) == 1
 
@@ -260,14 +266,8 @@ async def test_a_cancelled_compression_leaves_nothing_behind(make: MakeEngine) -
 @pytest.mark.parametrize("what", ["covered message", "conversation"])
 async def test_deleting_while_compressing_stores_nothing(make: MakeEngine, what: str) -> None:
     """Cases 52, 53 and 97."""
-    gate = asyncio.Event()
-
-    class Waiting(Writer):
-        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
-            await gate.wait()
-            return await super().summarise(job, tell)
-
-    engine = await make(summariser=Waiting(), window=128_000)
+    writer = Gated()
+    engine = await make(summariser=writer, window=128_000)
     chat = await filled(engine)
     task = asyncio.create_task(chat.compress())
     await begun(engine, chat)
@@ -275,7 +275,7 @@ async def test_deleting_while_compressing_stores_nothing(make: MakeEngine, what:
         await engine.store.delete_conversation(chat.id)
     else:
         await chat.delete_message((await chat.branch())[2].id)
-    gate.set()
+    writer.gate.set()
     with pytest.raises(NotFound) if what == "conversation" else _nothing():
         assert isinstance(await task, Failed)
     if what != "conversation":
@@ -290,25 +290,45 @@ class _nothing:
         return None
 
 
+async def test_what_is_sent_while_compressing_is_delivered_once_and_in_order(make: MakeEngine) -> None:
+    """Case 57."""
+    provider = ScriptedProvider(lambda request: f"Answer to {request.messages[-1].text}")
+    writer = Gated()
+    engine = await make(provider=provider, summariser=writer, window=128_000)
+    chat = await filled(engine)
+    task = asyncio.create_task(chat.compress())
+    await begun(engine, chat)
+    for n in range(3):
+        async for _ in chat.turn(f"meanwhile {n}"):
+            pass
+    await asyncio.gather(*(chat.add(f"note {n}") for n in range(3)))
+    writer.gate.set()
+    assert isinstance(await task, Compressed)
+    async for _ in chat.turn("afterwards"):
+        pass
+    expected = [text for n in range(3) for text in (f"meanwhile {n}", f"Answer to meanwhile {n}")]
+    stored = [node.message.text for node in await chat.branch()]
+    assert stored[12:18] == expected
+    assert sorted(stored[18:21]) == ["note 0", "note 1", "note 2"]
+    assert stored[21] == "afterwards"
+    sent = "\n".join(message.text for message in provider.requests[-1].messages)
+    assert [sent.count(text) for text in stored[12:21]] == [2, 1, 2, 1, 2, 1, 1, 1, 1]
+    assert sent.index("meanwhile 0") < sent.index("meanwhile 1") < sent.index("meanwhile 2")
+
+
 async def test_a_branch_switched_while_compressing_keeps_the_snapshot_where_it_belongs(
     make: MakeEngine,
 ) -> None:
     """Case 52 and the anchor rule."""
-    gate = asyncio.Event()
-
-    class Waiting(Writer):
-        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
-            await gate.wait()
-            return await super().summarise(job, tell)
-
-    engine = await make(summariser=Waiting(), window=128_000)
+    writer = Gated()
+    engine = await make(summariser=writer, window=128_000)
     chat = await filled(engine)
     old = await chat.tip()
     task = asyncio.create_task(chat.compress())
     await begun(engine, chat)
     first_question = (await chat.branch())[0]
     await chat.edit(first_question.id, "Something else entirely")
-    gate.set()
+    writer.gate.set()
     assert isinstance(await task, Compressed)
     assert await chat.serving() is None
     assert old is not None
