@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -27,6 +30,7 @@ from octavo.engine.outcome import (
     Waiting,
 )
 from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, UnknownModel, WindowExceeded
+from octavo.protocols import Provider
 from octavo.store.values import ForConversation
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import MODEL, MakeEngine, billed
@@ -185,6 +189,27 @@ async def test_tool_calls_are_passed_through_and_the_loop_is_checked_at_each_rou
     assert compressions
     assert all(isinstance(e.outcome, Compressed) for e in compressions)
     assert await engine.store.check() == ()
+
+
+async def test_a_provider_that_several_threads_want_is_opened_once(make: MakeEngine) -> None:
+    """Planted bug: no lock; the first one is never closed then."""
+    engine = await make()
+    together, opened = threading.Barrier(4), []
+
+    def slowly(model: str) -> tuple[Provider, str]:
+        opened.append(model)
+        time.sleep(0.05)
+        return ScriptedProvider(["Hi"]), model
+
+    def want(_: int) -> Provider:
+        together.wait()
+        return engine.models.provider("other")
+
+    engine.models.open = slowly
+    with ThreadPoolExecutor(4) as pool:
+        given = list(pool.map(want, range(4)))
+    assert opened == ["other"]
+    assert all(provider is given[0] for provider in given)
 
 
 async def test_switching_to_a_smaller_model_compresses_before_the_first_request(make: MakeEngine) -> None:

@@ -155,6 +155,16 @@ def test_looking_around_imports_no_library(tmp_path: Path) -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_many_threads_that_want_a_library_at_once_get_all_of_it() -> None:
+    """Planted bug: what stands in `sys.modules` is taken, though another thread has only begun to import it."""
+    script = (
+        "from concurrent.futures import ThreadPoolExecutor as Pool; from octavo.providers.sdk import demand\n"
+        "with Pool(8) as pool: print({*pool.map(lambda _: demand('openai', 'openai').Timeout.__name__, range(8))})"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert told.stdout == "{'Timeout'}\n", told.stderr
+
+
 def test_an_embedded_model_is_found_by_name_by_path_or_by_being_there(settings: Settings) -> None:
     cache = settings.local.cache
     with pytest.raises(UsageError, match="run: octavo local install"):

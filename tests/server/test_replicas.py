@@ -31,7 +31,7 @@ pytestmark = pytest.mark.anyio
 
 CONVERSATIONS = int(os.environ.get("OCTAVO_TEST_CONVERSATIONS", "16"))
 TURNS = int(os.environ.get("OCTAVO_TEST_TURNS", "10"))
-"""Enough for a dozen compressions at the moment of death; `python -m benchmarks.gateway load` runs 200 times 30."""
+"""Enough for a dozen compressions at the moment of death; the variables make it 200 times 30."""
 WINDOW = 4_096
 ROOT = Path(__file__).parents[2]
 

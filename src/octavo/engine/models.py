@@ -6,6 +6,7 @@ knows what one has found out.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,8 @@ class Models:
     _windows: dict[str, int] = field(default_factory=dict)
     """Windows as cards and errors name them; what is only guessed lives as long as this process."""
     _due: float = 0.0
+    _opening: threading.Lock = field(default_factory=threading.Lock)
+    """A server opens providers in threads; two that want the same one get one."""
 
     def provider(self, model: str) -> Provider:
         """Give the provider that serves a model, opened once."""
@@ -57,7 +60,9 @@ class Models:
         if not model:
             raise UnknownModel("no model is chosen: give one (model='gpt-4o'), or set the setting 'model'")
         if model not in self.opened:
-            self.opened[model] = self.open(model)
+            with self._opening:
+                if model not in self.opened:
+                    self.opened[model] = self.open(model)
         return self.opened[model]
 
     async def meter(self, model: str) -> Meter:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import sys
+import threading
 import warnings
 from types import ModuleType
 
 from octavo.core.fields import JsonObject, parse
 from octavo.errors import BadInput, UsageError
+
+_imported: dict[str, ModuleType] = {}
+_importing = threading.Lock()
 
 
 def is_installed(module: str) -> bool:
@@ -25,14 +28,15 @@ def is_installed(module: str) -> bool:
 
 def demand(module: str, extra: str) -> ModuleType:
     """Import a library, or say how to get it."""
-    if module in sys.modules:
-        return sys.modules[module]
+    if module in _imported:
+        return _imported[module]
     if not is_installed(module):
         raise UsageError(f"the package {module!r} is not installed; {remedy(extra)}")
-    with warnings.catch_warnings():
+    # One at a time: `sys.modules` also holds what another thread has only begun to import.
+    with _importing, warnings.catch_warnings():
         # Compiling google-genai for the first time warns about backslashes in its own documentation.
         warnings.filterwarnings("ignore", message="invalid escape sequence")
-        return importlib.import_module(module)
+        return _imported.setdefault(module, importlib.import_module(module))
 
 
 def remedy(extra: str) -> str:
