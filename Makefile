@@ -4,10 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 UV     := $(BIN)/python -m uv --quiet
+BENCH  := .venv-bench
+OPTIONS ?=
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install web run test check fmt bench lock clean
+.PHONY: help install web run test check fmt bench figures lock clean
 
 help: ## Show what can be done here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,13 +47,24 @@ fmt: $(READY) ## Format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY) ## Print the performance figures
-	$(BIN)/python -m benchmarks
+$(BENCH)/.ready: $(READY) benchmarks/requirements.lock
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	@echo "installing what is measured beside Octavo ..."
+	@$(UV) pip sync --python $(BENCH)/bin/python --require-hashes benchmarks/requirements.lock
+	@$(UV) pip install --python $(BENCH)/bin/python --no-deps --editable .
+	@touch $@
+
+bench: $(BENCH)/.ready ## Print every figure of speed and quality, beside other libraries; OPTIONS=--quick is short
+	$(BENCH)/bin/octavo bench $(OPTIONS)
+
+figures: $(BENCH)/.ready ## The same, and write docs/benchmarks.md and the tables of the README from it
+	$(BENCH)/bin/octavo bench $(OPTIONS) --json benchmarks/results.json --markdown docs/benchmarks.md --readme README.md
 
 lock: ## Renew requirements.lock from pyproject.toml
 	$(UV) lock --upgrade
-	$(UV) export --all-groups --all-extras --no-emit-project --output-file requirements.lock > /dev/null
+	$(UV) export --all-groups --all-extras --no-extra bench --no-emit-project --output-file requirements.lock > /dev/null
+	$(UV) export --extra bench --no-default-groups --no-emit-project --output-file benchmarks/requirements.lock > /dev/null
 
 clean: ## Remove everything that was made here
-	rm -rf $(VENV) dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(BENCH) dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -105,10 +104,6 @@ def test_anthropic_through_the_gateway(gateway: str, provider: Provider, tmp_pat
     assert provider.refused == 0
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("langchain_openai") is None,
-    reason="LANGCHAIN IS NOT INSTALLED: its example is not run",
-)
 def test_langchain_through_the_gateway(gateway: str, tmp_path: Path) -> None:
     shown = run("langchain_gateway.py", "3", folder=tmp_path, OCTAVO_URL=gateway, MODEL="gpt-4-0613")
     assert shown.count("Answer to: Ship") == 3

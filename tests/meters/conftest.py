@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ranks import write_ranks
+from octavo.bench.ranks import write_ranks
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,8 @@ import statistics
 
 import pytest
 
-from benchmarks.bills import CORPORA, DATA, Errors, measure, quantile, replay
+from octavo.bench.bills import CORPORA, Errors, quantile, replay, replay_all
+from octavo.bench.places import DATA
 from octavo.core.budget import ModelCard
 
 MEDIAN, NEARLY_ALL = 0.01, 0.03
@@ -17,7 +18,7 @@ MEDIAN, NEARLY_ALL = 0.01, 0.03
 def test_predictions_after_three_requests_are_as_good_as_promised(
     corpus: str, name: str, card: ModelCard
 ) -> None:
-    errors: Errors = measure(corpus, replay, card)
+    errors: Errors = replay_all(corpus, replay, card)
     assert len(errors.ahead) > 800, name
     assert statistics.median(errors.ahead) < MEDIAN
     assert quantile(errors.ahead, 0.95) < NEARLY_ALL

@@ -20,6 +20,7 @@ ORDER = (
     "count",
     "plan",
     "eval",
+    "bench",
     "conversations",
     "show",
     "search",

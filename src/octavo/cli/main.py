@@ -23,6 +23,7 @@ COMMANDS = (
     "compressing",
     "counting",
     "evaluating",
+    "benching",
     "library",
     "transfer",
     "models",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from octavo.core.measure.answers import Question
-from octavo.core.measure.score import METRICS, Case, Score, make_ruler, measure, written
+from octavo.core.measure.score import BRANCH_ROOM, METRICS, Case, Score, make_ruler, measure, written
 from octavo.core.messages import Message, system, user
 from octavo.testing import WordMeter, messages
 
@@ -116,7 +116,14 @@ def test_questions_that_cannot_be_told_do_not_count() -> None:
 
 
 def test_budgets_are_shares_or_tokens_and_leave_the_system_prompt_out() -> None:
-    assert RULER.budget(0.5) == RULER.system_tokens + int(RULER.tokens * 0.5)
+    alone = make_ruler(replace(CASE, elsewhere=frozenset()), count)
+    assert alone.budget(0.5) == alone.system_tokens + int(alone.tokens * 0.5)
+    assert alone.budget(40) == 40
+
+
+def test_a_share_of_a_short_branch_has_room_for_its_newest_message() -> None:
+    newest = count(TALK[-1])
+    assert RULER.budget(0.5) == RULER.system_tokens + newest + BRANCH_ROOM
     assert RULER.budget(40) == 40
 
 

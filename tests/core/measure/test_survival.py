@@ -67,8 +67,18 @@ def test_a_pin_is_intact_or_not() -> None:
 
 
 def test_words_of_other_branches_leak() -> None:
-    assert leaked(frozenset({"red", "blue"}), ["red", "green"]) == 0.5
-    assert leaked(frozenset(), ["red"]) == 0.0
+    elsewhere = frozenset({"red", "blue"})
+    assert leaked(elsewhere, ["A red house.", "It is green."], frozenset({"hous", "green"})) == 0.5
+    assert leaked(frozenset(), ["red"], frozenset()) == 0.0
+
+
+def test_what_a_compressor_says_about_itself_is_no_leak() -> None:
+    elsewhere = frozenset({"earlier", "messag", "u", "gre"})
+    written = '<earlier messages="4">\n[Earlier messages in order.]\nU: The house is gre'
+    assert leaked(elsewhere, [written], frozenset({"hous", "green"})) == 0.0
+    # The same letters are a word where nothing was cut off, and a sentence is none the less one in brackets.
+    assert leaked(elsewhere, ["gre is a unit"], frozenset({"hous"})) == 0.25
+    assert leaked(elsewhere, ["[" + "There was an earlier one. " * 4 + "]"], frozenset()) == 0.25
 
 
 def test_a_message_is_written_out_with_its_calls_and_results() -> None:

@@ -20,6 +20,8 @@ from octavo.core.measure.validity import overruns, problems
 from octavo.core.measure.words import content_words
 from octavo.core.messages import Message, place
 
+BRANCH_ROOM = 64
+"""Tokens besides the newest message of a branch: a frame, and a line of what came before."""
 OLD = 0.5
 """What stands in the older half of a conversation is what compressing is about."""
 
@@ -59,10 +61,18 @@ class Ruler:
     needs: Needs | None
     facts: tuple[Dated, ...]
     origins: Origins
+    words: frozenset[str]
+    """Of the conversation, where others are to be told from them."""
 
     def budget(self, size: float) -> int:
-        """Turn a share of the conversation, or a number of tokens, into what a compressor may use."""
-        return int(size) if size > 1 else max(1, self.system_tokens + int(self.tokens * size))
+        """Turn a share of the conversation, or a number of tokens, into what a compressor may use.
+
+        Branches are short, and measured by what leaks into them: a share of one always has room for its newest message.
+        """
+        if size > 1:
+            return int(size)
+        least = BRANCH_ROOM + sum(map(self.count, self.body[-1:])) if self.case.elsewhere else 1
+        return self.system_tokens + max(least, int(self.tokens * size))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +113,7 @@ def make_ruler(case: Case, count: Count, analyses: Mapping[str, Analysis] | None
         needs=_needed(everything, len(case.messages)) if case.future else None,
         facts=date_facts(place(case.messages)[len(system) :], analyses),
         origins=Origins(body),
+        words=frozenset(content_words("\n".join(texts))) if case.elsewhere else frozenset(),
     )
 
 
@@ -133,7 +144,7 @@ def measure(ruler: Ruler, made: Sequence[Message], budget: int, wrong: Sequence[
         recall=recall(ruler.needs, text, newest) if ruler.needs else None,
         survivals=survivals(ruler.facts, text),
         pins=intact([*map(message_text, ruler.system), *case.pins], text_of(made)),
-        leak=leaked(case.elsewhere, content_words(text)) if case.elsewhere else None,
+        leak=leaked(case.elsewhere, map(message_text, own), ruler.words) if case.elsewhere else None,
         traced=trace(ruler.origins, own),
     )
 

@@ -6,10 +6,12 @@ evaluation reports of many are the same thing. Here each fact also has an age, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from octavo.core.extract.units import Analysis
+from octavo.core.measure.words import content_words
 from octavo.core.messages import Node
 from octavo.core.receipt import Fact, FactKind, Fate, Remains, gather
 
@@ -55,6 +57,27 @@ def intact(pins: Iterable[str], text: str) -> tuple[bool, ...]:
     return tuple(pin in text for pin in pins)
 
 
-def leaked(elsewhere: frozenset[str], said: Iterable[str]) -> float:
-    """Give the share of the words that exist on other branches only and turn up on this one."""
-    return len(elsewhere.intersection(said)) / len(elsewhere) if elsewhere else 0.0
+FRAME_WORDS = 12
+"""A line in brackets of at most so many words is what a compressor says about itself; a longer one says something."""
+_FRAME = re.compile(r"\s*(?:\[[^\]]*\]|<[^>]*>)\s*")
+
+
+def leaked(elsewhere: frozenset[str], written: Iterable[str], own: frozenset[str]) -> float:
+    """Give the share of the words that exist on other branches only and turn up in the texts written for this one.
+
+    The frame that a compressor puts around what it keeps is its own, whatever words some other branch has; so are the
+    letters that mark who speaks, and the rest of an own word that was cut off where a text ends.
+    """
+    said = {word for text in written for word in _spoken(text, own)}
+    return len(elsewhere & said) / len(elsewhere) if elsewhere else 0.0
+
+
+def _spoken(text: str, own: frozenset[str]) -> Iterator[str]:
+    lines = [line for line in text.splitlines() if not _is_frame(line)]
+    found = [word for line in lines for word in content_words(line) if len(word) > 1]
+    cut_off = bool(found) and any(word.startswith(found[-1]) for word in own)
+    yield from found[:-1] if cut_off else found
+
+
+def _is_frame(line: str) -> bool:
+    return bool(_FRAME.fullmatch(line)) and len(line.split()) <= FRAME_WORDS

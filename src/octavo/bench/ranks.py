@@ -6,6 +6,7 @@ import gzip
 from importlib.util import find_spec
 from pathlib import Path
 
+from octavo.bench.figures import Absent
 from octavo.meters.tokenizers import TIKTOKEN_FILES
 
 
@@ -13,7 +14,7 @@ def write_ranks(folder: Path) -> Path:
     """Fill a folder as tiktoken's cache wants it; the package is found, not imported: that would load its own."""
     found = find_spec("bpe_openai")
     if found is None or found.origin is None:
-        raise SystemExit("the rank files are in the package bpe-openai, which is not installed")
+        raise Absent("tiktoken's rank files are in the package bpe-openai, which is not installed")
     for encoding, name in TIKTOKEN_FILES.items():
         packed = Path(found.origin).parent / "data" / f"{encoding}.tiktoken.gz"
         (folder / name).write_bytes(gzip.decompress(packed.read_bytes()))

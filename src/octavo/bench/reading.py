@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
+from octavo.bench.figures import Absent, Cell, Item, Table, Tell
 from octavo.core.compose import compose
 from octavo.core.context import speak
 from octavo.core.harden import harden
@@ -44,6 +45,7 @@ ATTEMPTS = 5
 """On a busy machine the model's own server closes a connection now and then."""
 ORDERS = "Answer questions about the conversation with the exact value, as briefly as possible."
 FORMS = ("newest messages", "extracts", "narrative", "narrative + extracts", "full history")
+QUICK_FORMS = ("newest messages", "extracts", "full history")
 
 THINGS = """
 ledger harbour orchard printer archive cinema kitchen telescope ferry greenhouse library scanner tunnel bakery antenna
@@ -259,48 +261,46 @@ def plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-async def read(reader: Reader, form: str) -> list[tuple[int, list[bool]]]:
-    """Give for each conversation the tokens that are left and which questions were answered."""
-    results: list[tuple[int, list[bool]]] = []
-    for number in range(CONVERSATIONS):
+async def read(reader: Reader, form: str, conversations: int) -> tuple[Cell, ...]:
+    """Ask everything about what a form leaves; give the row of the table."""
+    started = time.monotonic()
+    sizes: list[int] = []
+    answers: list[bool] = []
+    for number in range(conversations):
         branch, planted = conversation(number)
         budget = int(SHARE * reader.size([node.message for node in branch]))
         left = await reader.left_of(branch, form, budget)
-        answers = [contains(await reader.ask(left, fact.question), fact.answer) for fact in planted]
-        results.append((reader.size(left), answers))
-    return results
+        sizes.append(reader.size(left))
+        answers += [contains(await reader.ask(left, fact.question), fact.answer) for fact in planted]
+    share = 100 * sum(answers) / len(answers)
+    return (form, sum(sizes) // len(sizes), sum(answers), len(answers), share, time.monotonic() - started)
 
 
-async def compare() -> None:
+async def read_all(forms: Sequence[str], conversations: int, tell: Tell) -> list[tuple[Cell, ...]]:
     local = Local(cache=cache_folder(os.environ), window=WINDOW, threads=1)
     provider = Remembering(open_embedded(DEFAULT.place(local.cache), local, Patience()))
     reader = Reader(provider=provider, meter=Meter(find_card(f"local/{DEFAULT.name}")))
-    print("| what the model is sent | tokens | answered | by conversation | seconds |")
-    print("| --- | ---: | ---: | --- | ---: |")
+    rows: list[tuple[Cell, ...]] = []
     try:
-        for form in FORMS:
-            started = time.monotonic()
-            results = await read(reader, form)
-            tokens = sum(size for size, _ in results) // len(results)
-            right = [sum(answers) for _, answers in results]
-            asked = sum(len(answers) for _, answers in results)
-            seconds = time.monotonic() - started
-            row = f"{tokens:,} | {sum(right)} of {asked} | {' '.join(map(str, right))} | {seconds:.0f}"
-            print(f"| {form} | {row} |", flush=True)
+        for form in forms:
+            tell(form)
+            rows.append(await read(reader, form, conversations))
     finally:
         await provider.close()
+    return rows
 
 
-def main(arguments: Sequence[str]) -> None:
-    del arguments
+def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
+    if find_spec("xllamacpp") is None:
+        raise Absent("what runs the small model (octavo[local]) is not installed")
     if not DEFAULT.is_installed(cache_folder(os.environ)):
-        print(f"{DEFAULT.title} is not on this machine: octavo models fetch {DEFAULT.name}", file=sys.stderr)
-        return
-    print(
-        f"{DEFAULT.title}, {CONVERSATIONS} conversations, temperature 0, budget {SHARE:.0%} of the history.\n"
+        raise Absent(f"{DEFAULT.title} is not on this machine: octavo local install")
+    forms, conversations = (QUICK_FORMS, 1) if quick else (FORMS, CONVERSATIONS)
+    yield Table(
+        name="reading",
+        title=f"{DEFAULT.title} answers questions about facts, from {SHARE:.0%} of the history",
+        columns=("what the model is sent", "tokens", "answered", "of", "%", "seconds"),
+        rows=tuple(asyncio.run(read_all(forms, conversations, tell))),
+        reading="Made-up conversations with planted facts, temperature 0; an answer counts if it has the value. "
+        "The full history is the upper end: what the model cannot read from that, no compression can save.",
     )
-    asyncio.run(compare())
-
-
-if __name__ == "__main__":
-    main([])

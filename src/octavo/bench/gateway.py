@@ -1,7 +1,5 @@
 """The gateway against the provider itself: what it adds, what it carries, how many streams it holds.
 
-`python -m benchmarks gateway` measures; `python -m benchmarks.gateway load` runs 200 conversations of 30 turns on two
-processes and one PostgreSQL, kills one process in the middle, and proves that nothing was lost.
 Provider, server and client are three processes; each figure of the gateway stands beside the provider's own of the
 same run, taken in turns.
 """
@@ -12,7 +10,6 @@ import asyncio
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,6 +23,8 @@ from typing import Any
 import httpx2
 import uvicorn
 
+from octavo.bench.clock import median, p95
+from octavo.bench.figures import Absent, Cell, Goal, Item, Table, Tell
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account
 from octavo.providers.settings import Settings as ProviderSettings
@@ -50,7 +49,11 @@ FLOOD = 2_000
 FLOODS = 10
 """Such streams, one after the other."""
 MODEL = "gpt-4o"
-LOAD = (200, 30)
+QUICK = 10
+"""How many times less is done in a quick run."""
+API_TURNS = 50
+GOAL_FIRST_BYTE = 100.0
+"""Milliseconds added to the first byte at the 95th percentile while all streams are held."""
 
 PIECE = (
     b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
@@ -98,7 +101,7 @@ async def provider(scope: Any, receive: Any, send: Any) -> None:
 @contextmanager
 def process(*arguments: str) -> Iterator[tuple[int, str]]:
     """Run a part of this program as a process; gives its id and its address."""
-    command = [sys.executable, "-m", "benchmarks.gateway", *arguments]
+    command = [sys.executable, "-m", "octavo.bench.gateway", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         try:
@@ -171,10 +174,10 @@ async def timed(url: str, request: bytes) -> tuple[float, float]:
     return first * 1_000, whole * 1_000
 
 
-def plans() -> Iterator[tuple[str, list[bytes]]]:
+def plans(rounds: int) -> Iterator[tuple[str, list[bytes]]]:
     """Requests by kind: chats that go on, whole and streamed, and long histories that were never seen before."""
     for name, options in (("a chat goes on", {}), ("the same, streamed", {"stream": True})):
-        chats = range(ROUNDS // TURNS)
+        chats = range(rounds // TURNS)
         yield (
             name,
             [
@@ -183,156 +186,155 @@ def plans() -> Iterator[tuple[str, list[bytes]]]:
                 for length in range(1, 2 * TURNS, 2)
             ],
         )
-    yield f"{HISTORY} unknown messages", [request(5_000 + number) for number in range(ROUNDS)]
+    yield f"{HISTORY} unknown messages", [request(5_000 + number) for number in range(rounds)]
 
 
-async def latency(direct: str, gateway: str, pid: int) -> None:
-    print(
-        f"Pass-through, {ROUNDS} requests each way, taken in turns (ms; `processor` is the server's own time):\n"
-    )
-    print(
-        "| request | until | provider median | gateway median | added | provider p95 | gateway p95 | added "
-        "| processor |"
-    )
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+async def latency(direct: str, gateway: str, pid: int, rounds: int) -> Table:
+    rows: list[tuple[Cell, ...]] = []
     await timed(gateway, request(9_999))
-    for name, requests in plans():
+    for name, requests in plans(rounds):
         times: dict[str, list[tuple[float, float]]] = {direct: [], gateway: []}
         before = cpu(pid)
         for each in requests:
             for url in (direct, gateway):
                 times[url].append(await timed(url, each))
-        each_cpu = (cpu(pid) - before) / len(requests) * 1_000
+        spent = (cpu(pid) - before) / len(requests) * 1_000
         for at, what in enumerate(("first byte", "end")):
             a, b = ([t[at] for t in times[url]] for url in (direct, gateway))
-            columns = [
-                statistics.median(a),
-                statistics.median(b),
-                statistics.median(b) - statistics.median(a),
-                p95(a),
-                p95(b),
-                p95(b) - p95(a),
-                each_cpu,
-            ]
-            print(f"| {name} | {what} | " + " | ".join(f"{value:.1f}" for value in columns) + " |")
-
-
-def p95(values: list[float]) -> float:
-    return sorted(values)[int(len(values) * 0.95)]
-
-
-async def flood(url: str, pid: int) -> None:
-    """Streamed events per second of the server's processor time."""
-    await timed(url, request(0, stream=True, user="flood"))
-    before, start = cpu(pid), time.perf_counter()
-    for number in range(FLOODS):
-        await timed(url, request(number, stream=True, user="flood"))
-    seconds, wall = cpu(pid) - before, time.perf_counter() - start
-    events = FLOODS * FLOOD
-    print(
-        f"\nStreamed through the gateway: {events / seconds:,.0f} events per second and core "
-        f"({events:,} events in {seconds:.2f} s of processor time, {wall:.2f} s on the clock)."
+            middle, most = (median(a), median(b)), (p95(a), p95(b))
+            added = (middle[1] - middle[0], most[1] - most[0])
+            rows.append((name, what, *middle, added[0], *most, added[1], spent))
+    return Table(
+        name="gateway.latency",
+        title=f"Pass-through, {rounds} requests each way, taken in turns, ms",
+        columns=(
+            "request",
+            "until",
+            "provider median",
+            "gateway median",
+            "added",
+            "provider p95",
+            "gateway p95",
+            "added",
+            "server's processor",
+        ),
+        rows=tuple(rows),
+        reading="`added` is the gateway less the provider asked directly in the same run.",
     )
 
 
+async def flood(url: str, pid: int, floods: int) -> tuple[Cell, ...]:
+    """Measure streamed events per second of the server's processor time."""
+    await timed(url, request(0, stream=True, user="flood"))
+    before, start = cpu(pid), time.perf_counter()
+    for number in range(floods):
+        await timed(url, request(number, stream=True, user="flood"))
+    seconds, wall = cpu(pid) - before, time.perf_counter() - start
+    events = floods * FLOOD
+    return ("streamed events through the gateway", events / seconds, events / wall, events)
+
+
+async def api_turns(url: str, pid: int) -> tuple[Cell, ...]:
+    """Measure whole turns of the API, answered by the provider."""
+    async with httpx2.AsyncClient(timeout=60, base_url=url) as client:
+        made = (await client.post("/api/v1/conversations", json={})).json()["id"]
+        place = f"/api/v1/conversations/{made}/turns"
+        await client.post(place, json={"content": "Hello?"})
+        before, start = cpu(pid), time.perf_counter()
+        for number in range(API_TURNS):
+            answer = await client.post(place, json={"content": f"Question {number}?"})
+            assert '"status":"done"' in answer.text, answer.text[-500:]
+        seconds, wall = cpu(pid) - before, time.perf_counter() - start
+    return ("whole turns of the API", API_TURNS / seconds, API_TURNS / wall, API_TURNS)
+
+
 def cpu(pid: int) -> float:
-    """Processor seconds of a process so far."""
+    """Give the processor seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> float:
-    """Megabytes a process holds."""
+    """Give the megabytes a process holds."""
     status = Path(f"/proc/{pid}/status").read_text("ascii")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1_024
 
 
-async def hold(direct: str, gateway: str, pid: int) -> None:
-    """Many streams at a time, each with a piece a second."""
+async def hold(direct: str, gateway: str, pid: int, streams: int) -> Iterator[Item]:
+    """Hold many streams at a time, each with a piece a second."""
     soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, max(soft, 4 * STREAMS)), most))
-    print(f"\n{STREAMS} streams at a time, a piece a second, begun within {BEGUN:.0f} s:\n")
-    print("| | first byte median, ms | first byte p95, ms | complete | server MB |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, max(soft, 4 * streams)), most))
+    rows: list[tuple[Cell, ...]] = []
     found: dict[str, list[float]] = {}
-    spent = cpu(pid)
+    before, spent = memory(pid), cpu(pid)
     for name, url in (("provider", direct), ("gateway", gateway)):
 
         async def one(number: int, url: str = url) -> float:
-            await asyncio.sleep(BEGUN * number / STREAMS)
+            await asyncio.sleep(BEGUN * number / streams)
             first, _ = await timed(url, request(20_000 + number, 3, stream=True, user="drip"))
             return first
 
-        results = await asyncio.gather(*(one(n) for n in range(STREAMS)), return_exceptions=True)
-        firsts = [first for first in results if isinstance(first, float)]
-        found[name] = firsts
-        held = f"{memory(pid):.0f}" if name == "gateway" else "–"
-        complete = f"{len(firsts)} of {STREAMS}"
-        print(f"| {name} | {statistics.median(firsts):.1f} | {p95(firsts):.1f} | {complete} | {held} |")
+        results = await asyncio.gather(*(one(n) for n in range(streams)), return_exceptions=True)
+        firsts = found[name] = [first for first in results if isinstance(first, float)]
+        held = memory(pid) if name == "gateway" else None
+        rows.append((name, streams, len(firsts), median(firsts), p95(firsts), held))
+    each = (cpu(pid) - spent) / streams * 1_000
+    table = Table(
+        name="gateway.streams",
+        title="Streams held at a time by one process, a piece a second",
+        columns=("", "streams", "complete", "first byte median, ms", "first byte p95, ms", "server MB"),
+        rows=tuple(rows),
+        reading=f"Begun within {BEGUN:.0f} s; each took {each:.1f} ms of the server's processor from beginning to end. "
+        f"The server held {before:.0f} MB before.",
+    )
     added = p95(found["gateway"]) - p95(found["provider"])
-    each = (cpu(pid) - spent) / STREAMS * 1_000
-    print(
-        f"\nAdded to the first byte at the 95th percentile: {added:.1f} ms. Each stream took {each:.1f} ms of the "
-        f"server's processor from beginning to end; {os.getloadavg()[0]:.1f} processes wanted the "
-        f"{os.cpu_count()} processors of this machine."
+    what = f"added to the first byte of {streams} streams, p95"
+    whole = 100 * len(found["gateway"]) / streams
+    return iter(
+        (
+            table,
+            Goal(what=what, found=added, limit=GOAL_FIRST_BYTE, unit=" ms"),
+            Goal(what=f"of {streams} streams complete", found=whole, limit=100.0, unit=" %", at_least=True),
+        )
     )
 
 
-async def turns_per_core(url: str, pid: int) -> None:
-    """Whole turns of the API, answered by the provider, per second of processor time."""
-    async with httpx2.AsyncClient(timeout=60, base_url=url) as client:
-        made = (await client.post("/api/v1/conversations", json={})).json()["id"]
-        place = f"/api/v1/conversations/{made}/turns"
-        await client.post(place, json={"content": "Hello?"})
-        before = cpu(pid)
-        for number in range(50):
-            answer = await client.post(place, json={"content": f"Question {number}?"})
-            assert '"status":"done"' in answer.text, answer.text[-500:]
-        seconds = cpu(pid) - before
-    print(
-        f"\nWhole turns of the API: {50 / seconds:.0f} per second and core (stored, metered, streamed, stored)."
+async def rates(gateway: str, pid: int, floods: int) -> Table:
+    return Table(
+        name="gateway.rates",
+        title="What one process carries, a second",
+        columns=("", "per second and core", "per second on the clock", "measured"),
+        rows=(await flood(gateway, pid, floods), await api_turns(gateway, pid)),
+        reading="`per core` divides by the server's processor time. A turn is stored, metered, streamed and stored.",
     )
 
 
-async def measure(direct: str, gateway: str, pid: int) -> None:
-    await latency(direct, gateway, pid)
-    await flood(gateway, pid)
-    await turns_per_core(gateway, pid)
-    await hold(direct, gateway, pid)
-
-
-async def load() -> None:
-    """The full size of what `tests/server/test_replicas.py` shows."""
-    from tests.server.test_replicas import survive
-    from tests.store.conftest import start_server
-
-    folder = Path(tempfile.mkdtemp(prefix="octavo-bench-"))
-    server = await asyncio.to_thread(start_server, folder)
-    start = time.perf_counter()
-    messages, snapshots = await survive(server.get_uri(), *LOAD)
-    seconds = time.perf_counter() - start
-    print(
-        f"{LOAD[0]} conversations of {LOAD[1]} turns on two processes, one killed in the middle: {messages:,} "
-        f"messages, {snapshots:,} snapshots, nothing lost, nothing double; {seconds:.0f} s, "
-        f"{LOAD[0] * LOAD[1] / seconds:.0f} turns/s."
-    )
+def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
+    if not Path("/proc/self/stat").exists():
+        raise Absent("the server's processor time is read from /proc, which this system does not have")
+    less = QUICK if quick else 1
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        process("provider") as (_, direct),
+        process("server", f"sqlite:///{folder}/bench.db", direct) as (pid, gateway),
+    ):
+        tell("latency")
+        yield asyncio.run(latency(direct, gateway, pid, ROUNDS // less))
+        tell("events and turns per second")
+        yield asyncio.run(rates(gateway, pid, FLOODS // less))
+        tell(f"{STREAMS // less} streams")
+        yield from asyncio.run(hold(direct, gateway, pid, STREAMS // less))
 
 
 def main(arguments: Sequence[str]) -> None:
+    """Be one of the processes."""
     match list(arguments):
         case ["provider"]:
             run_provider()
         case ["server", db, upstream]:
             run_server(db, upstream)
-        case ["load"]:
-            asyncio.run(load())
         case _:
-            with (
-                tempfile.TemporaryDirectory() as folder,
-                process("provider") as (_, direct),
-                process("server", f"sqlite:///{folder}/bench.db", direct) as (pid, gateway),
-            ):
-                asyncio.run(measure(direct, gateway, pid))
+            sys.exit("`octavo bench gateway` runs this")
 
 
 if __name__ == "__main__":

@@ -12,16 +12,16 @@ import json
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
+from octavo.bench.figures import Absent, Cell, Item, Table, Tell
+from octavo.bench.places import DATA
 from octavo.core.budget import ModelCard
 from octavo.core.messages import Message, user
 from octavo.core.wire import read
 from octavo.meters.calibration import Calibration, observe
 from octavo.meters.meter import Meter, Running
 
-DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 LEARNING = 3
 """Requests of a run that are not judged: the hidden prompt and the tools are learned from them."""
 COMPRESS_EVERY = 3
@@ -153,7 +153,7 @@ def ways(card: ModelCard) -> tuple[tuple[str, Way, ModelCard], ...]:
     )
 
 
-def measure(corpus: str, way: Way, card: ModelCard) -> Errors:
+def replay_all(corpus: str, way: Way, card: ModelCard) -> Errors:
     """Replay a corpus one way."""
     errors = Errors()
     for run in runs(corpus):
@@ -165,24 +165,39 @@ def quantile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-def main() -> None:
-    """Print the table."""
-    print("\n## Predicted against billed (error in percent of the bill)")
-    print("| bills | counter | requests | median | 95 % | after compression | median | 95 % | within bound |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for corpus, name, card in CORPORA:
-        for label, way, counter in ways(card):
-            errors = measure(corpus, way, counter)
-            within = errors.within / (len(errors.ahead) + len(errors.after))
-            ahead, after = (
-                f"{100 * statistics.median(v):.2f} | {100 * quantile(v, 0.95):.2f}"
-                for v in (errors.ahead, errors.after)
-            )
-            print(
-                f"| {name} | {label} | {len(errors.ahead)} | {ahead} | {len(errors.after)} | {after} "
-                f"| {100 * within:.0f} % |"
-            )
+def row(name: str, label: str, errors: Errors) -> tuple[Cell, ...]:
+    """Put what was found, in percent of the bill."""
+    within = errors.within / (len(errors.ahead) + len(errors.after))
+    ahead, after = (
+        (len(values), 100 * statistics.median(values), 100 * quantile(values, 0.95))
+        for values in (errors.ahead, errors.after)
+    )
+    return (name, label, *ahead, *after, 100 * within)
 
 
-if __name__ == "__main__":
-    main()
+def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
+    if not DATA.exists():
+        raise Absent("the recorded bills are not here")
+    rows: list[tuple[Cell, ...]] = []
+    for corpus, name, card in CORPORA[-1:] if quick else CORPORA:
+        for label, way, counter in ways(card)[-1:] if quick else ways(card):
+            tell(f"{name}, {label}")
+            rows.append(row(name, label, replay_all(corpus, way, counter)))
+    yield Table(
+        name="bills",
+        title="What was predicted against what the provider billed, error in percent of the bill",
+        columns=(
+            "bills",
+            "counter",
+            "requests",
+            "median",
+            "95 %",
+            "after compressing",
+            "median",
+            "95 %",
+            "within the bound, %",
+        ),
+        rows=tuple(rows),
+        reading="Recorded requests, each predicted from the bills before it; `within the bound` is how often the truth "
+        "was at most what the meter said with its own error bound added.",
+    )

@@ -1,0 +1,15 @@
+"""Where things lie beside the code in a checkout: yardsticks and recorded conversations that are not ours to ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import octavo
+
+ROOT = Path(octavo.__file__).parents[2]
+"""The checkout; in an installed package, some folder without any of what follows."""
+SHARED = ROOT.parent / "shared"
+DATA = SHARED / "data"
+"""Recorded conversations."""
+QUALITY_YARDSTICK = SHARED / "bench" / "quality_bench.py"
+SPEED_YARDSTICK = SHARED / "bench" / "peer_speed.py"

@@ -1,0 +1,143 @@
+"""`bench`: every figure of Octavo's speed, beside others in one run; what compressing keeps; and pages of both.
+
+Parts run one after the other, each in a process of its own, so that they do not disturb each other and one that
+fails or cannot run here stops no other.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octavo.cli.app import app
+from octavo.cli.printing import put, written
+from octavo.errors import UsageError
+
+if TYPE_CHECKING:
+    from octavo.bench.figures import Results
+
+FAILED = 1
+
+
+@app.command(
+    name="bench",
+    short_help="Measure speed, beside others, and quality.",
+    epilog="\b\n"
+    "Examples:\n"
+    "  octavo bench --quick                        see that it works, in two minutes\n"
+    "  octavo bench store engine                   some parts\n"
+    "  octavo bench --json results.json            everything, and keep it\n"
+    "  octavo bench --from results.json --markdown benchmarks.md",
+)
+def bench(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PART", show_default=False, help="Parts to run; all when none is named."),
+    ] = None,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: to see that it works.")] = False,
+    parts: Annotated[bool, typer.Option("--list", help="List the parts and leave.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", show_default=False, help="Write the results to this file."),
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option("--markdown", metavar="FILE", show_default=False, help="Write a page of them."),
+    ] = None,
+    readme: Annotated[
+        Path | None,
+        typer.Option(
+            "--readme",
+            metavar="FILE",
+            show_default=False,
+            help="Put tables between the marks `<!-- octavo bench: NAME -->` and `<!-- end -->` of this page.",
+        ),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", show_default=False, help="Measure nothing: read results that were kept."
+        ),
+    ] = None,
+) -> None:
+    """Measure Octavo's speed beside others, and what its compressions keep.
+
+    What it is compared with (tiktoken, LangChain, Strands, pydantic-ai-harness) and what it is measured on (a
+    PostgreSQL) is measured if it is installed: `pip install 'octavo[bench]'` installs all of it. Progress goes to
+    standard error. Run it on a quiet machine; everything takes the better part of an hour.
+    """
+    from octavo.bench.parts import PARTS
+
+    if parts:
+        put("".join(f"{name:10} {title}\n" for name, title in PARTS.items()))
+        return
+    if unknown := [name for name in names or () if name not in PARTS]:
+        raise UsageError(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    for path in filter(None, (out, markdown, readme)):
+        if not path.parent.is_dir():
+            raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
+    results = _kept(source) if source else _measured(names or list(PARTS), out, quick=quick)
+    _write(results, out, markdown, readme)
+    if any(part.failed for part in results.parts):
+        raise typer.Exit(FAILED)
+
+
+def _measured(names: list[str], out: Path | None, *, quick: bool) -> Results:
+    """Run the parts, printing and keeping each as soon as it is done."""
+    from octavo.bench.figures import start
+    from octavo.bench.parts import run_part
+    from octavo.bench.render import part_text
+
+    results = start(quick=quick)
+    for name in names:
+        part = run_part(name, quick=quick, tell=lambda words: print(words, file=sys.stderr, flush=True))
+        put(part_text(part) + "\n")
+        results = replace(results, parts=(*results.parts, part))
+        _keep(results, out)
+    return results
+
+
+def _kept(source: Path) -> Results:
+    from octavo.bench.figures import read
+
+    try:
+        return read(json.loads(source.read_text("utf-8")))
+    except OSError as error:
+        raise UsageError(f"cannot read {source}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{source} does not hold results of `octavo bench --json`: {error!r}") from error
+
+
+def _write(results: Results, out: Path | None, markdown: Path | None, readme: Path | None) -> None:
+    from octavo.bench.figures import dump, read
+    from octavo.bench.render import fill, page
+
+    _keep(results, out)
+    results = read(dump(results))  # the pages say what the file says, to the last digit
+    if markdown is not None:
+        with written(markdown) as write:
+            write(page(results))
+    if readme is not None:
+        try:
+            text = readme.read_text("utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot read {readme}: {error.strerror or error}") from error
+        if results.quick:
+            print(f"octavo: a quick run is not for quoting: {readme} stays as it is", file=sys.stderr)
+            return
+        with written(readme) as write:
+            write(fill(text, results))
+
+
+def _keep(results: Results, out: Path | None) -> None:
+    from octavo.bench.figures import dump
+
+    if out is not None:
+        with written(out) as write:
+            write(json.dumps(dump(results), indent=1, ensure_ascii=False) + "\n")
