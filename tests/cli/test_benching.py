@@ -45,6 +45,21 @@ def test_a_part_that_failed_is_told_by_the_exit_code(run: Run, tmp_path: Path) -
     assert run("bench", "--from", str(out)).code == 1
 
 
+def test_one_part_is_measured_again_and_the_others_stay(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "results.json"
+    assert run("bench", "core", "--quick", "--json", str(out)).code == 0
+    kept = json.loads(out.read_text())
+    imports = {**kept["parts"][0], "name": "imports", "title": "Import time"}
+    old = {**kept["parts"][0], "items": []}
+    out.write_text(json.dumps({**kept, "parts": [imports, old]}))
+    assert run("bench", "core", "--quick", "--from", str(out), "--json", str(out)).code == 0
+    parts = json.loads(out.read_text())["parts"]
+    assert [part["name"] for part in parts] == ["imports", "core"]
+    assert parts[1]["items"]
+    other = run("bench", "core", "--from", str(out))
+    assert (other.code, "measure all parts again" in other.err) == (2, True)
+
+
 def test_the_parts_are_listed(run: Run) -> None:
     assert [line.split()[0] for line in run("bench", "--list").lines] == list(PARTS)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -106,6 +106,11 @@ class Results:
     quick: bool
     machine: Machine
     parts: tuple[Part, ...]
+
+    def belongs_with(self, other: Results) -> bool:
+        """Tell whether parts of both may stand on one page: the same day, machine, version and size."""
+        same = replace(self.machine, load=other.machine.load) == other.machine
+        return same and (self.octavo, self.date, self.quick) == (other.octavo, other.date, other.quick)
 
     def table(self, name: str) -> Table | None:
         """Find a table by its name."""

@@ -32,7 +32,8 @@ FAILED = 1
     "  octavo bench --quick                        see that it works, in two minutes\n"
     "  octavo bench store engine                   some parts\n"
     "  octavo bench --json results.json            everything, and keep it\n"
-    "  octavo bench --from results.json --markdown benchmarks.md",
+    "  octavo bench --from results.json --markdown benchmarks.md\n"
+    "  octavo bench engine --from results.json --json results.json   one part again",
 )
 def bench(
     names: Annotated[
@@ -62,7 +63,10 @@ def bench(
     source: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="FILE", show_default=False, help="Measure nothing: read results that were kept."
+            "--from",
+            metavar="FILE",
+            show_default=False,
+            help="Read results that were kept; parts that are named are measured again.",
         ),
     ] = None,
 ) -> None:
@@ -82,23 +86,29 @@ def bench(
     for path in filter(None, (out, markdown, readme)):
         if not path.parent.is_dir():
             raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
-    results = _kept(source) if source else _measured(names or list(PARTS), out, quick=quick)
+    kept = _kept(source) if source else None
+    results = kept if kept and not names else _measured(names or list(PARTS), out, kept, quick=quick)
     _write(results, out, markdown, readme)
     if any(part.failed for part in results.parts):
         raise typer.Exit(FAILED)
 
 
-def _measured(names: list[str], out: Path | None, *, quick: bool) -> Results:
-    """Run the parts, printing and keeping each as soon as it is done."""
+def _measured(names: list[str], out: Path | None, kept: Results | None, *, quick: bool) -> Results:
+    """Run the parts, printing and keeping each as soon as it is done; others are taken from what was kept."""
     from octavo.bench.figures import start
-    from octavo.bench.parts import run_part
+    from octavo.bench.parts import PARTS, run_part
     from octavo.bench.render import part_text
 
-    results = start(quick=quick)
+    results, order = start(quick=quick), list(PARTS)
+    if kept is not None:
+        if not kept.belongs_with(results):
+            raise UsageError("those results are of another day, machine or size: measure all parts again")
+        results = replace(results, parts=tuple(part for part in kept.parts if part.name not in names))
     for name in names:
         part = run_part(name, quick=quick, tell=lambda words: print(words, file=sys.stderr, flush=True))
         put(part_text(part) + "\n")
-        results = replace(results, parts=(*results.parts, part))
+        parts = sorted((*results.parts, part), key=lambda one: order.index(one.name))
+        results = replace(results, parts=tuple(parts))
         _keep(results, out)
     return results
 
