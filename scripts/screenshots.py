@@ -133,6 +133,13 @@ def side(place: Place) -> None:
     place.list()
 
 
+def deleted(place: Place) -> None:
+    id = place.octavo.conversation("u: Hello", title="Shopping list")
+    place.octavo.delete(f"conversations/{id}?undo=600")
+    place.page.goto(f"/c/{id}")
+    place.see("This conversation was deleted")
+
+
 def answering(place: Place) -> None:
     """An answer that is being written; it is stopped by the next scene's page going away."""
     place.upstream.say = lambda _: "First a look at the **tills**: each has a line that says where" + HOLD
@@ -202,7 +209,7 @@ def find(place: Place) -> None:
 def branches(place: Place) -> None:
     place.open()
     place.press("Branches")
-    expect(place.page.get_by_role("dialog", name="Branches")).to_be_visible()
+    expect(place.page.get_by_role("dialog", name="Branches")).to_contain_text("Answer")
 
 
 def settings(tab: str, sign: str) -> Scene:
@@ -264,6 +271,7 @@ SCENES: dict[str, Scene] = {
     "no-model": no_model,
     "conversation": conversation,
     "side": side,
+    "deleted": deleted,
     "answering": answering,
     "meter": meter,
     "failure": failure,

@@ -1,10 +1,10 @@
-"""A conversation's own stream: what happens in the background is announced, unless nobody wants to know."""
+"""A conversation's own stream: what happens in the background is announced, and every change, whoever makes it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext
 
 import httpx2
 import pytest
@@ -12,6 +12,8 @@ import pytest
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
+from octavo.server.routes.turns import _watch
+from octavo.store.values import Job
 from tests.server.conftest import MODEL, WINDOW, MakeEngine
 from tests.server.kit import client_of, conversation, listening, read_events, talk
 
@@ -25,6 +27,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.text = ""
+        self.ended = asyncio.Event()
 
     @property
     def names(self) -> list[str]:
@@ -37,6 +40,17 @@ class Watch:
             await asyncio.sleep(0.02)
         raise AssertionError(f"{name} was never told, only {self.names}")
 
+    def changes(self, what: str) -> int:
+        """Count how often it was told that something changed."""
+        return sum(what in e.data["what"] for e in read_events(self.text) if e.name == "changed")
+
+    async def hears_change(self, what: str, times: int = 1) -> None:
+        for _ in range(1_000):
+            if self.changes(what) >= times:
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"no change of {what} was told, only {self.text[-2_000:]}")
+
 
 @asynccontextmanager
 async def watching(client: httpx2.AsyncClient, place: str) -> AsyncIterator[Watch]:
@@ -47,6 +61,7 @@ async def watching(client: httpx2.AsyncClient, place: str) -> AsyncIterator[Watc
             assert response.status_code == 200
             async for piece in response.aiter_text():
                 watch.text += piece
+        watch.ended.set()
 
     task = asyncio.create_task(follow())
     await watch.hears("state")
@@ -72,14 +87,143 @@ async def test_an_automatic_compression_is_announced_with_its_numbers(engine: En
         assert (await client.get(f"{place}/snapshots/{ended['snapshot']['id']}")).status_code == 200
 
 
-async def test_notifications_can_be_switched_off(engine: Engine) -> None:
+async def test_who_wants_no_notifications_still_hears_what_keeps_a_page_true(engine: Engine) -> None:
+    """Planted: compressions dropped where the setting says no; the page showed the old meter until its next turn."""
     async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
         place = await conversation(client, notifications=False)
         async with watching(client, place) as watch:
             await talk(client, place, *([LONG] * 14))
-            assert (await client.get(f"{place}/snapshots")).json()["snapshots"]
-            await client.post(f"{place}/turns", json={"content": "The last one."})
-        assert set(watch.names) == {"state", "turn_started", "turn_ended"}
+            await watch.hears("compression_ended")
+        assert "preparing" in watch.names
+
+
+Step = Callable[[httpx2.AsyncClient, str], Awaitable[httpx2.Response]]
+
+
+async def _compressed(client: httpx2.AsyncClient, place: str) -> tuple[str, list[str]]:
+    """Give a conversation a snapshot; gives it, and the messages."""
+    messages = [message["id"] for message in await talk(client, place, *([LONG] * 3))]
+    await client.post(f"{place}/compressions", json={"keep": 0})
+    return (await client.get(f"{place}/snapshots")).json()["serving"], messages
+
+
+def _steps(snapshot: str, messages: list[str]) -> list[tuple[str, Step]]:
+    """List what can be changed, and what is told then; the conversation is deleted last."""
+    return [
+        ("context", lambda c, p: c.post(f"{p}/snapshots/{snapshot}/undo")),
+        ("context", lambda c, p: c.post(f"{p}/redo")),
+        ("context", lambda c, p: c.put(f"{p}/snapshots/{snapshot}/summary", json={"summary": "Short."})),
+        ("context", lambda c, p: c.post(f"{p}/pins", json={"message": messages[0]})),
+        ("context", lambda c, p: c.delete(f"{p}/pins/{messages[0]}")),
+        ("tip", lambda c, p: c.post(f"{p}/messages", json={"content": "Else.", "edits": messages[2]})),
+        ("tip", lambda c, p: c.patch(p, json={"tip": messages[-1]})),
+        ("context", lambda c, p: c.delete(f"{p}/messages/{messages[-1]}")),
+        ("title", lambda c, p: c.patch(p, json={"title": "Renamed"})),
+        ("archived", lambda c, p: c.patch(p, json={"archived": True})),
+        ("settings", lambda c, p: c.patch(f"{p}/settings", json={"soft": 0.6})),
+        ("settings", lambda c, _: c.patch("/api/v1/settings", json={"instructions": "Be exact."})),
+        ("settings", lambda c, _: c.patch(f"/api/v1/settings/models/{MODEL}", json={"reply": 300})),
+        ("deleted", lambda c, p: c.delete(p, params={"undo": 60})),
+        ("deleted", lambda c, p: c.post(f"{p}/undelete")),
+        ("deleted", lambda c, p: c.delete(p)),
+    ]
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+async def test_every_change_is_told_whoever_makes_it(make_engine: MakeEngine, replicas: int) -> None:
+    """Planted: settings left out of what is compared; a look without those that are gone; no look at all."""
+    engines = [await make_engine() for _ in range(replicas)]
+    app = create_app(engines[0])
+    async with (
+        listening(app) as here,
+        listening(create_app(engines[-1])) if replicas == 2 else nullcontext(here) as there,
+        httpx2.AsyncClient(base_url=here, timeout=60) as watcher,
+        httpx2.AsyncClient(base_url=there, timeout=60) as worker,
+    ):
+        place = await conversation(worker)
+        steps = _steps(*await _compressed(worker, place))
+        async with watching(watcher, place) as watch:
+            for number, (what, step) in enumerate(steps):
+                seen = watch.changes(what)
+                answer = await step(worker, place)
+                assert answer.is_success, (number, answer.text)
+                if replicas == 2:
+                    # As its clock would: that takes two seconds each time.
+                    app.state.hub.channels.nudge()
+                await watch.hears_change(what, seen + 1)
+            ends = [told.data["deleted"] for told in read_events(watch.text) if told.name == "changed"]
+            assert ends[-3:] == [True, False, True]
+            await watch.ended.wait()
+        assert (await watcher.get(f"{place}/events")).status_code == 404
+
+
+async def test_who_begins_to_watch_as_it_is_deleted_is_told_so(engine: Engine) -> None:
+    """Planted: how it stands read without care; the stream broke off in its first event."""
+    hub = create_app(engine).state.hub
+    chat = await engine.create("Short-lived")
+    stream = _watch(hub, chat, 0)
+    await engine.store.delete_conversation(chat.id)
+    (state,) = read_events((await anext(stream)).decode())
+    assert (state.name, state.data["deleted"], state.data["tip"]) == ("state", True, None)
+    await hub.channels.look()
+    (changed,) = read_events((await anext(stream)).decode())
+    assert changed.data["what"] == ["deleted"]
+    with pytest.raises(StopAsyncIteration):
+        await anext(stream)
+    await hub.close()
+
+
+async def test_nothing_is_told_where_nothing_changed(engine: Engine) -> None:
+    app = create_app(engine)
+    async with listening(app) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
+        place, other = await conversation(client), await conversation(client)
+        async with watching(client, place) as watch:
+            await client.patch(other, json={"title": "Another"})
+            for _ in range(3):
+                await app.state.hub.channels.look()
+            await client.patch(place, json={"title": "Renamed"})
+            await watch.hears("changed")
+            assert watch.names == ["state", "changed"]
+
+
+async def test_the_end_of_a_compression_that_nobody_told_is_told(engine: Engine) -> None:
+    """Planted: ends told by outcomes alone; what was stopped, or whose worker died, was being prepared for ever."""
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
+        place = await conversation(client)
+        tip = (await talk(client, place, LONG))[-1]["id"]
+        id = place.rpartition("/")[2]
+        job = await engine.store.jobs.claim(id, anchor=tip, worker="dead", seen=None, lease=60)
+        assert isinstance(job, Job)
+        async with watching(client, place) as watch:
+            assert read_events(watch.text)[0].data["jobs"] == [job.id]
+            await engine.store.jobs.cancel(job.id)
+            await watch.hears_change("jobs")
+            assert read_events(watch.text)[-1].data["jobs"] == []
+
+
+async def test_a_preparation_that_is_cancelled_is_told_to_be_over(make_engine: MakeEngine) -> None:
+    asked = asyncio.Event()
+
+    class Stuck:
+        """A summariser that never ends by itself."""
+
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:  # noqa: ARG002
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    engine = await make_engine(summariser=Stuck())
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
+        place = await conversation(client)
+        async with watching(client, place) as watch:
+            while not asked.is_set():
+                await talk(client, place, LONG)
+            await watch.hears("compression_started")
+            preparing = engine.state(place.rpartition("/")[2]).task
+            assert preparing
+            preparing.cancel()
+            await watch.hears_change("jobs")
+        assert "compression_ended" not in watch.names
 
 
 async def test_what_another_replica_compresses_is_announced_here(make_engine: MakeEngine) -> None:

@@ -262,3 +262,15 @@ async def test_the_gateway_finds_only_ones_own(scene: Scene, path: str) -> None:
             f"{path}/count_tokens", json={k: body[k] for k in ("model", "messages")}
         )
         assert counted.json()["input_tokens"] > 0
+
+
+async def test_what_was_deleted_is_listed_to_its_owner_alone(scene: Scene) -> None:
+    """Planted: the trash listed whoever asks."""
+    id = scene.ids["conversation"]
+    await scene.ann.delete(f"/api/v1/conversations/{id}", params={"undo": 60})
+    found = {
+        name: (await client.get("/api/v1/conversations", params={"deleted": True})).json()["conversations"]
+        for name, client in (("ann", scene.ann), ("bob", scene.bob))
+    }
+    assert [one["id"] for one in found["ann"]] == [id]
+    assert found["bob"] == []

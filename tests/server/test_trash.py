@@ -29,6 +29,13 @@ async def test_a_deleted_conversation_is_out_of_sight_and_comes_back_when_asked(
         assert place.rpartition("/")[2] not in await titles(client, archived=archived)
     assert (await client.get("/api/v1/search", params={"q": "xylophone"})).json()["hits"] == []
     assert "xylophone" not in (await client.get("/api/v1/export")).text
+    waiting = {"deleted": True, "title": "TES"}
+    assert await titles(client, **waiting) == [place.rpartition("/")[2]]
+    assert (
+        await titles(client, **waiting | {"offset": 1})
+        == await titles(client, deleted=True, title="no")
+        == []
+    )
     back = await client.post(f"{place}/undelete")
     assert (back.status_code, back.json()["archived"]) == (200, False)
     assert set(await titles(client)) == {place.rpartition("/")[2], kept.rpartition("/")[2]}

@@ -45,8 +45,9 @@ def test_more_than_the_window_holds_is_divided_and_merged() -> None:
     assert narrative.text.count("- item") == 60
     assert narrative.usage == Usage(input=10 * len(provider.requests), output=len(provider.requests))
     assert all(_size(request) <= 2_600 - (request.max_output or 0) for request in provider.requests)
-    assert told[-1] == narrative.text
-    assert len(told) == len(provider.requests)
+    # The notes are on the way to the summary, not a part of it: it begins anew.
+    assert told[-2:] == ["", narrative.text]
+    assert len(told) == len(parts) + 2
 
 
 def _size(request: Request) -> int:
@@ -155,10 +156,13 @@ def test_a_bad_merge_is_tried_again_without_reading_everything_again() -> None:
         return note(request)
 
     provider = Answering(answer)
+    told: list[str] = []
     narrative = run(
         model(provider, window=2_600, max_output=700, second_look=True),
         SummaryJob(covered=history(60), cap=500),
+        told,
     )
+    assert [told.count(""), told[-2], told[-1][:10]] == [1, "", "## Context"]
     assert narrative.text.startswith("## Context")
     assert len([r for r in provider.requests if "part 1 of" in r.messages[0].text]) == 1
     assert "You check the draft" in provider.requests[-1].messages[0].text

@@ -38,6 +38,15 @@ def test_a_good_answer_is_the_narrative_and_says_where_it_comes_from() -> None:
     assert "".join(told) == GOOD
 
 
+def test_what_is_told_of_a_text_that_is_written_again_begins_anew() -> None:
+    """Planted: nothing told in between; whoever watched read the refused text and the good one as one."""
+    told: list[str] = []
+    run(model(ScriptedProvider([POEM, GOOD])), JOB, told)
+    assert told.count("") == 1
+    assert "".join(told[: told.index("")]) == POEM
+    assert "".join(told[told.index("") :]) == GOOD
+
+
 def test_an_answer_has_room_for_thinking_and_no_tools() -> None:
     provider = ScriptedProvider([GOOD, GOOD, GOOD])
     run(

@@ -282,9 +282,14 @@ def test_a_failure_tells_why_and_can_be_tried_again_or_left(
 
 
 def test_too_little_history_no_gain_and_uncounted_tokens_are_told_apart(
-    page: Page, octavo: Octavo, audit: Audit
+    page: Page, octavo: Octavo, audit: Audit, watch: Watch
 ) -> None:
+    watch.forgive("404")
     dialog = page.get_by_role("dialog", name=TITLE)
+    page.goto(f"/c/{octavo.conversation()}")
+    page.get_by_role("button", name=TITLE, exact=True).click()
+    expect(dialog.get_by_text("Nothing was said here yet.")).to_be_visible()
+    expect(dialog.get_by_role("alert")).to_have_count(0)
     one = octavo.conversation("u: Hello", "a: Good day")
     page.goto(f"/c/{one}")
     page.get_by_role("button", name=TITLE, exact=True).click()
@@ -364,6 +369,23 @@ def test_a_fold_prepared_in_the_background_is_seen_in_the_meter(
     upstream.release()
     expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
     expect(meter).not_to_contain_text("preparing")
+
+
+def test_an_answer_that_waits_for_a_fold_says_so(page: Page, octavo: Octavo, upstream: Upstream) -> None:
+    """Planted: the event left aside; the page said that it waits for the model."""
+    upstream.say = lambda body: SUMMARY + HOLD if asks_for_summary(body) else "An answer."
+    page.goto(f"/c/{talk(octavo, 12, 38)}")
+    field = page.get_by_label("Message", exact=True)
+    field.fill("Go on.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Context:")).to_contain_text("preparing a fold…")
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    field.fill(hosts(20, 60))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Waiting for the fold…")).to_be_visible()
+    upstream.release()
+    expect(page.get_by_text("An answer.")).to_have_count(2)
+    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
 
 
 def test_a_fold_that_could_not_be_prepared_is_told_and_nothing_is_lost(
@@ -481,17 +503,47 @@ def test_a_message_or_a_part_of_it_is_pinned_and_unpinned(page: Page, octavo: Oc
     assert octavo.get(f"conversations/{id}/pins")["pins"] == []
 
 
-def test_what_another_tab_undid_or_pinned_is_seen_on_coming_back(page: Page, octavo: Octavo) -> None:
+def test_a_summary_that_is_written_again_begins_anew_on_screen(
+    page: Page, octavo: Octavo, upstream: Upstream
+) -> None:
+    """Planted: the pieces of both added to each other."""
+    said = iter(["Roses are red, and this is a poem.", f"## Context\nHalf of it{HOLD}"])
+    upstream.say = lambda _: next(said)
+    begin(page, talk(octavo))
+    sofar = page.get_by_role("dialog", name="Summarizing…").get_by_role("group", name="The summary so far")
+    expect(sofar).to_contain_text("Half of it")
+    expect(sofar).not_to_contain_text("Roses")
+
+
+def test_a_fold_that_another_tab_gives_up_is_not_prepared_for_ever(
+    page: Page, octavo: Octavo, upstream: Upstream
+) -> None:
+    """Planted: `changed` heard, and what it says about compressions that run left aside."""
+    upstream.say = lambda _: f"## Context\nHalf of it{HOLD}"
     id = talk(octavo)
-    fold(octavo, id)
+    begin(page, id)
+    running = page.get_by_role("dialog", name="Summarizing…")
+    expect(running.get_by_text("Half of it")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(f"/c/{id}")
+    meter = other.get_by_role("button", name="Context:")
+    expect(meter).to_contain_text("preparing a fold…")
+    running.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("dialog", name="Cancelled")).to_be_visible()
+    expect(meter).to_contain_text("next fold in")
+
+
+def test_who_wants_no_news_of_folds_sees_them_all_the_same(page: Page, octavo: Octavo) -> None:
+    """Planted: the server keeps the event to itself; the page shows news that nobody wants."""
+    id = talk(octavo, 10, 60)
+    octavo.patch(f"conversations/{id}/settings", {"notifications": False})
     page.goto(f"/c/{id}")
+    meter = page.get_by_role("button", name="Context:")
+    expect(meter).to_contain_text(f"{octavo.get(f'conversations/{id}/usage')['reading']['tokens']:,} /")
+    octavo.post(f"conversations/{id}/context", {})
     expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
-    last = octavo.get(f"conversations/{id}/messages")["messages"][-1]
-    octavo.post(f"conversations/{id}/undo", {})
-    octavo.post(f"conversations/{id}/pins", {"message": last["id"]})
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_have_count(0)
-    expect(page.locator(f"[data-message='{last['id']}']").get_by_text("pinned", exact=True)).to_be_visible()
+    expect(meter).to_contain_text(f"{octavo.get(f'conversations/{id}/usage')['reading']['tokens']:,} /")
+    expect(page.get_by_role("region", name="Notifications").get_by_text("folded")).to_have_count(0)
 
 
 def test_hostile_summaries_and_lines_do_nothing(page: Page, octavo: Octavo) -> None:

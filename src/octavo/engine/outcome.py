@@ -129,7 +129,7 @@ class CompressionStarted:
 
 @dataclass(frozen=True, slots=True)
 class SummaryText:
-    """A piece of the summary as it is written."""
+    """A piece of the summary as it is written; an empty one says that it begins anew."""
 
     text: str
 

@@ -1,7 +1,8 @@
-"""A conversation's own stream: background preparation, automatic compressions, turns that begin and end.
+"""A conversation's own stream: background preparation, compressions, turns that begin and end, and what else changed.
 
-What happens in this process is heard at once; what another replica does is found in the database, by one question
-for all conversations that anybody watches. A snapshot is announced once, whoever noticed it first.
+What the engine does in this process is heard at once. Everything else is found in the database by looking at all
+conversations that anybody watches, now and then and whenever this server was asked to change something: so one event,
+`changed`, tells of every change, whoever made it. A snapshot is announced once, whoever noticed it first.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from octavo.core.fields import JsonObject
 from octavo.core.receipt import Receipt
 from octavo.core.snapshot import Snapshot
-from octavo.engine.outcome import Compressed, CompressionEnded, Event
-from octavo.errors import StoreError
+from octavo.engine.engine import Engine
+from octavo.engine.outcome import Compressed, CompressionEnded, CompressionStarted, Event, Preparing
+from octavo.errors import OctavoError
 from octavo.server.events import NOTIFIED, describe
 from octavo.server.show import show_snapshot
+from octavo.server.standing import Standing, read_standings, with_jobs
 from octavo.server.stream import Feed
-from octavo.store.store import Store
+from octavo.server.trash import Trash
 
 log = logging.getLogger("octavo.server")
 
@@ -29,6 +32,12 @@ CAPACITY = 256
 """Events of a channel that can still be read by somebody who was away."""
 LOOK_SECONDS = 2.0
 """How often other replicas' work is looked for; compressions take longer than that."""
+REST_SECONDS = 0.1
+"""Between two looks at least, however much happens here."""
+REST_SHARE = 9
+"""Times as long as a look took, nothing is looked for: with very many watchers it takes a tenth of the time."""
+GONE: JsonObject = {"tip": None, "jobs": [], "deleted": True}
+"""How a conversation stands that is not there."""
 OVERLAP_SECONDS = 60
 """How far back a look reaches: clocks of replicas differ, and a snapshot's id is made before it is stored."""
 ANNOUNCED = 10_000
@@ -38,11 +47,16 @@ ANNOUNCED = 10_000
 class Channels:
     """The streams of all conversations that somebody watches."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, engine: Engine, trash: Trash) -> None:
+        self._engine, self._store, self._trash = engine, engine.store, trash
         self._feeds: dict[str, Feed] = {}
         self._watchers: dict[str, int] = {}
+        self._standings: dict[str, Standing] = {}
+        """How each conversation that is watched stood at the last look."""
+        self._busy: set[str] = set()
+        """Conversations whose watchers were told of a compression and not of its end."""
         self._announced: OrderedDict[str, None] = OrderedDict()
+        self._nudged = asyncio.Event()
 
     def tell(self, conversation: str, name: str, data: JsonObject) -> None:
         """Tell those who watch a conversation."""
@@ -53,10 +67,18 @@ class Channels:
         """Pass on what the engine tells, as far as it is news to people."""
         if not isinstance(event, NOTIFIED):
             return
-        made = event.outcome if isinstance(event, CompressionEnded) else None
-        if isinstance(made, Compressed) and not self._first(made.snapshot.id):
-            return
+        match event:
+            case CompressionEnded(Compressed(snapshot=made)) if not self._first(made.id):
+                return
+            case Preparing() | CompressionStarted() if conversation in self._feeds:
+                self._busy.add(conversation)
+            case CompressionEnded():
+                self._busy.discard(conversation)
         self.tell(conversation, *describe(event))
+
+    def nudge(self) -> None:
+        """Look soon: something may have changed."""
+        self._nudged.set()
 
     def _first(self, snapshot: str) -> bool:
         """Tell whether a snapshot was not announced before; from now on it was."""
@@ -84,6 +106,8 @@ class Channels:
         self._watchers[conversation] = self._watchers.get(conversation, 0) + 1
         try:
             start = after or feed.count
+            if conversation not in self._standings:
+                self._standings |= await read_standings(self._engine, self._trash, [conversation])
             yield [await first()]
             async with aclosing(feed.frames(start, ping)) as pieces:
                 async for frames in pieces:
@@ -92,23 +116,70 @@ class Channels:
             self._watchers[conversation] -= 1
             if not self._watchers[conversation]:
                 del self._watchers[conversation], self._feeds[conversation]
+                self._standings.pop(conversation, None)
+                self._busy.discard(conversation)
+
+    async def stand(self, conversation: str) -> JsonObject:
+        """Tell how a conversation stands now, to somebody who begins to watch."""
+        found = await read_standings(self._engine, self._trash, [conversation])
+        if conversation not in found:
+            return GONE
+        standing = await with_jobs(self._engine, conversation, found[conversation])
+        if standing.jobs:
+            self._busy.add(conversation)
+        return standing.told()
 
     async def look(self) -> None:
-        """Announce what other replicas have done."""
+        """Announce what has changed, here or elsewhere."""
         if not self._feeds:
             return
-        for conversation, snapshot in await self._store.snapshots.newer(list(self._feeds), _since()):
+        watched = list(self._feeds)
+        for conversation, snapshot in await self._store.snapshots.newer(watched, _since()):
             if snapshot.state == "active" and self._first(snapshot.id):
                 self.tell(conversation, "compression_ended", _made_elsewhere(snapshot))
+        found = await read_standings(self._engine, self._trash, watched)
+        for conversation in watched:
+            if (now := found.get(conversation)) is None:
+                self._bury(conversation)
+            else:
+                await self._compare(conversation, now)
+
+    async def _compare(self, conversation: str, now: Standing) -> None:
+        """Tell what is not as it was at the last look."""
+        if conversation not in self._feeds:
+            return
+        what = now.changes(self._standings.get(conversation, now))
+        self._standings[conversation] = now
+        if conversation in self._busy:
+            now = await with_jobs(self._engine, conversation, now)
+            # What this process is at begins before there is a job, and ends after.
+            if not now.jobs and not self._engine.is_compressing(conversation):
+                # It was stopped, or its worker died: nobody told its end.
+                self._busy.discard(conversation)
+                what.append("jobs")
+        if what:
+            self.tell(conversation, "changed", {"what": what, **now.told()})
+
+    def _bury(self, conversation: str) -> None:
+        """Tell that a conversation is gone for good; who comes back learns that it does not exist."""
+        feed = self._feeds.get(conversation)
+        if feed and not feed.ended:
+            feed.put("changed", {"what": ["deleted"], **GONE})
+            feed.end()
 
     async def run(self) -> None:
         """Look for news as long as the server runs."""
+        loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._nudged.wait(), LOOK_SECONDS)
+            self._nudged.clear()
+            began = loop.time()
             try:
                 await self.look()
-            except StoreError as error:
+            except OctavoError as error:
                 log.warning("cannot look for news: %s", error)
+            await asyncio.sleep(max(REST_SECONDS, REST_SHARE * (loop.time() - began)))
 
     def close(self) -> None:
         """End all streams; clients come back to another replica."""

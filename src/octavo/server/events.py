@@ -24,6 +24,7 @@ from octavo.engine.outcome import (
     Skipped,
     Stored,
     SummaryText,
+    Waiting,
 )
 from octavo.server.errors import Trouble, hint_of, snake
 from octavo.server.show import show_node, show_reply, show_snapshot, show_usage
@@ -43,6 +44,8 @@ def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, o
                 "messages": event.messages,
                 "tokens": event.tokens,
             }
+        case SummaryText(""):
+            return "summary_restarted", {}
         case SummaryText():
             return "summary_text", {"text": event.text}
         case CompressionEnded():
@@ -67,6 +70,8 @@ def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, o
             return "failed", _failed(event)
         case Preparing():
             return "preparing", {"urgency": event.urgency}
+        case Waiting():
+            return "waiting", {}
     assert_never(event)
 
 

@@ -65,6 +65,8 @@ class Gate:
         finally:
             if account:
                 hub.meters.leave(account)
+            if visit.method not in READING:
+                hub.channels.nudge()
             visit.record()
 
     async def _check(self, visit: Visit, hub: Hub) -> str:

@@ -55,7 +55,7 @@ class Hub:
         self.tasks = Tasks(limits.keep_seconds)
         self.stops = Stops(engine.store, self.tasks)
         self.trash = Trash(engine.store)
-        self.channels = Channels(engine.store)
+        self.channels = Channels(engine, self.trash)
         self.registry = Registry(engine.store, engine.models)
         self.telemetry = telemetry or open_telemetry()
         self.memory = Memory()

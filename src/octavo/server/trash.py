@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from octavo.core.fields import Json
 from octavo.errors import NotFound, UsageError
 from octavo.store.store import Store
+from octavo.store.values import Conversation
 
 TRASH = "trash:"
 
@@ -56,6 +57,11 @@ class Trash:
     async def ids(self) -> frozenset[str]:
         """Tell which conversations are out of sight."""
         return frozenset(await self._store.notes(TRASH))
+
+    async def of_owner(self, owner: str) -> list[Conversation]:
+        """List what an owner can bring back, the last changed first."""
+        ids = sorted(await self.ids())
+        return [*await self._store.conversations(owner=owner, archived=None, limit=len(ids), ids=ids)]
 
     async def empty(self) -> list[str]:
         """Delete what has waited long enough; gives what is gone."""

@@ -201,10 +201,13 @@ async def conversations(
     title: str,
     limit: int,
     offset: int,
+    ids: Sequence[str] | None,
 ) -> tuple[Conversation, ...]:
     """List conversations, the last changed first."""
     c = conversation
     query = sa.select(c).order_by(c.c.updated.desc(), c.c.id.desc()).limit(limit).offset(offset)
+    if ids is not None:
+        query = query.where(c.c.id.in_([plain_id(id) for id in ids]))
     if owner is not None:
         query = query.where(c.c.owner == owner)
     if archived is not None:

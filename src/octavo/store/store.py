@@ -105,11 +105,12 @@ class Store:
         title: str = "",
         limit: int = 100,
         offset: int = 0,
+        ids: Sequence[str] | None = None,
     ) -> tuple[Conversation, ...]:
         """List conversations, the last changed first; `title` is a part of the title, None means any."""
         return await self._database.read(
             lambda c: reading.conversations(
-                c, owner=owner, archived=archived, title=title, limit=limit, offset=offset
+                c, owner=owner, archived=archived, title=title, limit=limit, offset=offset, ids=ids
             )
         )
 

@@ -29,6 +29,7 @@ export interface Listing {
   archived: boolean;
   limit: number;
   offset: number;
+  deleted?: boolean;
 }
 
 export const listConversations = (query: Listing, signal?: AbortSignal) =>
@@ -40,8 +41,10 @@ export const changeConversation = (
   id: string,
   change: { title?: string; archived?: boolean; tip?: string },
 ) => request<Conversation>("PATCH", chat(id), { body: change });
-export const deleteConversation = (id: string, keepalive = false) =>
-  request<void>("DELETE", chat(id), { keepalive });
+/** With `undo`, it is out of sight at once and gone after so many seconds. */
+export const deleteConversation = (id: string, undo: number) =>
+  request<void>("DELETE", chat(id), { query: { undo }, keepalive: true });
+export const undeleteConversation = (id: string) => request<Conversation>("POST", `${chat(id)}/undelete`);
 
 export const listMessages = (id: string, query: { before?: string; limit: number }) =>
   request<MessagePage>("GET", `${chat(id)}/messages`, { query });

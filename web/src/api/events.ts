@@ -47,6 +47,7 @@ export type TaskEvent =
   | { event: "stored"; data: { message: StoredMessage } }
   | { event: "compression_started"; data: { urgency: string; messages: number; tokens: number } }
   | { event: "summary_text"; data: { text: string } }
+  | { event: "summary_restarted"; data: Record<string, never> }
   | { event: "compression_ended"; data: Outcome }
   | { event: "repaired"; data: { repairs: { fix: string; index: number; detail: string }[] } }
   | { event: "shrunk"; data: { notes: string[]; before: number; after: number } }
@@ -55,12 +56,26 @@ export type TaskEvent =
   | { event: "answered"; data: { message: StoredMessage; reply: ReplyTold | null } }
   | { event: "failed"; data: Failure }
   | { event: "preparing"; data: { urgency: string } }
+  | { event: "waiting"; data: Record<string, never> }
   | { event: "cancelled"; data: Record<string, never> }
   | { event: "done"; data: { status: TaskStatus } };
 
+/** How a conversation stands. */
+export interface Standing {
+  tip: string | null;
+  /** Compressions that run. */
+  jobs: string[];
+  deleted: boolean;
+}
+
+/** What can change; `context`: a snapshot, its undoing, a pin, a deleted message. */
+export type What = keyof Standing | "messages" | "context" | "title" | "archived" | "settings";
+export type Change = Standing & { what: What[] };
+
 /** Events of a conversation's channel; `state` comes first after every connection. */
 export type ChannelEvent =
-  | { event: "state"; data: { snapshot: string | null; turns: string[]; jobs: string[]; tip: string | null } }
+  | { event: "state"; data: Standing & { snapshot: string | null; turns: string[] } }
+  | { event: "changed"; data: Change }
   | { event: "turn_started"; data: { turn: string } }
   | { event: "turn_ended"; data: { turn: string; status: TaskStatus } }
   | { event: "preparing"; data: { urgency: string } }

@@ -35,8 +35,8 @@ export interface ConversationList {
   query: string;
   archived: boolean;
   status: "loading" | "ready" | "failed";
-  /** Deleted, but still to be undone: not shown, not yet gone. */
-  hidden: readonly string[];
+  /** Deleted, but not yet gone; shown with the archived ones. */
+  deleted: Conversation[];
 }
 
 /** An answer in the making. */
@@ -52,7 +52,7 @@ export interface Turn {
 
 export interface Chat {
   id: string;
-  status: "loading" | "ready" | "missing";
+  status: "loading" | "ready" | "deleted" | "missing";
   info: Conversation | null;
   messages: ShownMessage[];
   /** With it older messages are asked for; null when the first is on screen. */
@@ -83,8 +83,6 @@ export interface Toast {
   text: string;
   detail?: string;
   action?: { label: string; run: () => void };
-  /** Called when it goes away without its action having been used. */
-  ended?: () => void;
 }
 
 export type SettingsTab = "conversation" | "model" | "everything" | "cards" | "keys" | "appearance";
@@ -136,10 +134,9 @@ export type Action =
   | { type: "draft/changed"; key: string; text: string }
   | { type: "draft/extras"; key: string; extras: Extras }
   | { type: "conversations/asked"; query: string; archived: boolean }
-  | { type: "conversations/loaded"; items: Conversation[]; more: boolean; append: boolean }
+  | { type: "conversations/loaded"; items: Conversation[]; more: boolean; append: boolean; deleted: Conversation[] }
   | { type: "conversations/failed" }
   | { type: "conversations/changed"; conversation: Conversation }
-  | { type: "conversations/hidden"; id: string; hidden: boolean }
   | { type: "conversations/removed"; id: string }
   | FoldAction
   | ChatAction;
@@ -171,7 +168,7 @@ export const INITIAL: State = {
   route: { name: "home" },
   online: true,
   sidebar: false,
-  conversations: { items: [], more: false, query: "", archived: false, status: "loading", hidden: [] },
+  conversations: { items: [], more: false, query: "", archived: false, status: "loading", deleted: [] },
   models: null,
   chosen: null,
   chat: null,

@@ -28,10 +28,18 @@ async def list_conversations(
     *,
     title: Annotated[str, Query(max_length=500, description="A part of the title.")] = "",
     archived: bool | None = False,
+    deleted: Annotated[
+        bool, Query(description="Those that wait to be deleted, and can be brought back.")
+    ] = False,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
 ) -> Response:
     """List your conversations, the last changed first."""
+    if deleted:
+        waiting = await hub.trash.of_owner(caller.owner)
+        fit = [one for one in waiting if title.casefold() in one.title.casefold()]
+        shown = [show_conversation(one) for one in fit[offset : offset + limit]]
+        return reply(s.Conversations(conversations=shown, more=len(fit) > offset + limit))
     found = await hub.engine.store.conversations(
         owner=caller.owner, archived=archived, title=title, limit=limit + 1, offset=offset
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 from fastapi import Depends, Path
@@ -31,8 +31,6 @@ from octavo.store.ids import made_at, new_id
 
 routes = router("turns and compressions", "/conversations/{conversation}")
 
-ALWAYS = (b"\nevent: turn_", b"\nevent: state\n")
-"""Events that are no notifications: they are told whatever the settings say."""
 LOOK_SECONDS = 1.0
 """Between two looks for an answer that another process is making."""
 
@@ -268,22 +266,22 @@ async def follow_compression(task: TaskId, after: ResumePoint, chat: TheChat, hu
 
 @routes.get("/events", response_model=None, responses=FOLLOWED)
 async def follow_conversation(after: ResumePoint, chat: TheChat, hub: TheHub) -> Response:
-    """Follow what happens to a conversation: background preparation, compressions, turns."""
+    """Follow what happens to a conversation: turns, compressions, and whatever else changes, whoever changes it."""
     hub.check_open()
     await hub.channels.open(chat.id)
     return event_stream(_watch(hub, chat, after))
 
 
 async def _state(hub: Hub, chat: Chat) -> JsonObject:
-    """Tell how a conversation stands."""
-    serving = await chat.serving()
+    """Tell how a conversation stands; it may have been deleted since somebody asked to follow it."""
+    serving = None
+    with suppress(NotFound):
+        serving = await chat.serving()
     running = [work.id for work in hub.tasks.of(chat.id, "turn") if work.status == "running"]
-    jobs = [job.id for job in await hub.engine.store.jobs.of_conversation(chat.id) if job.status == "running"]
     return {
         "snapshot": serving.id if serving else None,
         "turns": [*running],
-        "jobs": [*jobs],
-        "tip": await chat.tip(),
+        **await hub.channels.stand(chat.id),
     }
 
 
@@ -297,12 +295,6 @@ async def _watch(hub: Hub, chat: Chat, after: int) -> AsyncIterator[bytes]:
     silence = min(limits.ping_seconds, limits.stream_seconds)
     async with aclosing(hub.channels.watch(chat.id, after, silence, first)) as pieces:
         async for frames in pieces:
-            always = [f for f in frames if f is PING or any(name in f for name in ALWAYS)]
-            yield b"".join(frames if len(always) == len(frames) or await _wanted(chat) else always)
+            yield b"".join(frames)
             if asyncio.get_running_loop().time() >= until:
                 return
-
-
-async def _wanted(chat: Chat) -> bool:
-    """Tell whether people want to be told of compressions (FR-1.6)."""
-    return (await chat.settings()).get("notifications") is not False

@@ -1,7 +1,7 @@
 /** The open conversation: load it, follow its channel, keep what is shown true. */
 
 import * as api from "../../api/client";
-import type { ChannelEvent, Outcome } from "../../api/events";
+import type { Change, ChannelEvent, Outcome } from "../../api/events";
 import { Problem } from "../../api/problem";
 import { follow } from "../../api/sse";
 import { count, plural } from "../../lib/format";
@@ -22,20 +22,31 @@ export function closeChat(): void {
   unfollow();
 }
 
+/** Whether what happens to the open conversation is heard: not after it was left for another page. */
+export const isListening = (): boolean => !channel.signal.aborted;
+
 export async function openConversation(id: string): Promise<void> {
   closeChat();
   channel = new AbortController();
   const info = state().conversations.items.find((one) => one.id === id) ?? null;
   dispatch({ type: "chat/opened", id, info });
   try {
-    await Promise.all([loadInfo(id), loadMessages(id), loadMeter(id), loadSettings(id), loadPins(id)]);
+    await loadAll(id);
   } catch (error) {
-    if (error instanceof Problem && (error.status === 404 || error.status === 422))
-      dispatch({ type: "chat/missing", id });
-    else report(error);
+    tellTrouble(id, error);
     if (!(error instanceof Problem && error.offline)) return;
   }
   void listen(id, channel.signal);
+}
+
+const loadAll = (id: string): Promise<unknown> =>
+  Promise.all([loadInfo(id), loadMessages(id), loadMeter(id), loadSettings(id), loadPins(id)]);
+
+function tellTrouble(id: string, error: unknown): void {
+  if (error instanceof Problem && (error.status === 404 || error.status === 422)) {
+    dispatch({ type: "chat/missing", id });
+    dispatch({ type: "conversations/removed", id });
+  } else report(error);
 }
 
 async function loadInfo(id: string): Promise<void> {
@@ -54,25 +65,39 @@ async function loadSettings(id: string): Promise<void> {
 
 /** The meter and the snapshots. Without a model there is no meter: that is no error. */
 export async function loadMeter(id: string): Promise<void> {
-  const snapshots = api.listSnapshots(id).then((found) =>
-    dispatch({ type: "chat/snapshots", id, snapshots: found }),
-  );
+  const listed = api.listSnapshots(id).then((snapshots) => dispatch({ type: "chat/snapshots", id, snapshots }));
+  // Together: where both fail, neither is left without anybody who hears of it.
+  await Promise.all([listed, loadUsage(id)]);
+}
+
+async function loadUsage(id: string): Promise<void> {
   try {
     dispatch({ type: "chat/usage", id, usage: await api.readUsage(id) });
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 409) throw error;
     dispatch({ type: "chat/usage", id, usage: null });
   }
-  await snapshots;
 }
 
-/** Look again at everything that a turn, a compression or another tab may have changed. */
-export async function refresh(id: string): Promise<void> {
-  try {
-    await Promise.all([loadInfo(id), loadMessages(id), loadMeter(id)]);
-  } catch (error) {
-    report(error);
-  }
+let looking: Promise<void> = Promise.resolve();
+let next: { id: string; done: Promise<void> } | null = null;
+
+/**
+ * Look again at everything that a turn, a compression or another tab may have changed.
+ *
+ * One look after the other, so that an answer that comes late never takes the place of a newer one; who asks while one
+ * waits to begin shares it.
+ */
+export function refresh(id: string): Promise<void> {
+  if (next?.id === id) return next.done;
+  const begin = () => {
+    if (next === mine) next = null;
+    return loadAll(id).then(() => undefined, (error: unknown) => tellTrouble(id, error));
+  };
+  const mine = { id, done: looking.then(begin) };
+  next = mine;
+  looking = mine.done;
+  return mine.done;
 }
 
 export async function loadOlder(): Promise<void> {
@@ -98,28 +123,35 @@ export async function loadWhole(id: string, message: string): Promise<void> {
 }
 
 async function listen(id: string, signal: AbortSignal): Promise<void> {
+  let heard = 0;
   try {
     await follow(api.conversationEvents(id), {
       signal,
       connected: (online) => dispatch({ type: "connection/changed", online }),
-      heard: (told) => hear(id, { event: told.event, data: told.data } as ChannelEvent),
+      heard: (told) => hear(id, { event: told.event, data: told.data } as ChannelEvent, (heard += 1) > 1),
     });
   } catch (error) {
-    if (!signal.aborted) report(error);
+    if (!signal.aborted) tellTrouble(id, error);
   }
 }
 
-function hear(id: string, told: ChannelEvent): void {
+/** `again`: this is not the first that is heard, so that a `state` comes after a lost connection. */
+function hear(id: string, told: ChannelEvent, again: boolean): void {
   const background = state().chat?.preparing === true && !state().foldings[id];
   dispatch({ type: "chat/heard", id, told });
   switch (told.event) {
     case "state": {
       if (told.data.jobs.length > 0) void resumeCompression(id);
-      const turn = told.data.turns.at(-1);
-      if (turn) followTurn(id, turn);
-      else if (told.data.tip !== (state().chat?.messages.at(-1)?.id ?? null)) void refresh(id);
+      const { turns, tip, deleted } = told.data;
+      const turn = turns.at(-1);
+      if (deleted) dispatch({ type: "conversations/removed", id });
+      else if (turn) followTurn(id, turn);
+      if (!deleted && (again || (!turn && tip !== (state().chat?.messages.at(-1)?.id ?? null)))) void refresh(id);
       return;
     }
+    case "changed":
+      change(id, told.data);
+      return;
     case "turn_started":
       followTurn(id, told.data.turn);
       return;
@@ -130,8 +162,21 @@ function hear(id: string, told: ChannelEvent): void {
   }
 }
 
-/** Automatic compressions are told in passing; the timeline shows the rest. */
+function change(id: string, { what, tip, deleted }: Change): void {
+  const { chat } = state();
+  if (deleted) {
+    dispatch({ type: "conversations/removed", id });
+    return;
+  }
+  // What one says oneself is told by the turn's own events.
+  const known = chat && (chat.turn || chat.pending !== null || tip === chat.messages.at(-1)?.id);
+  if (known && what.includes("tip") && what.every((one) => one === "tip" || one === "messages")) return;
+  void refresh(id);
+}
+
+/** Automatic compressions are told in passing, unless that is not wanted; the timeline shows the rest. */
 function tellOutcome(id: string, outcome: Outcome, background: boolean): void {
+  if (state().chat?.settings?.effective["notifications"] === false) return;
   if (outcome.outcome === "failed" && background)
     toast({ tone: "info", text: "A fold could not be prepared; it is tried again later", detail: outcome.error });
   if (outcome.outcome !== "compressed" || outcome.urgency === "manual") return;

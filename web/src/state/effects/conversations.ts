@@ -8,6 +8,10 @@ import { report, toast } from "./toast";
 
 const PAGE = 60;
 /** Conversations asked for at a time: more than a tall screen shows. */
+const MOST = 1_000;
+/** As many as the server gives at a time. */
+const UNDO_SECONDS = 24 * 3_600;
+/** A day: long enough to notice that it was the wrong one. */
 
 let asking = new AbortController();
 
@@ -16,15 +20,27 @@ export async function loadConversations(query: string, archived: boolean, append
   asking = new AbortController();
   const { signal } = asking;
   if (!append) dispatch({ type: "conversations/asked", query, archived });
-  const offset = append ? state().conversations.items.length : 0;
+  const shown = state().conversations.items.length;
+  const title = query.trim();
+  const [offset, limit] = append ? [shown, PAGE] : [0, Math.min(MOST, Math.max(PAGE, shown))];
   try {
-    const found = await api.listConversations({ title: query.trim(), archived, limit: PAGE, offset }, signal);
-    dispatch({ type: "conversations/loaded", items: found.conversations, more: found.more, append });
+    const [found, waiting] = await Promise.all([
+      api.listConversations({ title, archived, limit, offset }, signal),
+      archived ? api.listConversations({ title, archived, limit: PAGE, offset: 0, deleted: true }, signal) : null,
+    ]);
+    const deleted = waiting?.conversations ?? [];
+    dispatch({ type: "conversations/loaded", items: found.conversations, more: found.more, append, deleted });
   } catch (error) {
     if (signal.aborted) return;
     dispatch({ type: "conversations/failed" });
     report(error);
   }
+}
+
+/** What another tab did to other conversations is told by no event. */
+export function reloadConversations(): Promise<void> {
+  const { query, archived } = state().conversations;
+  return loadConversations(query, archived);
 }
 
 export async function renameConversation(conversation: Conversation, title: string): Promise<void> {
@@ -52,33 +68,41 @@ async function change(id: string, what: { title?: string; archived?: boolean }):
   }
 }
 
-/** Hide it at once; delete it when the offer to undo has gone. */
-export function deleteConversation(conversation: Conversation): void {
+/** Out of sight at once; the server deletes it in a while, also when this page is gone by then. */
+export async function deleteConversation(conversation: Conversation): Promise<void> {
   const { id } = conversation;
-  dispatch({ type: "conversations/hidden", id, hidden: true });
-  if (state().chat?.id === id) go({ name: "home" });
+  if (!(await remove(id, UNDO_SECONDS))) return;
+  const { route } = state();
+  if (route.name === "chat" && route.id === id) go({ name: "home" });
   toast({
     tone: "info",
     text: "Deleted",
     detail: titleOf(conversation),
-    action: { label: "Undo", run: () => dispatch({ type: "conversations/hidden", id, hidden: false }) },
-    ended: () => void reallyDelete(id),
+    action: { label: "Undo", run: () => void bringBack(id) },
   });
 }
 
-async function reallyDelete(id: string): Promise<void> {
+export const deleteForGood = (id: string): Promise<boolean> => remove(id, 0);
+
+async function remove(id: string, undo: number): Promise<boolean> {
   try {
-    await api.deleteConversation(id);
+    await api.deleteConversation(id, undo);
     dispatch({ type: "conversations/removed", id });
+    if (state().conversations.archived) void reloadConversations();
+    return true;
   } catch (error) {
-    dispatch({ type: "conversations/hidden", id, hidden: false });
     report(error);
+    return false;
   }
 }
 
-/** The page goes away: what was deleted is deleted now, since nobody can undo it any more. */
-export function deleteHidden(): void {
-  for (const id of state().conversations.hidden) void api.deleteConversation(id, true).catch(() => undefined);
+export async function bringBack(id: string): Promise<void> {
+  try {
+    dispatch({ type: "conversations/changed", conversation: await api.undeleteConversation(id) });
+    if (state().conversations.archived) void reloadConversations();
+  } catch (error) {
+    report(error);
+  }
 }
 
 export function titleOf(conversation: Conversation | null): string {

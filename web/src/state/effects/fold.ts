@@ -106,10 +106,11 @@ function fail(id: string, error: unknown): void {
 }
 
 async function conclude(id: string): Promise<void> {
-  const outcome = state().foldings[id]?.outcome;
+  const { dialog, foldings } = state();
+  const outcome = foldings[id]?.outcome;
   if (outcome?.outcome === "compressed") await readSnapshot(id, outcome.snapshot.id);
   if (state().chat?.id === id) await refresh(id);
-  const { dialog } = state();
+  // Whoever has the dialog open sees it there.
   if (dialog?.kind === "compress" && dialog.id === id) return;
   if (outcome?.outcome === "compressed")
     toast({

@@ -38,7 +38,8 @@ async function climb(id: string, message: string, depth: number): Promise<boolea
   }
 }
 
-function untilReady(id: string): Promise<void> {
+/** Wait until a conversation that was just opened is there. */
+export function untilReady(id: string): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
       const chat = state().chat;

@@ -2,7 +2,7 @@
 
 import { dispatch, state } from "../store";
 import type { Route } from "../types";
-import { closeChat, openConversation } from "./chat";
+import { closeChat, isListening, openConversation } from "./chat";
 
 export function readRoute(path: string): Route {
   const found = /^\/c\/([0-9a-f]{32})$/.exec(path);
@@ -23,5 +23,5 @@ export function go(route: Route, how: "push" | "replace" = "push"): void {
 export function show(route: Route): void {
   dispatch({ type: "route/changed", route });
   if (route.name === "home") closeChat();
-  else if (state().chat?.id !== route.id) void openConversation(route.id);
+  else if (state().chat?.id !== route.id || !isListening()) void openConversation(route.id);
 }

@@ -8,8 +8,7 @@ import type { SnapshotRead } from "../fold";
 import { dispatch, state } from "../store";
 import { servingOf, snapshotKey } from "../timeline";
 import { refresh } from "./chat";
-import { loadPins } from "./pins";
-import { reveal } from "./reveal";
+import { reveal, untilReady } from "./reveal";
 import { go } from "./route";
 import { report, toast } from "./toast";
 
@@ -28,14 +27,6 @@ export async function readSnapshot(id: string, snapshot: string): Promise<Snapsh
   }
 }
 
-/** Back in sight: what was undone or pinned in another tab meanwhile is not told by any event. */
-export function lookAgain(): void {
-  const { chat } = state();
-  if (document.visibilityState !== "visible" || chat?.status !== "ready" || chat.turn) return;
-  void refresh(chat.id);
-  void loadPins(chat.id).catch(report);
-}
-
 /** Open or close the divider; it is read first, so that it opens to its full size at once. */
 export async function toggleFold(id: string, snapshot: string, open: boolean): Promise<void> {
   if (open) await readSnapshot(id, snapshot);
@@ -46,11 +37,18 @@ export function showOriginals(id: string, shown: boolean): void {
   dispatch({ type: "chat/originalsShown", id, shown });
 }
 
+function servingNow(id: string): Snapshot | undefined {
+  const { chat } = state();
+  return chat?.id === id ? servingOf(chat) : undefined;
+}
+
 /** Open the divider, wherever it is. */
 export async function showFold(id: string): Promise<void> {
   go({ name: "chat", id });
-  const chat = state().chat;
-  const serving = chat?.id === id ? servingOf(chat) : undefined;
+  await untilReady(id);
+  // What was just made may not be listed yet.
+  if (!servingNow(id)) await refresh(id);
+  const serving = servingNow(id);
   if (!serving) return;
   await toggleFold(id, serving.id, true);
   await reveal(id, serving.cutoff, serving.cutoff_depth);

@@ -1,15 +1,23 @@
-/** What happens when the page opens, and when it goes away. */
+/** What happens when the page opens, and when somebody comes back to it. */
 
-import { deleteHidden, loadConversations } from "./conversations";
+import { state } from "../store";
+import { refresh } from "./chat";
+import { loadConversations, reloadConversations } from "./conversations";
 import { loadModels } from "./models";
 import { readRoute, show } from "./route";
-import { lookAgain } from "./snapshots";
 
 export function start(): void {
   addEventListener("popstate", () => show(readRoute(location.pathname)));
-  addEventListener("pagehide", deleteHidden);
   document.addEventListener("visibilitychange", lookAgain);
   show(readRoute(location.pathname));
   void loadModels();
   void loadConversations("", false);
+}
+
+/** Back in sight. A browser may have put the page, and what it listens to, to sleep. */
+function lookAgain(): void {
+  const { chat } = state();
+  if (document.visibilityState !== "visible") return;
+  void reloadConversations();
+  if (chat?.status === "ready" && !chat.turn) void refresh(chat.id);
 }

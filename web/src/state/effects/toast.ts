@@ -12,11 +12,7 @@ export function toast(news: Omit<Toast, "id">): number {
   return last;
 }
 
-export function dismiss(id: number): void {
-  const found = state().toasts.find((one) => one.id === id);
-  dispatch({ type: "toast/removed", id });
-  found?.ended?.();
-}
+export const dismiss = (id: number): void => dispatch({ type: "toast/removed", id });
 
 export function act(id: number): void {
   const found = state().toasts.find((one) => one.id === id);

@@ -103,6 +103,7 @@ export async function regenerate(answer: ShownMessage): Promise<void> {
 
 export async function stop(): Promise<void> {
   const chat = state().chat;
+  if (chat?.target) dispatch({ type: "chat/target", id: chat.id, message: null });
   if (!chat?.turn || chat.turn.stopping) return;
   dispatch({ type: "turn/stopping", id: chat.id });
   try {

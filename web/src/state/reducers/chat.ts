@@ -51,7 +51,7 @@ export function reduceChat(chat: Chat, action: ChatAction): Chat {
       return { ...chat, messages: place(chat.messages, action.message) };
     case "chat/rewound": {
       const at = chat.messages.findIndex((one) => one.id === action.to);
-      return { ...chat, messages: chat.messages.slice(0, at + 1), failure: null, end: action.to };
+      return { ...chat, messages: chat.messages.slice(0, at + 1), failure: null, end: action.to, target: null };
     }
     case "chat/usage":
       return { ...chat, usage: action.usage };
@@ -60,7 +60,7 @@ export function reduceChat(chat: Chat, action: ChatAction): Chat {
     case "chat/snapshots":
       return { ...chat, snapshots: action.snapshots };
     case "chat/sent":
-      return { ...chat, pending: action.text, failure: null };
+      return { ...chat, pending: action.text, failure: null, target: null };
     case "chat/failed":
       return { ...chat, failure: action.trouble, pending: null, ...NO_END };
     case "chat/editing":
@@ -88,7 +88,14 @@ export function reduceChat(chat: Chat, action: ChatAction): Chat {
 function hear(chat: Chat, told: ChannelEvent): Chat {
   switch (told.event) {
     case "state":
-      return { ...chat, preparing: told.data.jobs.length > 0 };
+    case "changed": {
+      const { jobs, deleted } = told.data;
+      const status = deleted ? "deleted" : chat.status === "deleted" ? "ready" : chat.status;
+      const sure = told.event === "state" || told.data.what.includes("jobs");
+      return { ...chat, status, preparing: sure ? jobs.length > 0 : chat.preparing };
+    }
+    case "compression_started":
+      return told.data.urgency === "soft" ? { ...chat, preparing: true } : chat;
     case "preparing":
       return { ...chat, preparing: true };
     case "compression_ended":
@@ -108,9 +115,9 @@ function tell(chat: Chat, told: TaskEvent): Chat {
     case "answered":
       return { ...chat, ...NO_END, turn: null, messages: place(chat.messages, told.data.message) };
     case "failed": {
-      const { message, retryable, partial } = told.data;
+      const { message, hint = "", retryable, partial } = told.data;
       const messages = partial ? place(chat.messages, partial) : chat.messages;
-      return { ...chat, ...NO_END, turn: null, pending: null, messages, failure: { message, hint: "", retryable } };
+      return { ...chat, ...NO_END, turn: null, pending: null, messages, failure: { message, hint, retryable } };
     }
     case "done":
       return { ...chat, ...NO_END, turn: null, pending: null };

@@ -9,22 +9,14 @@ export function reduceConversations(list: ConversationList, action: Action): Con
       return { ...list, query: action.query, archived: action.archived, status: "loading" };
     case "conversations/loaded": {
       const items = action.append ? merge(list.items, action.items) : action.items;
-      return { ...list, items, more: action.more, status: "ready" };
+      return { ...list, items, more: action.more, status: "ready", deleted: action.deleted };
     }
     case "conversations/failed":
       return { ...list, status: "failed" };
     case "conversations/changed":
       return { ...list, items: put(list, action.conversation) };
-    case "conversations/hidden": {
-      const others = list.hidden.filter((id) => id !== action.id);
-      return { ...list, hidden: action.hidden ? [...others, action.id] : others };
-    }
     case "conversations/removed":
-      return {
-        ...list,
-        items: list.items.filter((one) => one.id !== action.id),
-        hidden: list.hidden.filter((id) => id !== action.id),
-      };
+      return { ...list, items: list.items.filter((one) => one.id !== action.id) };
     default:
       return list;
   }

@@ -43,6 +43,8 @@ function tell(one: Folding, told: TaskEvent): Folding {
   switch (told.event) {
     case "compression_started":
       return { ...one, covers: { messages: told.data.messages, tokens: told.data.tokens }, text: "" };
+    case "summary_restarted":
+      return { ...one, text: "" };
     case "summary_text":
       return { ...one, text: one.text + told.data.text };
     case "compression_ended":

@@ -13,11 +13,16 @@ export function reduceTurn(turn: Turn, told: TaskEvent): Turn {
       const { messages, tokens } = told.data;
       return { ...turn, phase: "compressing", compression: { messages, tokens, text: "" } };
     }
+    case "summary_restarted":
     case "summary_text": {
       const { compression } = turn;
       if (!compression) return turn;
-      return { ...turn, compression: { ...compression, text: compression.text + told.data.text } };
+      const text = told.event === "summary_text" ? compression.text + told.data.text : "";
+      return { ...turn, compression: { ...compression, text } };
     }
+    case "waiting":
+      return { ...turn, phase: "compressing" };
+    case "sending":
     case "compression_ended":
       return { ...turn, phase: "waiting", compression: null };
     case "text":

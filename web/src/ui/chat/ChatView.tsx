@@ -5,18 +5,13 @@ import { Composer } from "../composer/Composer";
 import { SelectionPin } from "../fold/SelectionPin";
 import { Announcer } from "./Announcer";
 import { ChatHeader } from "./ChatHeader";
+import { Gone } from "./Gone";
 import { Timeline } from "./Timeline";
 
 export function ChatView({ id }: { id: string }) {
   const chat = useStore((state) => state.chat);
   if (!chat || chat.id !== id) return null;
-  if (chat.status === "missing")
-    return (
-      <div className="home">
-        <h1>This conversation is not here</h1>
-        <p>It was deleted, or it belongs to another key. The list at the side has those that are yours.</p>
-      </div>
-    );
+  if (chat.status === "missing" || chat.status === "deleted") return <Gone id={id} back={chat.status === "deleted"} />;
   return (
     <>
       <ChatHeader chat={chat} />

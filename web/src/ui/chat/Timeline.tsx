@@ -13,7 +13,7 @@ import type { Chat } from "../../state/types";
 import { Icon } from "../kit/Icon";
 import { TimelineRow } from "./rows/TimelineRow";
 import { useStaysAtEnd } from "./stay";
-import { useTarget } from "./target";
+import { leaveTarget, useTarget } from "./target";
 
 const NEAR_END = 96;
 /** Pixels from the end that still count as being there. */
@@ -71,7 +71,14 @@ export function Timeline({ chat }: { chat: Chat }) {
         </div>
       </div>
       {away && rows.length > 0 && (
-        <button type="button" className="to-end" onClick={() => virtualizer.scrollToEnd()}>
+        <button
+          type="button"
+          className="to-end"
+          onClick={() => {
+            leaveTarget(chat.id);
+            virtualizer.scrollToEnd();
+          }}
+        >
           <Icon name="down" />
           Latest
         </button>

@@ -1,9 +1,15 @@
-/** Brings the row that is asked for into sight, and keeps it there. */
+/** Brings the row that is asked for into sight; it is marked until somebody goes on to something else. */
 
 import type { Virtualizer } from "@tanstack/react-virtual";
-import { useLayoutEffect } from "react";
+import { useEffect, useLayoutEffect } from "react";
+import { dispatch } from "../../state/store";
 import type { Row } from "../../state/timeline";
 import type { Chat } from "../../state/types";
+
+const BY_HAND = ["wheel", "touchmove", "pointerdown", "keydown"];
+/** What comes before somebody scrolls; the page scrolls by itself too, on its way to the row. */
+
+export const leaveTarget = (id: string): void => dispatch({ type: "chat/target", id, message: null });
 
 export function useTarget(chat: Chat, rows: Row[], virtualizer: Virtualizer<HTMLDivElement, Element>): void {
   const { target } = chat;
@@ -21,4 +27,19 @@ export function useTarget(chat: Chat, rows: Row[], virtualizer: Virtualizer<HTML
     if (document.activeElement === document.body) scrollElement?.focus({ preventScroll: true });
     // Only a new target counts, and the moment its row is there.
   }, [target, index >= 0]);
+  useEffect(() => {
+    const element = virtualizer.scrollElement;
+    if (!target || !element) return;
+    const gone = new AbortController();
+    const options = { passive: true, signal: gone.signal };
+    const watch = () => element.addEventListener("scroll", () => isOut(element) && leaveTarget(chat.id), options);
+    for (const kind of BY_HAND) element.addEventListener(kind, watch, { ...options, once: true });
+    return () => gone.abort();
+  }, [target, chat.id, virtualizer]);
+}
+
+function isOut(element: Element): boolean {
+  const place = element.querySelector(".row.target")?.getBoundingClientRect();
+  const { top, bottom } = element.getBoundingClientRect();
+  return !place || place.bottom < top || place.top > bottom;
 }

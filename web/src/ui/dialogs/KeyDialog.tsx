@@ -1,11 +1,13 @@
 /** A server that others can reach asks everybody for a key. */
 
-import { useState, type FormEvent } from "react";
+import { useEffect, useRef, useState, type FormEvent } from "react";
 import { setKey } from "../../api/http";
 import { Dialog } from "../kit/Dialog";
 
 export function KeyDialog({ reason }: { reason: string }) {
   const [key, change] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setKey(key.trim());
@@ -21,6 +23,7 @@ export function KeyDialog({ reason }: { reason: string }) {
         <label className="field">
           <span>Key</span>
           <input
+            ref={field}
             type="password"
             autoComplete="off"
             placeholder="octavo_…"

@@ -4,7 +4,15 @@ import { Problem } from "../../api/problem";
 import type { Plan } from "../../api/types";
 import { count } from "../../lib/format";
 
+const TOO_LITTLE = "There is too little history to summarize.";
+
 export function PlanView({ found, retry }: { found: Plan | Problem | null; retry: () => void }) {
+  if (found instanceof Problem && found.status === 404)
+    return (
+      <p className="fold-warning" role="status">
+        <strong>{TOO_LITTLE}</strong> Nothing was said here yet.
+      </p>
+    );
   if (found instanceof Problem)
     return (
       <div className="fold-warning" role="alert">
@@ -50,7 +58,7 @@ function Warnings({ plan }: { plan: Plan }) {
     <div role="status" className="plan-warnings">
       {plan.covered === 0 ? (
         <p className="fold-warning">
-          <strong>There is too little history to summarize.</strong> {sentence(plan.reason)}
+          <strong>{TOO_LITTLE}</strong> {sentence(plan.reason)}
         </p>
       ) : (
         plan.small && (

@@ -60,7 +60,9 @@ export function VersionsDialog({ id }: { id: string }) {
       {picked.left && picked.right && picked.left !== picked.right ? (
         <Comparison id={id} left={picked.left} right={picked.right} />
       ) : (
-        <p className="fold-note">Pick two of them to see them side by side.</p>
+        <p className="fold-note">
+          {all.length > 1 ? "Pick two of them to see them side by side." : "There is one version so far."}
+        </p>
       )}
     </Dialog>
   );

@@ -5,17 +5,25 @@ import type { Conversation } from "../../api/types";
 import { plural } from "../../lib/format";
 import {
   archiveConversation,
+  bringBack,
   deleteConversation,
+  deleteForGood,
   renameConversation,
   titleOf,
 } from "../../state/effects/conversations";
 import { askToCompress } from "../../state/effects/fold";
 import { go, pathOf } from "../../state/effects/route";
 import { Icon } from "../kit/Icon";
-import { Menu } from "../kit/Menu";
+import { Menu, type MenuItem } from "../kit/Menu";
 import { TitleField } from "./TitleField";
 
-export function ConversationItem({ conversation, open }: { conversation: Conversation; open: boolean }) {
+interface Props {
+  conversation: Conversation;
+  open: boolean;
+  deleted?: boolean;
+}
+
+export function ConversationItem({ conversation, open, deleted = false }: Props) {
   const [renaming, setRenaming] = useState(false);
   const route = { name: "chat", id: conversation.id } as const;
   if (renaming)
@@ -47,16 +55,23 @@ export function ConversationItem({ conversation, open }: { conversation: Convers
       <Menu
         label={`Actions for ${titleOf(conversation)}`}
         button={<Icon name="more" />}
-        items={[
-          { label: "Summarize conversation history", run: () => askToCompress(conversation.id) },
-          { label: "Rename", run: () => setRenaming(true) },
-          {
-            label: conversation.archived ? "Take out of the archive" : "Archive",
-            run: () => void archiveConversation(conversation, !conversation.archived),
-          },
-          { label: "Delete", danger: true, run: () => deleteConversation(conversation) },
-        ]}
+        items={deleted ? waiting(conversation) : usual(conversation, () => setRenaming(true))}
       />
     </li>
   );
 }
+
+const usual = (conversation: Conversation, rename: () => void): MenuItem[] => [
+  { label: "Summarize conversation history", run: () => askToCompress(conversation.id) },
+  { label: "Rename", run: rename },
+  {
+    label: conversation.archived ? "Take out of the archive" : "Archive",
+    run: () => void archiveConversation(conversation, !conversation.archived),
+  },
+  { label: "Delete", danger: true, run: () => void deleteConversation(conversation) },
+];
+
+const waiting = ({ id }: Conversation): MenuItem[] => [
+  { label: "Bring back", run: () => void bringBack(id) },
+  { label: "Delete for good", danger: true, run: () => void deleteForGood(id) },
+];

@@ -7,23 +7,26 @@ import { useStore } from "../../state/store";
 import type { ConversationList as List } from "../../state/types";
 import { ConversationItem } from "./ConversationItem";
 
+const DELETED = "Deleted, kept for a day";
+
 export function ConversationList() {
   const list = useStore((state) => state.conversations);
   const open = useStore((state) => (state.route.name === "chat" ? state.route.id : null));
-  const shown = list.items.filter((one) => !list.hidden.includes(one.id));
+  const groups: [string, Conversation[]][] = [...grouped(list.items)];
+  if (list.deleted.length > 0) groups.push([DELETED, list.deleted]);
   return (
     <div className="conversations" aria-busy={list.status === "loading"}>
-      {[...grouped(shown)].map(([name, items]) => (
+      {groups.map(([name, items]) => (
         <section key={name} aria-label={name}>
           <h2>{name}</h2>
           <ul>
             {items.map((one) => (
-              <ConversationItem key={one.id} conversation={one} open={one.id === open} />
+              <ConversationItem key={one.id} conversation={one} open={one.id === open} deleted={name === DELETED} />
             ))}
           </ul>
         </section>
       ))}
-      {shown.length === 0 && <p className="empty">{nothing(list)}</p>}
+      {groups.length === 0 && <p className="empty">{nothing(list)}</p>}
       {list.more && (
         <button
           type="button"

@@ -26,5 +26,6 @@ export function TurnRow({ turn }: { turn: Turn }) {
 function label(turn: Turn): string {
   if (turn.stopping) return "Stopping…";
   if (turn.compression) return `Folding ${plural(turn.compression.messages, "message")}…`;
+  if (turn.phase === "compressing") return "Waiting for the fold…";
   return turn.phase === "writing" ? "Writing…" : "Waiting for the model…";
 }
