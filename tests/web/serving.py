@@ -63,8 +63,8 @@ class Octavo:
         """Forget what the last test did: its conversations, and what it set for everything."""
         if not self.alive:
             self.start()
-        for archived in ("false", "true"):
-            for one in self.get(f"conversations?limit=1000&archived={archived}")["conversations"]:
+        for which in ("archived=false", "archived=true", "deleted=true"):
+            for one in self.get(f"conversations?limit=1000&{which}")["conversations"]:
                 httpx2.delete(f"{self.url}/api/v1/conversations/{one['id']}", timeout=60)
         for level in ("settings", f"settings/models/{MODEL}"):
             if own := self.get(level)["own"]:

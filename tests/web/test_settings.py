@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import pytest
@@ -309,13 +308,15 @@ def test_a_server_that_wants_a_key_asks_for_it_and_goes_on(
 def test_above_the_soft_mark_the_meter_is_orange_and_says_so(
     page: Page, octavo: Octavo, audit: Audit
 ) -> None:
-    id = octavo.conversation(*["u: " + "word " * 800, "a: " + "more " * 800] * 3)
-    usage = octavo.get(f"conversations/{id}/usage")
+    id = octavo.conversation("u: " + "word " * 800, "a: " + "more " * 800)
+    # By small steps: what the bills of other tests have taught moves the marks a little.
+    while (usage := octavo.get(f"conversations/{id}/usage"))["level"] == "calm":
+        octavo.post(f"conversations/{id}/messages", {"role": "user", "content": "word " * 150})
     assert usage["level"] == "soft"
     page.goto(f"/c/{id}")
     meter = page.locator(".meter.soft")
     expect(meter).to_contain_text("above the soft mark")
-    expect(meter).to_contain_text(re.compile(r"8\d(\.\d)? %"))
+    expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} / ")
     percent, soft = (
         page.evaluate("q => getComputedStyle(document.querySelector(q)).color", query)
         for query in (".meter-percent", ".meter-text")
