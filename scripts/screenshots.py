@@ -6,6 +6,7 @@ dark and a narrow look. Nothing waits for a clock: a picture is taken when what 
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Callable
@@ -352,7 +353,9 @@ def _forget_others(octavo: Octavo, kept: set[str]) -> None:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    asked = argparse.ArgumentParser(description="Make pictures of every page and dialog.")
+    asked.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"), help="where they go")
+    folder: Path = asked.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     found = get_browser()
     if found is None:
