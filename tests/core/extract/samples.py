@@ -172,8 +172,106 @@ UNLISTED = (
         ),
         ("קלרה", "ליסבון", "12 במרץ 2024", "בוטנים", "850"),
     ),
+    Sample(
+        "Spanish",
+        (
+            "¡Buenas! ¿Cómo va todo por ahí?",
+            "Muy bien, gracias por preguntar. ¿En qué te ayudo?",
+            "Tengo una perra que se llama Nube y el martes la operan en Valencia. Estoy un poco nerviosa.",
+            "Vaya, entiendo que estés nerviosa. Seguro que todo sale bien. ¿Hay algo que pueda hacer?",
+            "La clínica pide 430 euros por adelantado. Qué caro está todo, la verdad.",
+            "Sí, es verdad, los precios suben y suben. Al menos estará en buenas manos.",
+            "No puede tomar ibuprofeno, le sienta fatal. Bueno, ya te contaré.",
+            "De acuerdo, espero noticias. ¡Mucho ánimo y un abrazo!",
+        ),
+        ("Nube", "martes", "Valencia", "430", "ibuprofeno"),
+    ),
+    Sample(
+        "French",
+        (
+            "Salut ! Ça va bien aujourd'hui ?",
+            "Très bien, merci beaucoup ! Que puis-je faire pour toi ?",
+            "Mon frère Mathieu ouvre une boulangerie à Nantes le 3 octobre 2025. C'est fou, non ?",
+            "Oh, quelle belle nouvelle ! Il doit être très content. C'est un métier difficile mais passionnant.",
+            "Je ne mange pas de gluten. C'est un peu bête pour la famille !",
+            "Ah, je comprends, ce n'est pas simple. On trouve tout de même de bonnes choses.",
+            "Il a emprunté 60000 euros à la banque. Enfin, on verra bien.",
+            "C'est une somme importante, en effet. Bonne chance à lui et bonne journée !",
+        ),
+        ("Mathieu", "Nantes", "3 octobre 2025", "gluten", "60000"),
+    ),
+    Sample(
+        "Turkish",
+        (
+            "Merhaba! Bugün nasılsın bakalım?",
+            "Çok iyiyim, teşekkür ederim! Sana nasıl yardımcı olabilirim?",
+            "Kuzenim Elif geçen hafta İzmir'de yeni bir işe başladı. Çok sevindik doğrusu!",
+            "Ne güzel bir haber! Umarım her şey yolunda gider. Yeni bir iş her zaman heyecan vericidir, değil mi?",
+            "Maaşı 48000 lira olacakmış. Hiç fena değil bence!",
+            "Evet, gerçekten hiç fena değil. Başka bir şey var mı konuşmak istediğin?",
+            "Ben laktoz içeren hiçbir şey yiyemiyorum. Neyse, boş ver.",
+            "Tamam, aklımda tutarım. Güzel bir gün geçirmeni dilerim!",
+        ),
+        ("Elif", "İzmir", "48000", "laktoz"),
+    ),
+    Sample(
+        "Polish",
+        (
+            "Cześć! Co tam słychać u ciebie?",
+            "Wszystko dobrze, dziękuję! W czym mogę pomóc?",
+            "Córka dostała się na studia do Gdańska, zaczyna 1 października. Ale się cieszymy!",
+            "Gratulacje, to wspaniała wiadomość! Na pewno sobie poradzi. Pierwszy rok bywa trudny, prawda?",
+            "Pokój w akademiku kosztuje 720 złotych. Pogoda dziś paskudna, swoją drogą.",
+            "To rozsądna cena jak na dzisiejsze czasy. Oby jutro było lepiej.",
+            "Zosia nie znosi hałasu, szuka cichego pokoju. No nic, zobaczymy.",
+            "Jasne, będzie dobrze! Miłego dnia i do usłyszenia!",
+        ),
+        ("Gdańska", "1 października", "720", "Zosia", "hałasu"),
+    ),
+    Sample(
+        "Vietnamese",
+        (
+            "Chào bạn! Hôm nay bạn thế nào?",
+            "Cảm ơn, tôi rất khỏe! Tôi có thể giúp gì cho bạn?",
+            "Chị gái tôi tên là Hương vừa chuyển đến Đà Nẵng ngày 5 tháng 9. Thật là bất ngờ!",
+            "Ồ, thay đổi lớn quá! Nghe thú vị thật. Chuyển nhà lúc nào cũng vất vả, phải không?",
+            "Tôi bị dị ứng với tôm. À mà hôm nay trời đẹp thật.",
+            "Tôi biết rồi! Còn chuyện gì nữa không? Tôi rất vui được nói chuyện với bạn.",
+            "Chúng tôi chỉ chi tối đa 12 triệu đồng cho chuyến đi. Tuyệt quá phải không?",
+            "Số tiền đó hợp lý! Hãy cho tôi biết mọi việc thế nào. Chúc bạn một ngày tốt lành!",
+        ),
+        ("Hương", "Đà Nẵng", "5 tháng 9", "tôm", "12 triệu"),
+    ),
+    Sample(
+        "Thai",
+        (
+            "สวัสดี! วันนี้เป็นอย่างไรบ้าง?",
+            "สบายดี ขอบคุณมาก! มีอะไรให้ช่วยไหม?",
+            "พี่สาวของฉันชื่อคลาร่าย้ายไปเชียงใหม่เมื่อวันที่ 12 มีนาคม 2567 น่าตื่นเต้นมาก!",
+            "ว้าว เปลี่ยนแปลงมากเลย! ฟังดูน่าสนใจ การย้ายบ้านเหนื่อยเสมอ ใช่ไหม?",
+            "ฉันแพ้ถั่วลิสง! วันนี้อากาศดีนะ",
+            "เข้าใจแล้ว! มีอะไรอีกไหม? คุยเรื่องอะไรก็ได้",
+            "เราตัดสินใจใช้เงินไม่เกิน 8500 บาทสำหรับทริปนี้! ดีไหม?",
+            "จำนวนเงินสมเหตุสมผล! บอกด้วยนะว่าเป็นอย่างไร ขอให้เป็นวันที่ดี!",
+        ),
+        ("คลาร่า", "เชียงใหม่", "12 มีนาคม 2567", "ถั่วลิสง", "8500"),
+    ),
+    Sample(
+        "Persian",
+        (
+            "سلام! امروز چطوری؟",
+            "ممنون، خیلی خوبم! چه کمکی از دستم برمی‌آید؟",
+            "برادرم آرش پارسال در شیراز یک کتابفروشی باز کرد. خیلی خوشحال شدیم!",
+            "چه خبر خوبی! حتما کار سختی بوده است. کتابفروشی جای آرامی است، نه؟",
+            "اجاره‌اش ماهی 9500 تومان است. هوا هم امروز خوب است.",
+            "درست است، همه چیز گران شده. موضوع دیگری هست؟",
+            "من به عسل حساسیت دارم. خب، بعدا حرف می‌زنیم.",
+            "یادم می‌ماند! روز خوبی داشته باشی.",
+        ),
+        ("آرش", "شیراز", "9500", "عسل"),
+    ),
 )
-"""Languages that have none: what is left is coverage."""
+"""Languages that have few or none: what is left is coverage."""
 
 
 def branch(sample: Sample) -> Branch:

@@ -87,9 +87,24 @@ def test_what_matters_of_work_survives_a_fifth(kept: str) -> None:
     assert kept in chosen(covered, size // 5)
 
 
+@pytest.mark.parametrize("stamp", ["", "2024-05-20T10:00:00.120Z ", "[10:00:00] "])
+def test_an_error_in_the_middle_of_a_log_survives_a_tenth(stamp: str) -> None:
+    """Seen failing when only the last lines of an output could say how it ended."""
+    calm = [f"{stamp}INFO worker {n}: load_{n % 7} of step_{n % 5} took {n} ms" for n in range(40)]
+    error = f"{stamp}ERROR tenant is over its quota, nothing was stored"
+    covered = talk(
+        *[line for n in range(4) for line in (f'c: read {{"log": "{n}"}}', "r: " + "\n".join(calm))],
+        'c: read {"log": "night"}',
+        "r: " + "\n".join([*calm[:20], error, *calm[20:]]),
+        "a: Seen all of them.",
+    )
+    size = sum(quarter(result.text) for node in covered for result in node.message.results)
+    assert error in chosen(covered, size // 10)
+
+
 def test_the_newest_value_is_kept_before_an_older_one() -> None:
     covered = talk(*FILLER, "u: Deadline: Friday 13", *FILLER, "u: Deadline: Monday 16", *FILLER)
-    text = chosen(covered, 20)
+    text = chosen(covered, 18)  # The head and this line, and nothing else.
     assert "Monday 16" in text
     assert "Friday 13" not in text
 
@@ -103,18 +118,15 @@ def test_the_facts_of_a_chat_survive_in_any_language(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES + UNLISTED, ids=lambda sample: sample.language)
-def test_no_language_falls_below_plain_coverage(sample: Sample) -> None:
-    """Over a range of budgets: at a single one, which sentences happen to fit decides."""
+@pytest.mark.parametrize("percent", range(25, 65, 5))
+def test_no_language_falls_below_plain_coverage(sample: Sample, percent: int) -> None:
+    """Seen failing when the best per byte left a gap at the end, and when Korean was read as if it had no blanks."""
     covered = branch(sample)
-    size = sum(utf8(node.message.text) for node in covered)
-    ours = plain = 0
-    for percent in range(25, 65, 5):
-        budget = utf8(HEAD) + size * percent // 100
-        ours += kept(sample, render(extract(covered, budget=budget, measure=utf8)))
-        rival = plain_coverage(covered, budget)
-        assert utf8(rival) <= budget
-        plain += kept(sample, rival)
-    assert ours >= plain
+    budget = sum(utf8(node.message.text) for node in covered) * percent // 100
+    ours = render(extract(covered, budget=budget, measure=utf8))
+    plain = plain_coverage(covered, budget)
+    assert utf8(plain) <= budget
+    assert kept(sample, ours) >= kept(sample, plain)
 
 
 def kept(sample: Sample, text: str) -> int:
@@ -167,17 +179,18 @@ def test_what_is_pinned_or_retained_is_not_repeated() -> None:
     assert text not in chosen(covered, 100, retained=retained)
 
 
-def test_an_identifier_of_retained_messages_is_not_paid_for() -> None:
+@pytest.mark.parametrize(("known", "new"), [("alpha_one", "beta_two"), ("beta_two", "alpha_one")])
+def test_an_identifier_of_retained_messages_is_not_paid_for(known: str, new: str) -> None:
+    """With room for one of the two lines: when nothing else is left to take, a line without a price is taken too."""
     covered = talk(
         'c: read {"path": "a"}',
         "r: the alpha_one value is set\nthe beta_two value is set",
         "a: Seen both of them.",
     )
-    retained = place([user("So the beta_two value is set by whom?")], prefix="r")
-    assert "beta_two" in chosen(covered, 26)
+    retained = place([user(f"So the {known} value is set by whom?")], prefix="r")
     text = chosen(covered, 26, retained=retained)
-    assert "alpha_one" in text
-    assert "beta_two" not in text
+    assert new in text
+    assert known not in text
 
 
 def test_room_that_is_left_goes_to_lines_without_a_price_the_newest_first() -> None:
@@ -214,13 +227,25 @@ def test_everything_is_kept_when_there_is_room() -> None:
     assert chosen(covered, 1_000).split("\n")[1:] == ["U: I like green tea.", "A: So do we all here."]
 
 
-def test_what_turns_out_denser_than_the_sample_is_cut_back() -> None:
-    def dear_digits(text: str) -> int:
-        return len(text) // 50 + sum(letter.isdigit() for letter in text)
+def dear_digits(text: str) -> int:
+    return len(text) // 50 + sum(letter.isdigit() for letter in text)
 
-    covered = talk(*FILLER, *[f"u: I paid {n}{n}{n}{n} for item_{n}{n}." for n in range(10, 30)])
-    text = render(extract(covered, budget=60, measure=dear_digits))
-    assert 40 < dear_digits(text) <= 60
+
+@pytest.mark.parametrize("budget", [60, 120, 240, 480])
+def test_what_turns_out_denser_than_the_sample_is_cut_back(budget: int) -> None:
+    covered = talk(*FILLER, *[f"u: I paid {n}{n}{n}{n} for item_{n}{n}." for n in range(10, 99)])
+    text = render(extract(covered, budget=budget, measure=dear_digits))
+    assert 2 * budget < 3 * dear_digits(text) <= 3 * budget
+
+
+def test_a_sample_that_misses_everything_dear_is_made_up_for() -> None:
+    """Every other sentence is in the sample, and only the others have digits."""
+    dull = "a: It is always a pleasure to talk about gardens and trees with you."
+    covered = talk(
+        *[line for n in range(1000, 1160) for line in (dull, f"u: I paid {n} for item_{n} of {n}.")]
+    )
+    text = render(extract(covered, budget=200, measure=dear_digits))
+    assert 150 < dear_digits(text) <= 200
 
 
 def test_the_day_is_shown_once_and_only_where_something_of_it_is_kept() -> None:

@@ -112,3 +112,8 @@ def test_a_sentence_is_told_if_most_of_its_words_stand_together() -> None:
     assert not Retelling("PostgreSQL is known. So much is clear. Nobody talked of orders.").tells(sentence)
     assert not Retelling("").tells(sentence)
     assert not Retelling("anything").tells(())
+
+
+def test_a_phrase_inside_a_longer_word_is_sought_on_in_any_script() -> None:
+    assert Wording("decafé, then café").has("café")
+    assert not Wording("decafé").has("café")

@@ -85,6 +85,18 @@ def test_words_of_scripts_without_spaces_are_pairs_of_characters() -> None:
     assert words("茶") == ("茶",)
 
 
+def test_a_name_of_several_words_has_several() -> None:
+    assert words("ChecksumMismatch") == words("checksum_mismatch") == ("checks", "mismat")
+    assert words("iPhone McDonald") == ("iphone", "mcdona")
+
+
+def test_korean_has_blanks_and_so_whole_words_that_are_cues() -> None:
+    """Seen failing when only parts of words were looked for: the word for "my" is a part of many others."""
+    assert atom("제").cues & cues.FIRST_PERSON
+    assert not atom("문제가").cues & cues.FIRST_PERSON
+    assert atom("우리는").cues & cues.FIRST_PERSON
+
+
 def test_vowel_signs_do_not_cut_words() -> None:
     assert words("मूँगफली से एलर्जी") == ("मूँगफल"[:6], "एलर्जी")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from unicodedata import category
 
 import pytest
 
@@ -58,6 +59,22 @@ def test_a_long_line_is_cut_at_commas_then_blanks_then_anywhere() -> None:
     solid = "x" * 1_000
     assert [len(piece) for piece in pieces(solid)] == [PIECE] * 9 + [PIECE]
     assert "".join(pieces(solid)) == solid
+
+
+def test_a_cut_does_not_part_a_letter_from_its_signs() -> None:
+    """Seen failing on Thai, where a tone mark began a piece and was set apart from its word by a blank."""
+    text = "ที่นี่" * 60
+    assert [piece for piece in pieces(text) if category(piece[0]).startswith("M")] == []
+    assert "".join(pieces(text)) == text
+
+
+def test_a_letter_with_more_signs_than_a_piece_has_room_for_is_cut() -> None:
+    text = "e" + "\u0301" * 500
+    assert "".join(pieces(text)) == text
+
+
+def test_a_long_line_is_cut_at_the_commas_of_its_script() -> None:
+    assert all(piece.endswith("，") for piece in pieces("一二三四五六七八九十，" * 40)[:-1])
 
 
 def test_pieces_are_as_heavy_in_any_script() -> None:

@@ -30,7 +30,9 @@ CAPITAL = 256
 """A capitalised word; inside a sentence, most often a name."""
 FIGURE = 512
 """A digit."""
-ALL = 1023
+LOGGED = 1024
+"""An error, by the level that a log gives the line."""
+ALL = 2047
 
 _SPACED: Mapping[int, str] = {
     FIRST_PERSON: """
@@ -42,6 +44,7 @@ _SPACED: Mapping[int, str] = {
         أنا أنني لدي عندي نحن لدينا مني
         मैं मैंने मेरा मेरी मेरे मुझे हम हमने हमारा हमारी हमारे हमें
         ik mijn wij onze jag min vi vår ja mój moja mnie my nasz nasza ben benim biz bizim
+        제 내 저의 나의 저를 나를 제게 내게 저도 나도
     """,
     DECISION: """
         decided decide decision agreed agree chose chosen choose settled concluded conclusion approved confirmed
@@ -107,20 +110,31 @@ _SPACED: Mapping[int, str] = {
     """,
 }
 _UNSPACED: Mapping[int, str] = {
-    FIRST_PERSON: "我 咱 私 僕 俺 自分 제가 저는 나는 내가 우리 ผม ฉัน เรา",
-    DECISION: "决定 決定 同意 确认 確認 选择 選択 选了 选定 已完成 決め 정했 결정 확정 ตัดสินใจ",
+    FIRST_PERSON: "我 咱 私 僕 俺 自分 ผม ฉัน เรา",
+    DECISION: "决定 決定 同意 确认 確認 选择 選択 选了 选定 已完成 決め ตัดสินใจ",
     CONSTRAINT: """
-        必须 必須 不能 不要 不可 禁止 只能 务必 一定要 总是 从不 なければ ならない てはいけ 必ず だけ
-        반드시 절대 ต้อง ห้าม
+        必须 必須 不能 不要 不可 禁止 只能 务必 一定要 总是 从不 なければ ならない てはいけ 必ず だけ ต้อง ห้าม
     """,
-    PREFERENCE: "喜欢 喜歡 偏好 更愿意 想要 讨厌 好き 嫌い たい 希望 좋아 싫어 원해 ชอบ อยาก",
-    CHANGE: "现在 現在 改为 改成 换成 不再 今は 代わり 変更 이제 변경 ตอนนี้ เปลี่ยน",
+    PREFERENCE: "喜欢 喜歡 偏好 更愿意 想要 讨厌 好き 嫌い たい 希望 ชอบ อยาก",
+    CHANGE: "现在 現在 改为 改成 换成 不再 今は 代わり 変更 ตอนนี้ เปลี่ยน",
     TIME: """
-        昨天 今天 明天 上周 下周 去年 今年 明年 星期 周末 小时 分钟 昨日 今日 明日 先週 来週 曜日
-        어제 오늘 내일 주말 เมื่อวาน วันนี้ พรุ่งนี้
+        昨天 今天 明天 上周 下周 去年 今年 明年 星期 周末 小时 分钟 昨日 今日 明日 先週 来週 昨年 来年 曜日
+        เมื่อวาน วันนี้ พรุ่งนี้
     """,
-    MONTH: "年 月 년 월",
-    OUTCOME: "错误 失败 成功 報錯 报错 エラー 失敗 오류 실패 성공 ข้อผิดพลาด สำเร็จ",
+    MONTH: "年 月",
+    OUTCOME: "错误 失败 成功 報錯 报错 エラー 失敗 ข้อผิดพลาด สำเร็จ",
+}
+_KOREAN: Mapping[int, str] = {
+    FIRST_PERSON: "제가 저는 나는 내가 저희 우리",
+    DECISION: "정했 결정 확정",
+    CONSTRAINT: "반드시 절대",
+    PREFERENCE: "좋아 싫어 원해",
+    CHANGE: "이제 변경",
+    TIME: """
+        어제 오늘 내일 주말 지난주 다음주 작년 올해 내년 월요일 화요일 수요일 목요일 금요일 토요일 일요일
+    """,
+    MONTH: "년 월",
+    OUTCOME: "오류 실패 성공",
 }
 _FUNCTION_WORDS = """
     a an the and or but if then of to in on at by for with from as is are was were be been being am do does did done
@@ -161,3 +175,5 @@ WORD_CUES = _by_word(_SPACED)
 """Cues of whole words, for scripts that put spaces between them."""
 PART_CUES = tuple(_by_word(_UNSPACED).items())
 """Cues to be found inside runs of scripts without spaces."""
+START_CUES = tuple(_by_word(_KOREAN).items())
+"""Cues that open a word of Korean, which puts spaces between words and particles at their ends."""

@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from octavo.core.extract.changes import superseded
 from octavo.core.extract.facts import Retelling
+from octavo.core.extract.page import Ground
 from octavo.core.extract.render import HEAD, order, render, weigh
 from octavo.core.extract.scan import words
-from octavo.core.extract.select import Choice, Ground
+from octavo.core.extract.select import Choice
 from octavo.core.extract.sources import line_up, near_tools
 from octavo.core.extract.units import Analysis, Unit, analyse, analyse_all
 from octavo.core.extract.worth import NOTHING_NEW
@@ -113,12 +114,12 @@ def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
         extracts = _extracts(ground, choice.chosen)
         text = render(extracts)
         size = measure(text)
-        if size > budget:
+        if size > budget and not choice.ended:
             break
-        if size >= FULL * budget or choice.complete:
+        if FULL * budget <= size <= budget or (size <= budget and choice.complete):
             return extracts
         density = weigh(text) / size if size > 0 else density
-        choice.go_on(round(budget * density) - weigh(text or HEAD))
+        choice.end(round(budget * density) - weigh(text or HEAD))
     return _trim(ground, choice.chosen, budget, measure)
 
 

@@ -1,8 +1,9 @@
 """Identifiers, words and cues of a text, in any script.
 
-A text is cut into atoms: what stands between blanks, quotes, brackets and commas, with runs of scripts that use no
-spaces (Chinese, Japanese, Korean, Thai, ...) apart from everything else. Atoms repeat a lot, so what an atom holds is
-remembered. The memory is bounded and holds results of a pure function only: it changes the speed, never the answer.
+A text is cut into atoms: what stands between blanks, quotes, brackets and commas, with runs of scripts whose words
+cannot be told by blanks (Chinese, Japanese, Thai, ..., and Korean for its particles) apart from everything else. Atoms
+repeat a lot, so what an atom holds is remembered. The memory is bounded and holds results of a pure function only: it
+changes the speed, never the answer.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from octavo.core.extract.cues import CAPITAL, FIGURE, FUNCTION_WORDS, MONTH, PART_CUES, TIME, WORD_CUES
+from octavo.core.extract.cues import (
+    CAPITAL,
+    FIGURE,
+    FUNCTION_WORDS,
+    MONTH,
+    PART_CUES,
+    START_CUES,
+    TIME,
+    WORD_CUES,
+)
 
 IdentifierKind = Literal["url", "path", "error", "symbol", "id", "date", "number"]
 
@@ -28,7 +38,7 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
 )
 UNSPACED += "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Scripts that put no blanks between words, as a range of a pattern."""
+"""Scripts that put no blanks between words, and Korean, as a range of a pattern."""
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
 """Vowel signs and accents: letters to a reader, not to `\\w`."""
 _STOPS = r"\s'\"<>()\[\]{}`,;=|*，。！？；：、（）「」『』《》【】“”„‘’«»‹›؟،؛।॥۔…｡"
@@ -43,6 +53,8 @@ _EXTENSIONS = (
     "py|pyi|ts|tsx|js|jsx|mjs|json|jsonl|md|rst|txt|toml|yaml|yml|cfg|ini|sh|go|rs|java|c|h|cpp|hpp|cc|cs|css|scss|html|"
     "sql|lock|xml|csv|diff|patch|ipynb|vue|rb|php|kt|swift|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|log|env|tf|proto|zip|gz"
 )
+_HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z][a-z])")
+"""Where a name like ChecksumMismatch has its next word, as checksum_mismatch has at its sign."""
 _DIGIT = re.compile(r"\d").search
 _INNER_CAPITAL = re.compile(r"[._]|.[A-Z]").search
 _ENDED = re.compile("ror|ption|rning").search
@@ -167,10 +179,13 @@ def identifiers(text: str) -> tuple[str, ...]:
 def _spaceless(run: str) -> Atom:
     # Without a dictionary, pairs of neighbouring characters are what comes closest to words.
     pairs = tuple(run[i : i + 2] for i in range(len(run) - 1)) or (run,)
-    cues = 0
-    for part, cue in PART_CUES:
-        if part in run:
-            cues |= cue
+    cues = WORD_CUES.get(run, 0)
+    if "가" <= run[0] <= "힣":
+        found = [cue for start, cue in START_CUES if run.startswith(start)]
+    else:
+        found = [cue for part, cue in PART_CUES if part in run]
+    for cue in found:
+        cues |= cue
     return Atom((), pairs, pairs, cues)
 
 
@@ -222,7 +237,7 @@ def _number(piece: str) -> Atom:
 def _fold(piece: str) -> tuple[tuple[str, ...], int]:
     folded: list[str] = []
     cues = CAPITAL if piece[:1].isupper() and piece[1:2].islower() else 0
-    for word in _WORD.findall(piece.casefold()):
+    for word in _WORD.findall(_HUMP.sub(" ", piece).casefold()):
         cues |= WORD_CUES.get(word, 0)
         if word[0].isdigit():
             cues |= FIGURE

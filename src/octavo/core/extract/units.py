@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+from unicodedata import category
 
-from octavo.core.extract.cues import ALL, CAPITAL, OUTCOME
+from octavo.core.extract.cues import ALL, CAPITAL, LOGGED, OUTCOME
 from octavo.core.extract.render import HEAD, headline, parse, weigh
 from octavo.core.extract.scan import NOTHING, Atom, Identifier, atom, atoms, remembered
 from octavo.core.extract.spot import figures, setting
@@ -36,10 +37,14 @@ JSON_FIELDS = 3
 LAST_LINES = 5
 """Lines at the end of an output in which it says how it ended; above them, "error" is most often the subject."""
 
+_LOGGED = re.compile(r"[\d\s:.,TZ+\[\]-]*(?:ERROR|FATAL|CRITICAL)\b").match
+"""The level a log gives a line, after the time if there is one: there, an error is no mere subject."""
 _MARKDOWN = re.compile(r"\s*(?:#+\s+|[-*]\s+|```\w*)")
 _JSON_MARKS = re.compile(r'[{}"\[\]]')
 _RECORD = re.compile(r"\}[\]\s]*,[\[\s]*\{")
 _ENDS = " \t,;"
+_CUTS = (", ", "; ", " ")
+_WIDE_CUTS = (", ", "; ", "،", "؛", "，", "；", "、", " ")
 _BLANKS = re.compile(r"\s+")
 _SENTENCE = re.compile(
     # One set of characters in front: the search then skips to them at once.
@@ -203,7 +208,7 @@ def _result_units(result: ToolResult, line: int) -> list[Unit]:
             "result",
             line + index,
             result.call_id,
-            failed,
+            failed | (LOGGED if _LOGGED(piece) else 0),
             silent=0 if failed or index >= told else OUTCOME,
         )
         for index, piece in enumerate(found)
@@ -235,7 +240,7 @@ def sentences(line: str) -> list[str]:
 
 
 def pieces(line: str) -> list[str]:
-    """Cut an over-long line near `PIECE` bytes: at a comma, else at a blank, else anywhere."""
+    """Cut an over-long line near `PIECE` bytes: at a comma, else at a blank, else between any two letters."""
     weight = weigh(line)
     if weight <= SLACK * PIECE:
         return [line] if weight >= SHORTEST else []
@@ -251,11 +256,12 @@ def pieces(line: str) -> list[str]:
 
 
 def _cut(line: str, low: int, high: int) -> int:
-    for mark in (", ", "; ", " "):
+    for mark in _CUTS if line.isascii() else _WIDE_CUTS:
         at = line.rfind(mark, low, high)
         if at >= 0:
             return at + 1
-    return high
+    # A vowel sign or an accent belongs to the letter before it.
+    return next((at for at in range(high, low, -1) if not category(line[at]).startswith("M")), high)
 
 
 def line_pieces(line: str) -> list[str]:

@@ -15,6 +15,8 @@ from octavo.core.extract import cues
 from octavo.core.extract.sources import Source
 from octavo.core.extract.units import Unit
 
+EFFORT = 5
+"""Bytes added to every unit's cost: reading has a price, else the shortest lines win."""
 FOCUS = 4.0
 """Added to 1 for words and identifiers that the focus names."""
 NOTHING_NEW = 0.25
@@ -32,6 +34,8 @@ FIGURE = 0.5
 """Factor of numbers and dates, against names: most are line numbers and counts."""
 OUTCOME = 0.3
 """Worth of the first line that says how a call ended: about that of a name seen once."""
+LOGGED = 0.9
+"""Worth of the first error that an output logs: as much as if somebody had spoken of it, which is sure to happen."""
 AFTER_LIST = 0.3
 """What a mention is worth after one in a bare list: the circumstances are still missing. After any other, nothing."""
 BARE = (0.1, 0.4)
@@ -83,7 +87,9 @@ class Needs:
         for word in focus:
             self.values[_focus(word)] = FOCUS
         for position in range(newest):
-            self.values[_outcome(position)] = OUTCOME * (newest - position) ** -AGEING
+            recent = (newest - position) ** -AGEING
+            self.values[_outcome(position)] = OUTCOME * recent
+            self.values[_logged(position)] = LOGGED * recent
 
 
 def _mentions(sources: Sequence[Source], work: Sequence[bool]) -> dict[str, list[int]]:
@@ -119,11 +125,17 @@ def _outcome(position: int) -> str:
     return f"\0outcome {position}"
 
 
+def _logged(position: int) -> str:
+    return f"\0logged {position}"
+
+
 def features(unit: Unit, position: int, focus: Collection[str]) -> tuple[str, ...]:
     """Name what a line of work is paid for."""
     found = [identifier[0] for identifier in unit.identifiers] if unit.identifiers else []
     if unit.channel == "result" and unit.cues & cues.OUTCOME:
         found.append(_outcome(position))
+    if unit.cues & cues.LOGGED:
+        found.append(_logged(position))
     if focus:
         folded = unit.text.casefold()
         found += [_focus(word) for word in focus if word in folded]
@@ -136,6 +148,7 @@ class Coverage:
     def __init__(self, needs: Needs, known: Iterable[Unit]) -> None:
         self.values = needs.values
         self.level: dict[str, float] = {}
+        self._past: list[list[tuple[str, float]]] = []
         for unit in known:
             self.add([identifier.text for identifier in unit.identifiers], unit.bare)
 
@@ -143,16 +156,29 @@ class Coverage:
         total, values, level = 0.0, self.values, self.level
         for name in named:
             covered = level.get(name)
-            if covered is None:
+            if not covered:
                 total += values[name]
             elif covered < 1:
                 total += values[name] * AFTER_LIST
         return total if bare >= len(BARE) else total * BARE[bare]
 
-    def add(self, named: Iterable[str], bare: int) -> None:
-        level = 1.0 if bare >= len(BARE) else BARE[-1]
+    def add(self, named: Iterable[str], bare: int, listed: Iterable[str] = ()) -> None:
+        """Count a line with its identifiers as chosen, and those listed in its header."""
+        self._past.append([])
+        self._raise(named, 1.0 if bare >= len(BARE) else BARE[-1])
+        self._raise(listed, BARE[-1])
+
+    def _raise(self, named: Iterable[str], level: float) -> None:
+        past = self._past[-1]
         for name in named:
-            self.level[name] = self.level.get(name, 0.0) + level
+            before = self.level.get(name, 0.0)
+            past.append((name, before))
+            self.level[name] = before + level
+
+    def take_back(self) -> None:
+        """Undo the last addition."""
+        for name, before in reversed(self._past.pop()):
+            self.level[name] = before
 
 
 class Words:
@@ -167,6 +193,7 @@ class Words:
             for word, times in spread.items()
         }
         self.fading = fading
+        self._past: list[list[tuple[str, float]]] = []
         self.add({word for unit in known for word in unit.words})
 
     def worth(self, found: Iterable[str]) -> float:
@@ -175,9 +202,14 @@ class Words:
 
     def add(self, found: Iterable[str]) -> None:
         left, fading = self.left, self.fading
-        for word in found:
-            if word in left:
-                left[word] *= fading
+        past = [(word, left[word]) for word in found if word in left]
+        self._past.append(past)
+        for word, before in past:
+            left[word] = before * fading
+
+    def take_back(self) -> None:
+        """Undo the last addition."""
+        self.left.update(self._past.pop())
 
 
 def chat_quality(unit: Unit, *, people: bool) -> float:

@@ -1,0 +1,119 @@
+"""The page: which units are chosen, and what one more would add to the text.
+
+Costs are counted in bytes of the rendered text, marks and headers included, without rendering it. The last choice can
+be taken back, which leaves the page as it was before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, weigh
+from octavo.core.extract.sources import Source
+from octavo.core.extract.units import Unit
+from octavo.core.snapshot import Channel
+
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_JOIN, _GAP = len(" "), weigh(GAP)
+_FURTHER: dict[Channel, int] = {**dict.fromkeys(MARKS, len("\n ")), "result": len("\n")}
+_FIRST: dict[Channel, int] = {
+    **dict.fromkeys(MARKS, len("\nU: ")),
+    "call": len("\n> "),
+    "result": len("\n< \n"),
+}
+"""Bytes of the marks before a further and before the first line of a message or an output."""
+_LEGEND = {channel: len(f"{MARKS[channel]}: {MEANINGS[channel]}, ") for channel in MARKS}
+_DAY = len("[]\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """All units of the covered sources, numbered in order, and what is known besides them."""
+
+    sources: tuple[Source, ...]
+    work: list[bool]
+    """Whether each source is part of work with tools; the others are chat."""
+    units: list[Unit]
+    owner: list[int]
+    """Which source each unit belongs to."""
+    index: list[int]
+    """Its number within that source."""
+    newness: list[float]
+    """1, or less for a unit that says nothing new."""
+    known: list[Unit]
+    """Units of what is sent anyway."""
+    focus: tuple[str, ...]
+
+
+class Page:
+    """What is chosen so far, and what one more unit would add to the text."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.weight = [weigh(unit.text) for unit in ground.units]
+        self.chosen: list[int] = []
+        self._taken = set[object]()
+        self._texts: set[object] = {skeleton(unit.text) for unit in ground.known}
+        self._lines = set[object]()
+        self._opened = set[object]()
+        self._days = set[object]()
+        self._channels = set[object]()
+        self._sets = (self._taken, self._texts, self._lines, self._opened, self._days, self._channels)
+        self._headers: dict[tuple[int, str], int] = {}
+        self._added: list[Sequence[tuple[set[object], object]]] = []
+
+    def cost(self, number: int) -> int:
+        """Count the bytes the text grows by."""
+        ground = self.ground
+        unit, owner = ground.units[number], ground.owner[number]
+        cost = self.weight[number]
+        if (owner, unit.line) in self._lines:
+            near = number - 1 in self._taken or number + 1 in self._taken
+            return cost + (_JOIN if near else _GAP)
+        opening = (owner, unit.call)
+        if opening in self._opened:
+            return cost + _FURTHER[unit.channel]
+        source = ground.sources[owner]
+        if unit.channel not in self._channels:
+            cost += _LEGEND[unit.channel]
+        if source.day and source.day not in self._days:
+            cost += _DAY + weigh(source.day)
+        if unit.channel != "result":
+            return cost + _FIRST[unit.channel]
+        return cost + (self._headers.get(opening) or self._header(opening))
+
+    def _header(self, opening: tuple[int, str]) -> int:
+        """Count the bytes of the line that says which call an output came from; once for all its lines."""
+        owner, call = opening
+        origin = self.ground.sources[owner].origins.get(call, "") or NAMELESS
+        return self._headers.setdefault(opening, _FIRST["result"] + weigh(origin))
+
+    def has(self, number: int) -> bool:
+        """Tell whether a unit, or one that says the same, is chosen."""
+        return number in self._taken or skeleton(self.ground.units[number].text) in self._texts
+
+    def put(self, number: int) -> bool:
+        """Choose a unit; tell whether it is the first of its call or of its message."""
+        unit, owner = self.ground.units[number], self.ground.owner[number]
+        line, opening, day = (owner, unit.line), (owner, unit.call), self.ground.sources[owner].day
+        first = opening not in self._opened
+        marks = (number, skeleton(unit.text), line, opening, day, unit.channel)
+        added = [(known, mark) for known, mark in zip(self._sets, marks, strict=True) if mark not in known]
+        for known, mark in added:
+            known.add(mark)
+        self.chosen.append(number)
+        self._added.append(added)
+        return first
+
+    def take_back(self) -> None:
+        """Undo the last choice."""
+        self.chosen.pop()
+        for known, mark in self._added.pop():
+            known.discard(mark)
+
+
+def skeleton(text: str) -> str:
+    """Reduce a text to its letters and digits: what is equal in these is said once."""
+    return _NOT_LETTERS.sub(" ", text.casefold())

@@ -1,0 +1,190 @@
+"""Units in the order of their worth per byte, taken until the room is used up: lazy greedy, with a planned ending.
+
+A unit's gain falls while others are chosen, except that a header one line paid for is free for the next, so gains are
+computed anew only for the unit on top of the heap. The best per byte, taken first, may leave a gap at the end that
+costs more than it saved; so the last units are chosen together: each of the next best is tried in front, and what adds
+up to the most is taken. The ending depends on a few units only, and so does its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heappush, heapreplace
+from itertools import product
+from typing import Protocol
+
+from octavo.core.extract.page import Page, skeleton
+from octavo.core.extract.worth import EFFORT
+
+LEAST = 12
+"""Bytes in which nothing worth having fits."""
+STALE = 0.9
+"""A gain that fell below this share of what the heap says is put back. Each unit is put back a bounded number of times
+so, and the time grows with the text; with 1, the exact greedy, it grows faster where all units share their words."""
+ENDING = 320
+"""Bytes at the end of the room whose units are chosen together: some units, or all of a tiny budget."""
+RIVALS = 16
+"""Units the ending is chosen from: several times as many as fit."""
+PASSED = 4 * RIVALS
+"""Units that may be passed over because they do not fit: then all that is left to fill is a crumb."""
+ALIKE = 0.9
+"""Share of the best gain that is as good: what units are worth is a guess, and one that stands out is not given up."""
+ENOUGH = 0.9
+"""An ending worth this share of what room could be worth is not improved on: in long conversations the first one is."""
+
+
+class Paying(Protocol):
+    """A way of paying for units; what it pays for one depends on those taken before."""
+
+    def worth(self, number: int) -> float:
+        """Weigh a unit."""
+
+    def gain(self, number: int) -> float:
+        """Weigh a unit per byte."""
+
+    def take(self, number: int) -> Iterable[int]:
+        """Choose a unit; name those that became cheaper by it."""
+
+    def take_back(self) -> None:
+        """Undo the last choice."""
+
+
+class Queue:
+    """Units as one way of paying ranks them; it can go on when there is more room."""
+
+    def __init__(self, page: Page, units: Iterable[int], paying: Paying) -> None:
+        self.page, self.paying, self.gain = page, paying, paying.gain
+        self.units: Iterable[int] | None = units
+        self.heap: list[tuple[float, int]] = []
+
+    @property
+    def empty(self) -> bool:
+        return self.units is None and not self.heap
+
+    def fill(self, room: int, *, held: int = 0) -> int:
+        """Take the best unit while it fits and leaves the held bytes; give back the rest of the room."""
+        while room - held > LEAST and (number := self._next()) is not None:
+            cost = self.page.cost(number)
+            if cost > room - held:
+                break
+            heappop(self.heap)
+            self._take(number)
+            room -= cost
+        return room
+
+    def end(self, room: int) -> int:
+        """Choose the last units together; give back the rest of the room."""
+        room = self.fill(room, held=ENDING)
+        rivals = self._rivals(room)
+        last = self._ending(rivals, room)
+        for number in last:
+            room -= self.page.cost(number)
+            self._take(number)
+        for number in rivals:
+            if number not in last:
+                heappush(self.heap, (-self.gain(number), number))
+        return room
+
+    def crumble(self, room: int) -> int:
+        """Take the best of the units that fit until none does; give back the rest."""
+        too_long: list[tuple[float, int]] = []
+        while room > LEAST and (number := self._next()) is not None:
+            entry = heappop(self.heap)
+            cost = self.page.cost(number)
+            if cost > room:
+                too_long.append(entry)
+                continue
+            self._take(number)
+            room -= cost
+        for entry in too_long:
+            heappush(self.heap, entry)
+        return room
+
+    def _next(self) -> int | None:
+        """Bring the best unit to the top of the heap and name it."""
+        self._rank()
+        heap = self.heap
+        while heap:
+            known, number = heap[0]
+            gain = self.gain(number)
+            if gain < STALE * -known:
+                heapreplace(heap, (-gain, number))
+            elif gain <= 0 or self.page.has(number):
+                heappop(heap)
+            else:
+                return number
+        return None
+
+    def _rank(self) -> None:
+        """Put the units on the heap, the first time there is room for any."""
+        if self.units is not None:
+            self.heap = [(-gain, number) for number in self.units if (gain := self.gain(number)) > 0]
+            heapify(self.heap)
+            self.units = None
+
+    def _take(self, number: int) -> None:
+        for cheaper in self.paying.take(number):
+            heappush(self.heap, (-self.gain(cheaper), cheaper))
+
+    def take_back(self) -> None:
+        """Put the unit that was chosen last back into the queue; it must have been this one's."""
+        number = self.page.chosen[-1]
+        self.paying.take_back()
+        heappush(self.heap, (-self.gain(number), number))
+
+    def _rivals(self, room: int) -> list[int]:
+        """Take those of the next best units that fit off the heap; of several that say the same, one."""
+        found: dict[str, int] = {}
+        others: list[tuple[float, int]] = []
+        while room > LEAST and len(found) < RIVALS and len(others) < PASSED:
+            if (number := self._next()) is None:
+                break
+            entry = heappop(self.heap)
+            said = skeleton(self.page.ground.units[number].text)
+            if said in found or self.page.cost(number) > room:
+                others.append(entry)
+            else:
+                found[said] = number
+        for entry in others:
+            heappush(self.heap, entry)
+        return list(found.values())
+
+    def _ending(self, rivals: Sequence[int], room: int) -> list[int]:
+        """Choose which of the rivals are worth the most together; reading has the same price as in the gains.
+
+        Each that is about as good as the best is tried in front. After it come the others by what they are worth per
+        byte, or, among those about as good as the best that fits, by what they are worth at all.
+        """
+        best, most = list[int](), 0.0
+        price = self.gain(rivals[0]) if rivals else 0.0
+        for first, alike in product(self._alike(rivals, ALIKE), (1.0, ALIKE)):
+            # No byte is worth more than the price, so this is how much is still to be won.
+            if most >= ENOUGH * price * room:
+                break
+            chosen, worth = self._try(first, rivals, room, alike)
+            worth -= price * EFFORT * len(chosen)
+            if worth > most:
+                best, most = chosen, worth
+        return best
+
+    def _try(self, first: int, rivals: Sequence[int], room: int, alike: float) -> tuple[list[int], float]:
+        """Take one unit and then the best of the others while they fit; tell which, and their worth; undo it all."""
+        chosen, worth, left = list[int](), 0.0, list(rivals)
+        number: int | None = first
+        while number is not None:
+            worth += self.paying.worth(number)
+            room -= self.page.cost(number)
+            self.paying.take(number)
+            chosen.append(number)
+            left.remove(number)
+            fitting = [rival for rival in left if self.page.cost(rival) <= room] if room > LEAST else []
+            number = max(self._alike(fitting, alike), key=self.paying.worth, default=None)
+        for _ in chosen:
+            self.paying.take_back()
+        return chosen, worth
+
+    def _alike(self, numbers: Sequence[int], share: float) -> list[int]:
+        """Choose the units whose gain is this share of the best one's."""
+        gains = [self.gain(number) for number in numbers]
+        least = share * max(gains, default=0.0)
+        return [number for number, gain in zip(numbers, gains, strict=True) if gain >= least]

@@ -1,0 +1,142 @@
+"""How the room is filled up to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from octavo.core.extract import analyse_all
+from octavo.core.extract.fit import survey
+from octavo.core.extract.page import Page
+from octavo.core.extract.queue import ENDING, Queue
+from octavo.core.extract.select import Choice, Part
+from octavo.core.extract.worth import EFFORT
+from octavo.core.messages import Branch, place, user
+from octavo.testing import talk
+from tests.core.extract.samples import conversations
+
+MANY = talk(
+    *[
+        f"u: My plant number {n} likes the {word} best."
+        for n, word in enumerate(["sun", "rain", "shade", "moon"] * 9)
+    ]
+)
+
+
+class Fixed:
+    """Pays a fixed sum for each unit."""
+
+    def __init__(self, page: Page, worths: Sequence[float]) -> None:
+        self.page, self.worths = page, worths
+
+    def worth(self, number: int) -> float:
+        return self.worths[number]
+
+    def gain(self, number: int) -> float:
+        return self.worths[number] / (self.page.weight[number] + EFFORT)
+
+    def take(self, number: int) -> Iterable[int]:
+        self.page.put(number)
+        return ()
+
+    def take_back(self) -> None:
+        self.page.take_back()
+
+
+def page_of(covered: Branch) -> Page:
+    return Page(survey(covered, (), "", "", analyse_all(covered)))
+
+
+def queue_of(lengths: Sequence[int], worths: Sequence[float]) -> Queue:
+    page = page_of(place([user(f"{number:03} " + "x" * length) for number, length in enumerate(lengths)]))
+    return Queue(page, range(len(lengths)), Fixed(page, worths))
+
+
+def test_the_best_per_byte_gives_way_to_what_fills_the_room_better() -> None:
+    """Greedy takes the first, and the gap it leaves holds nothing."""
+    lengths, worths = (40, 60, 60), (10.0, 14.0, 14.0)
+    room = sum(length + len("\nU: 000 ") for length in lengths[1:]) + len("U: user, ")
+    greedy, planned = queue_of(lengths, worths), queue_of(lengths, worths)
+    greedy.crumble(room)
+    planned.end(room)
+    assert greedy.page.chosen == [0, 1]
+    assert planned.page.chosen == [1, 2]
+
+
+def test_one_that_stands_out_is_not_given_up_for_two_that_are_worth_more_together() -> None:
+    queue = queue_of((40, 60, 60), (20.0, 14.0, 14.0))
+    queue.end(145)
+    assert queue.page.chosen[0] == 0
+
+
+def test_what_says_the_same_is_one_rival() -> None:
+    page = page_of(talk("u: Call Ada at nine.", "u: call ADA at nine!", "u: Then call Bob at ten."))
+    queue = Queue(page, range(3), Fixed(page, (5.0, 4.9, 4.8)))
+    queue.end(ENDING)
+    assert page.chosen == [0, 2]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 90), st.integers(1, 9)), min_size=1, max_size=12),
+    st.integers(20, ENDING),
+)
+def test_an_ending_is_never_worth_less_than_the_greedy_one(units: list[tuple[int, int]], room: int) -> None:
+    """Seen failing with the cheapest of the tried endings taken."""
+    lengths, worths = [length for length, _ in units], [float(length * dear) for length, dear in units]
+    greedy, planned = queue_of(lengths, worths), queue_of(lengths, worths)
+    gains = {n: planned.gain(n) for n in range(len(units)) if planned.page.cost(n) <= room}
+    assume(gains and len(set(gains.values())) == len(gains))  # Among equals, greedy takes either.
+    assert greedy.crumble(room) >= 0
+    assert planned.end(room) >= 0
+    best = max(gains.values())
+    net = [sum(worths[n] - best * EFFORT for n in queue.page.chosen) for queue in (greedy, planned)]
+    assert net[1] >= net[0] - 1e-9
+
+
+@settings(deadline=None)
+@given(conversations(), st.data())
+def test_what_is_taken_back_leaves_no_trace(covered: Branch, data: st.DataObject) -> None:
+    """Seen failing when the words or the identifiers of what was taken back stayed known."""
+    choice = Choice(survey(covered, (), "", "tea", analyse_all(covered)))
+    choice.grow(data.draw(st.sampled_from((0, ENDING))) + data.draw(st.integers(0, 250)))
+    for part in choice.parts:
+        before = state(choice, part)
+        ranked = [number for _, number in before[1]]
+        taken = data.draw(st.lists(st.sampled_from(ranked), unique=True)) if ranked else []
+        for number in taken:
+            part.queue.paying.take(number)
+        for _ in taken:
+            part.queue.paying.take_back()
+        assert state(choice, part) == before
+
+
+def state(choice: Choice, part: Part) -> tuple[list[int], list[tuple[float, int]], list[int]]:
+    costs = [choice.page.cost(number) for number in range(len(choice.page.ground.units))]
+    gains = [(part.queue.gain(number), number) for _, number in sorted(part.queue.heap)]
+    return list(choice.chosen), gains, costs
+
+
+def test_an_ending_that_turns_out_too_long_is_chosen_again() -> None:
+    choice = Choice(survey(MANY, (), "", "", analyse_all(MANY)))
+    choice.grow(300)
+    kept = list(choice.chosen)
+    choice.end(200)
+    first = list(choice.chosen)
+    choice.end(-30)
+    assert choice.ended
+    assert not choice.complete
+    assert choice.chosen[: len(kept)] == kept
+    assert choice.chosen != first
+    assert sum(choice.spent) <= 500 - 30
+
+
+def test_after_the_ending_whatever_fits_is_taken_and_that_is_all() -> None:
+    choice = Choice(survey(MANY, (), "", "", analyse_all(MANY)))
+    choice.end(200)
+    before = len(choice.chosen)
+    choice.end(100)
+    assert choice.complete
+    assert len(choice.chosen) > before
