@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from octavo.errors import UsageError
 from octavo.store import faults, migrate
+from octavo.store.hops import open_connection
 
 T = TypeVar("T")
 Work = Callable[[AsyncConnection], Awaitable[T]]
@@ -172,18 +173,17 @@ def _parse(url: str) -> URL:
 
 async def _open_sqlite(url: URL, durability: Durability) -> Database:
     if not url.database or url.database == ":memory:":
-        engine = _sqlite(URL.create("sqlite+aiosqlite"), durability, writes=True)
+        engine = _sqlite(":memory:", durability, writes=True)
         return Database(engine, engine, "sqlite://", None)
     path = Path(url.database)
     if not path.parent.is_dir():
         raise UsageError(f"the folder {str(path.parent)!r} does not exist; create it, or give another path")
-    target = URL.create("sqlite+aiosqlite", database=str(path))
     place = f"sqlite:///{path}"
     try:
         await asyncio.to_thread(_set_wal, path)
     except sqlite3.Error as error:
         raise faults.explain(error, place) from error
-    reader, writer = (_sqlite(target, durability, writes=writes) for writes in (False, True))
+    reader, writer = (_sqlite(str(path), durability, writes=writes) for writes in (False, True))
     return Database(reader, writer, place, path)
 
 
@@ -206,16 +206,19 @@ def _set_wal(path: Path) -> None:
         connection.close()
 
 
-def _sqlite(url: URL, durability: Durability, *, writes: bool) -> AsyncEngine:
+def _sqlite(path: str, durability: Durability, *, writes: bool) -> AsyncEngine:
     # One connection for writing: writers of this process queue fairly here instead of polling for the file's lock.
     size = 1 if writes else READERS
     options: dict[str, Any] = {} if writes else {"isolation_level": "AUTOCOMMIT"}
     engine = create_async_engine(
-        url,
+        "sqlite+aiosqlite://",
+        async_creator=lambda: open_connection(path),
         pool_size=size,
         max_overflow=0,
         pool_timeout=LOCK_WAIT,
         poolclass=sa.AsyncAdaptedQueuePool,
+        # Whoever gives a connection back has ended its transaction, and its statements are read to the end.
+        pool_reset_on_return=None,
         **options,
     )
 

@@ -154,6 +154,8 @@ class Wording:
 
     def has(self, phrase: str) -> bool:
         """Tell whether the phrase stands in the text, and not inside a longer word."""
+        if phrase.isascii() and _WORD.fullmatch(phrase):
+            return phrase in self._places
         return any(self._stands_alone(at, at + len(phrase)) for at in self._occurrences(phrase))
 
     def _occurrences(self, phrase: str) -> Iterator[int]:
