@@ -35,10 +35,10 @@ STORE = table(
 )
 PEERS = table(
     "peers",
-    ("library", "version", "messages", "decide"),
-    ("octavo", "1", 1_000, 0.1),
-    ("octavo", "1", 10_000, 0.2),
-    ("other", "2", 10_000, 15.0),
+    ("library", "version", "messages", "decide", "times ours", "compress"),
+    ("octavo", "1", 1_000, 0.1, 1.0, 40.0),
+    ("octavo", "1", 10_000, 0.2, 1.0, 400.0),
+    ("other", "2", 10_000, 15.0, 75.0, 20.0),
 )
 GROWTH = table("engine.growth", ("messages", "turn", "times"), (1_000, 4.0, 1.0), (100_000, 5.0, 1.25))
 STREAMS = table(
@@ -137,6 +137,7 @@ def test_the_first_figures_are_taken_from_the_tables() -> None:
         (4.0, "tiktoken", 20.0, "5.0×"),
         (1.5, "load and filter", 75.0, "50.0×"),
         (0.2, "other", 15.0, "75.0×"),
+        (400.0, "other", 20.0, "0.05×"),
         (5.0, "at 1,000 messages", 4.0, "1.2×"),
         (2.4, "the provider itself", 0.4, None),
         (9.0, "the provider itself", 2.0, None),
