@@ -80,35 +80,29 @@ class Octavo:
             self._process.stderr.close()
             self._process = None
 
-    def post(self, path: str, body: dict[str, Any]) -> Any:
-        answer = httpx2.post(f"{self.url}/api/v1/{path}", json=body, timeout=60)
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx2.Response:
+        answer = httpx2.request(method, f"{self.url}/api/v1/{path}", json=body, timeout=60)
         assert answer.is_success, answer.text
-        return answer.json()
+        return answer
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        return self._ask("POST", path, body).json()
 
     def post_stream(self, path: str, body: dict[str, Any]) -> str:
         """Ask for something that is answered with events, and wait for the last of them."""
-        answer = httpx2.post(f"{self.url}/api/v1/{path}", json=body, timeout=60)
-        assert answer.is_success, answer.text
-        return answer.text
+        return self._ask("POST", path, body).text
 
     def delete(self, path: str) -> None:
-        answer = httpx2.delete(f"{self.url}/api/v1/{path}", timeout=60)
-        assert answer.is_success, answer.text
+        self._ask("DELETE", path)
 
     def put(self, path: str, body: dict[str, Any]) -> Any:
-        answer = httpx2.put(f"{self.url}/api/v1/{path}", json=body, timeout=60)
-        assert answer.is_success, answer.text
-        return answer.json()
+        return self._ask("PUT", path, body).json()
 
     def patch(self, path: str, body: dict[str, Any]) -> Any:
-        answer = httpx2.patch(f"{self.url}/api/v1/{path}", json=body, timeout=60)
-        assert answer.is_success, answer.text
-        return answer.json()
+        return self._ask("PATCH", path, body).json()
 
     def get(self, path: str) -> Any:
-        answer = httpx2.get(f"{self.url}/api/v1/{path}", timeout=60)
-        assert answer.is_success, answer.text
-        return answer.json()
+        return self._ask("GET", path).json()
 
     def conversation(self, *lines: str, title: str = "A talk") -> str:
         """Store a conversation without asking a model: `u: ...` and `a: ...`; give its id."""

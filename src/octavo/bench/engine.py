@@ -79,7 +79,7 @@ async def latency(folder: Path, turns: int) -> tuple[list[tuple[float, float]], 
         await chat.add(f"Question {n}. {TEXT}")
         await chat.add(f"Answer {n}. {TEXT}", role="assistant")
     took = [await _turn(chat, n) for n in range(turns)]
-    busy = engine.state(chat.id).task is not None
+    busy = engine.is_compressing(chat.id)
     await engine.close()
     return took, busy
 

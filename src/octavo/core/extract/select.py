@@ -13,6 +13,7 @@ from octavo.core.extract.page import Ground, Page
 from octavo.core.extract.queue import ENDING, Queue
 from octavo.core.extract.scan import identifiers
 from octavo.core.extract.sources import between_people
+from octavo.core.extract.units import Unit
 from octavo.core.extract.worth import (
     EFFORT,
     FADING_BETWEEN_PEOPLE,
@@ -135,7 +136,22 @@ def _parts(page: Page) -> Iterator[Part]:
         yield Part(1.0, intent, ends=True)
 
 
-class _Chat:
+class _Said:
+    """What was said is paid for informative words, by its quality and by what is left of them."""
+
+    page: Page
+    units: Sequence[Unit]
+    left: Words
+    quality: dict[int, float]
+
+    def worth(self, number: int) -> float:
+        return self.quality[number] * self.left.worth(self.units[number].words)
+
+    def gain(self, number: int) -> float:
+        return self.worth(number) / (self.page.weight[number] + EFFORT)
+
+
+class _Chat(_Said):
     """Chat is paid for informative words."""
 
     def __init__(self, page: Page, numbers: Sequence[int]) -> None:
@@ -146,12 +162,6 @@ class _Chat:
         self.units = ground.units
         self.left = Words([ground.units[n] for n in numbers], ground.known, fading, ground.focus)
         self.quality = {n: chat_quality(ground.units[n], people=people) * ground.newness[n] for n in numbers}
-
-    def worth(self, number: int) -> float:
-        return self.quality[number] * self.left.worth(self.units[number].words)
-
-    def gain(self, number: int) -> float:
-        return self.worth(number) / (self.page.weight[number] + EFFORT)
 
     def take(self, number: int) -> Iterable[int]:
         self.left.add(self.units[number].words)
@@ -198,7 +208,7 @@ class _Lines:
         self.page.take_back()
 
 
-class _Intent:
+class _Intent(_Said):
     """What was asked and decided in work is paid for informative words."""
 
     def __init__(self, page: Page, numbers: Sequence[int], lines: _Lines) -> None:
@@ -216,12 +226,6 @@ class _Intent:
         self.said = [n for n, worth in self.quality.items() if worth]
         self.page, self.units, self.lines = page, ground.units, lines
         self.left = Words([ground.units[n] for n in self.said], (), FADING_INTENT, ground.focus)
-
-    def worth(self, number: int) -> float:
-        return self.quality[number] * self.left.worth(self.units[number].words)
-
-    def gain(self, number: int) -> float:
-        return self.worth(number) / (self.page.weight[number] + EFFORT)
 
     def take(self, number: int) -> Iterable[int]:
         self.left.add(self.units[number].words)
