@@ -67,7 +67,7 @@ def digests(said: Sequence[Message]) -> list[bytes]:
 
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["octavo.store", "sqlalchemy.dialects.sqlite.aiosqlite", "asyncpg"])
+PROCESSES.set_forkserver_preload(["octavo.store", "asyncpg"])
 """New processes are copies of one that has imported everything, and start in a few milliseconds."""
 
 

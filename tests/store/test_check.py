@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.messages import user
 from octavo.store import Problem, Store, new_id
+from octavo.store.direct import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import conversation, large_text, message, message_token, pin, snapshot
 from tests.store.scenes import fold, long_talk
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 async def tamper(store: Store, statement: sa.Executable) -> None:
     """Change a database behind the store's back."""
 
-    async def change(connection: AsyncConnection) -> None:
+    async def change(connection: Connection) -> None:
         await connection.execute(statement)
 
     await store._database.write(change)

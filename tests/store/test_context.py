@@ -8,12 +8,12 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy.dialects.postgresql import asyncpg as postgresql
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.messages import Branch, Node, Status, assistant, digest, system, user
 from octavo.core.snapshot import Snapshot, draft, pick
 from octavo.errors import NotFound
 from octavo.store import Entry, Store, new_id, walk
+from octavo.store.direct import Connection
 from tests.store.scenes import fold, long_talk, talk
 
 pytestmark = pytest.mark.anyio
@@ -187,10 +187,12 @@ async def test_sqlite_only_looks_rows_up(sqlite_url: str) -> None:
     assert scans <= {"SCAN walk", "SCAN serving", "SCAN above", "SCAN leading", "SCAN chosen"}
 
 
-async def _sqlite_plan(connection: AsyncConnection) -> list[str]:
+async def _sqlite_plan(connection: Connection) -> list[str]:
     statement = walk.context().compile(dialect=connection.dialect)
     unbound = tuple(None for _ in statement.positiontup or ())
-    found = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", unbound)
+    found = await connection.run_sync(
+        lambda sync: sync.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", unbound)
+    )
     return [str(row.detail) for row in found]
 
 
@@ -206,9 +208,11 @@ async def test_postgresql_only_looks_rows_up_even_with_a_plan_made_on_empty_tabl
     assert [node for node in reads if "Index Cond" not in node and "Bitmap Heap" not in node] == []
 
 
-async def _postgresql_plan(connection: AsyncConnection) -> list[str]:
+async def _postgresql_plan(connection: Connection) -> list[str]:
     statement = walk.context().compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
-    found = await connection.exec_driver_sql(f"EXPLAIN (COSTS OFF) {statement}", (UUID(new_id()), "words"))
+    found = await connection.run_sync(
+        lambda sync: sync.exec_driver_sql(f"EXPLAIN (COSTS OFF) {statement}", (UUID(new_id()), "words"))
+    )
     return [str(line) for line in found.scalars()]
 
 

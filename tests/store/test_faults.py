@@ -76,7 +76,7 @@ async def test_a_folder_is_no_database(tmp_path: Path) -> None:
 async def test_a_lock_that_is_never_released_is_reported(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("octavo.store.engines.LOCK_WAIT", 0.2)
+    monkeypatch.setattr("octavo.store.sqlite.LOCK_WAIT", 0.2)
     async with await Store.open(sqlite_url) as store:
         made, branch = await long_talk(store, 2)
         other = sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)

@@ -14,10 +14,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.errors import StoreError
 from octavo.store import Store, migrate
+from octavo.store.direct import Connection
 from octavo.store.engines import open_database
 from octavo.store.schema import metadata
 from tests.store.conftest import other_database, sql
@@ -56,7 +56,7 @@ def test_the_newest_file_is_the_head_the_program_looks_for() -> None:
 async def test_a_database_of_a_newer_program_is_refused(store: Store, url: str) -> None:
     statement = sa.text(f"UPDATE {migrate.VERSION_TABLE} SET version_num = '9999'")
 
-    async def age(connection: AsyncConnection) -> None:
+    async def age(connection: Connection) -> None:
         await connection.execute(statement)
 
     await store._database.write(age)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.messages import Attachment, Message, Text, assistant, user
 from octavo.errors import NotFound, UsageError
 from octavo.store import ForConversation, Job, Store
+from octavo.store.direct import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import metadata
 from tests.store.scenes import fold, long_talk, talk, texts
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 async def rows_with(store: Store, ids: Sequence[str]) -> dict[str, int]:
     """Count rows that mention any of the ids, in every table and every column."""
 
-    async def count(connection: AsyncConnection) -> dict[str, int]:
+    async def count(connection: Connection) -> dict[str, int]:
         found: dict[str, int] = {}
         for table in metadata.sorted_tables:
             for row in await connection.execute(sa.select(table)):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -10,6 +12,7 @@ import sqlalchemy as sa
 from octavo.core.fields import Json
 from octavo.errors import BadInput, NotFound
 from octavo.store import Everywhere, ForConversation, ForModel, PinPlace, Store, new_id
+from octavo.store.direct import Connection
 from octavo.store.schema import api_key
 from tests.store.scenes import long_talk, talk
 
@@ -78,10 +81,13 @@ async def test_an_api_key_is_shown_once_and_stored_hashed(store: Store) -> None:
     assert await store.keys.every(owner="bob") == ()
     assert await store.keys.find(secret + "x") is None
     assert await store.keys.find(key.prefix) is None
-    stored = await store._database.read(lambda c: c.execute(sa.select(api_key)))
-    (row,) = stored.all()
+    (row,) = await store._database.read(stored_keys)
     assert row.sha256 == hashlib.sha256(secret.encode()).digest()
     assert secret not in str(row)
+
+
+async def stored_keys(connection: Connection) -> Sequence[sa.Row[Any]]:
+    return (await connection.execute(sa.select(api_key))).all()
 
 
 async def test_a_revoked_key_opens_nothing(store: Store) -> None:

@@ -104,6 +104,7 @@ class Octavo:
     def decide(self, state: dict[str, Any]) -> None:
         from octavo.core.policy import CALM, Keep, Pace, Situation, decide
         from octavo.engine.chat import Moment
+        from octavo.store.direct import run_through
 
         engine, chat, added = state["engine"], state["chat"], state["added"]
 
@@ -115,7 +116,8 @@ class Octavo:
             situation = Situation(turn=scene.turn, model=MODEL, now=0.0, trouble=CALM, pace=Pace())
             assert isinstance(decide(scene.policy, scene.budget, scene.reading, situation), Keep)
 
-        state["loop"].run_until_complete(turn())
+        # In a turn the loop runs already: to start one for each sample would be measured instead of the engine.
+        run_through(turn())
 
     def compress(self, state: dict[str, Any]) -> dict[str, int]:
         chat = state["chat"]

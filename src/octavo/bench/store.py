@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.bench.figures import Cell, Item, Note, Table, Tell
 from octavo.core.messages import Branch, Message, Node, assistant, user
 from octavo.core.snapshot import Snapshot, pick
 from octavo.store import Entry, Store, new_id
+from octavo.store.direct import Connection
 from octavo.store.schema import message
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -71,7 +71,7 @@ def marks(size: int) -> tuple[int, int]:
 
 
 async def fold(store: Store, first: Node, cut: Node, anchor: Node) -> Snapshot:
-    async def digest(connection: AsyncConnection) -> bytes:
+    async def digest(connection: Connection) -> bytes:
         found = await connection.scalar(sa.select(message.c.digest).where(message.c.id == cut.id))
         return bytes(found or b"")
 

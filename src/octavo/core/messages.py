@@ -286,12 +286,11 @@ def chain(previous: bytes, message: Message) -> bytes:
     The digest covers what was said, not how a wire format dressed it, so the same conversation sent by another
     client, or with moving cache markers, has the same digest.
     """
-    digest = hashlib.blake2b(previous, digest_size=16)
+    pieces = [previous]
     for piece in (message.role, message.name, *_essence(message.parts)):
         data = piece.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.digest()
+        pieces += (len(data).to_bytes(8, "big"), data)
+    return hashlib.blake2b(b"".join(pieces), digest_size=16).digest()
 
 
 def digest(messages: Iterable[Message], *, start: bytes = b"") -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from octavo.core.budget import Price
 from octavo.core.plain import Json
@@ -47,8 +47,10 @@ from octavo.engine.scene import Scene, policy_of, values_of
 from octavo.errors import BadInput, OctavoError, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
-from octavo.store.store import Store
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
+
+if TYPE_CHECKING:
+    from octavo.store.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +118,9 @@ class Engine:
     @classmethod
     async def open(cls, where: str | Path = "sqlite://", **options: object) -> Engine:
         """Open a database by its URL, or a SQLite file by its path."""
+        # Imported here: it takes longer than all the rest, and much can be done without a database.
+        from octavo.store.store import Store
+
         return cls(await Store.open(database_url(where)), **options)  # type: ignore[arg-type]
 
     async def close(self) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from octavo.core.budget import Price
 from octavo.core.compose import compose
@@ -43,8 +44,10 @@ from octavo.engine.scene import Scene
 from octavo.errors import ProviderError
 from octavo.protocols import Continuing, Summariser
 from octavo.store.ids import new_id
-from octavo.store.store import Store
 from octavo.store.values import Busy, Job, Refused, Stale
+
+if TYPE_CHECKING:
+    from octavo.store.store import Store
 
 NARRATIVE_SHARE = 0.5
 """Share of a snapshot that the narrative may take; the rest is for exact lines."""

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from octavo.core.budget import ModelCard
 from octavo.core.plain import Json
@@ -18,7 +19,9 @@ from octavo.meters.calibration import Calibration, dump, load
 from octavo.meters.cards import Book, shipped
 from octavo.meters.meter import Meter, Survey
 from octavo.protocols import Provider
-from octavo.store.store import Store
+
+if TYPE_CHECKING:
+    from octavo.store.store import Store
 
 LEARNED = "learned:"
 """Notes in the store: what was found out about a model."""

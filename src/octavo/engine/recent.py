@@ -70,6 +70,6 @@ class Recent:
         if seen is None or (seen.scene.tip, seen.revision) != (tip, revision):
             return None
         scene = seen.scene
-        if scene.settings != settings or scene.recipe.tools != tools:
+        if scene.settings != settings or scene.loaded.tools != tools:
             return None
         return renewed(scene, meter)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
 
 from octavo.core.budget import Budget, Overhead, Reading
 from octavo.core.context import UNSENT, Context, Recipe, build_context
@@ -26,13 +27,17 @@ from octavo.engine.models import Models
 from octavo.engine.outcome import Usage
 from octavo.errors import BadInput
 from octavo.meters.meter import Meter, Survey
-from octavo.store.store import Store
 from octavo.store.values import Ingredients
+
+if TYPE_CHECKING:
+    from octavo.store.store import Store
 
 OUTPUT_SHARE = 4
 """One tool output takes at most a quarter of what is available; the whole text stays in the store."""
 OUTPUT_CHARACTERS = 3
 """Characters per token when a long output is cut: on the safe side for code and logs."""
+FEW = 32
+"""Messages that are added to a scene before its branch is put together again."""
 EMPTY = Ingredients(leading=(), snapshot=None, retained=(), carried=None)
 POLICY_SETTINGS = ("auto", "prepare", "soft", "hard", "retained", "minimum", "prompt")
 
@@ -47,8 +52,12 @@ class Scene:
     model: str
     meter: Meter
     policy: Policy
+    reading: Reading
     budget: Budget
-    recipe: Recipe
+    loaded: Recipe
+    """As it was when it was last put together."""
+    added: Branch = ()
+    """What was said since: a long branch is not copied for each message."""
     survey: Survey
     """Of the context."""
     counts: dict[Message, int]
@@ -60,21 +69,23 @@ class Scene:
     """The snapshot that serves the tip; a new version of it is made from the one before."""
 
     @cached_property
+    def recipe(self) -> Recipe:
+        if not self.added:
+            return self.loaded
+        return replace(self.loaded, branch=(*self.loaded.branch, *self.added))
+
+    @cached_property
     def context(self) -> Context:
         """What would be sent."""
         return build_context(self.recipe)
-
-    @cached_property
-    def reading(self) -> Reading:
-        return self.meter.reading(self.survey)
 
     @property
     def turn(self) -> str:
         """The user message that opened the turn which is going on."""
         # Looked for from the end: it is nearly always among the last messages of a long branch.
-        recipe = self.recipe
+        recipe = self.loaded
         cutoff = recipe.snapshot.cutoff_depth if recipe.snapshot else 0
-        for node in reversed(recipe.branch):
+        for node in chain(reversed(self.added), reversed(recipe.branch)):
             if node.depth > cutoff and node.status not in UNSENT and opens_turn(node.message):
                 return node.id
         return recipe.carried.id if recipe.carried else ""
@@ -187,20 +198,23 @@ async def load_scene(
     )
     counts = {node.message: node.counts[unit] for node in stored.branch}
     survey = meter.survey(build_context(recipe), counts)
-    budget = _budget(meter, policy, meter.reading(survey), reply)
+    reading = meter.reading(survey)
+    budget = budget_for(policy, meter.card, overhead=_overhead(reading), reply=reply)
     shortened = _bounded(recipe, meter, budget)
     if shortened is not recipe:
         counts = {node.message: meter.count_node(node) for node in shortened.branch}
         survey = meter.survey(build_context(shortened), counts)
-        budget = _budget(meter, policy, meter.reading(survey), reply)
+        reading = meter.reading(survey)
+        budget = budget_for(policy, meter.card, overhead=_overhead(reading), reply=reply)
     return Scene(
         conversation=conversation,
         tip=tip or "",
         model=model,
         meter=meter,
         policy=policy,
+        reading=reading,
         budget=budget,
-        recipe=shortened,
+        loaded=shortened,
         survey=survey,
         counts=counts,
         shortened=shortened is not recipe,
@@ -211,7 +225,7 @@ async def load_scene(
 
 def grown(scene: Scene, node: Node) -> Scene | None:
     """Give the scene one message further down, without loading it again; None where that takes a new look."""
-    recipe, message, unit = scene.recipe, node.message, scene.meter.unit.name
+    recipe, message, unit = scene.loaded, node.message, scene.meter.unit.name
     covered_files = recipe.snapshot is not None and bool(recipe.snapshot.files)
     if (
         (scene.tip != (node.parent or ""))
@@ -225,13 +239,20 @@ def grown(scene: Scene, node: Node) -> Scene | None:
     ):
         return None
     tokens = scene.counts[message] = node.counts[unit]
-    return _weighed(
-        replace(
-            scene,
-            tip=node.id,
-            recipe=replace(recipe, branch=(*recipe.branch, node)),
-            survey=scene.meter.grow(scene.survey, message, tokens),
-        )
+    survey = scene.meter.grow(scene.survey, message, tokens)
+    reading, budget = _weighed(scene, scene.meter, survey)
+    if "recipe" in scene.__dict__ or len(scene.added) >= FEW:
+        loaded, earlier = scene.recipe, EMPTY.retained
+    else:
+        loaded, earlier = recipe, scene.added
+    return replace(
+        scene,
+        tip=node.id,
+        loaded=loaded,
+        added=(*earlier, node),
+        survey=survey,
+        reading=reading,
+        budget=budget,
     )
 
 
@@ -242,12 +263,18 @@ def renewed(scene: Scene, meter: Meter) -> Scene | None:
     survey = meter.taken_over(scene.survey, scene.meter)
     if survey is None or meter.card != scene.meter.card or scene.shortened:
         return None
-    return _weighed(replace(scene, meter=meter, survey=survey))
+    reading, budget = _weighed(scene, meter, survey)
+    return replace(scene, meter=meter, survey=survey, reading=reading, budget=budget)
 
 
-def _weighed(scene: Scene) -> Scene:
+def _weighed(scene: Scene, meter: Meter, survey: Survey) -> tuple[Reading, Budget]:
+    """Measure a scene that went on; its budget is divided anew only if something else than the history changed."""
+    reading = meter.reading(survey)
+    overhead = _overhead(reading)
+    if overhead == scene.budget.overhead:
+        return reading, scene.budget
     reply = whole(scene.settings.get("reply"))
-    return replace(scene, budget=_budget(scene.meter, scene.policy, scene.reading, reply))
+    return reading, budget_for(scene.policy, meter.card, overhead=overhead, reply=reply)
 
 
 async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Ingredients:
@@ -286,14 +313,13 @@ async def _counted(store: Store, stored: Ingredients, meter: Meter) -> Ingredien
     return replace(stored, leading=with_counts(stored.leading), retained=with_counts(stored.retained))
 
 
-def _budget(meter: Meter, policy: Policy, reading: Reading, reply: int | None) -> Budget:
+def _overhead(reading: Reading) -> Overhead:
     sections = dict(reading.breakdown)
-    overhead = Overhead(
+    return Overhead(
         system=sections.get("system", 0) + sections.get("frame", 0),
         tools=sections.get("tools", 0),
         pins=sections.get("pins", 0),
     )
-    return budget_for(policy, meter.card, overhead=overhead, reply=reply)
 
 
 def _bounded(recipe: Recipe, meter: Meter, budget: Budget) -> Recipe:

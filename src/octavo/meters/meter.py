@@ -283,8 +283,10 @@ def _digest(unit: str, tools: tuple[Tool, ...]) -> bytes:
 def _balanced(sections: Mapping[str, int], total: int) -> tuple[tuple[str, int], ...]:
     """Put the difference between the sections and the total into the frame; no section goes below zero."""
     shown = {name: max(0, tokens) for name, tokens in sections.items()}
-    shown[FRAME] = max(0, total - sum(shown.values()))
-    for name in sorted(sections, key=lambda each: -sections[each]):
-        taken = min(shown[name], max(0, sum(shown.values()) - total))
-        shown[name] -= taken
+    over = sum(shown.values()) - total
+    shown[FRAME] = max(0, -over)
+    if over > 0:
+        for name in sorted(sections, key=lambda each: -sections[each]):
+            taken = min(shown[name], max(0, over))
+            shown[name], over = shown[name] - taken, over - taken
     return tuple((name, tokens) for name, tokens in shown.items() if tokens)

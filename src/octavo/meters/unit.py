@@ -10,7 +10,7 @@ import logging
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from octavo.core.messages import (
     Attachment,
@@ -73,11 +73,12 @@ class Unit:
     media: str = ""
     """The name of the rule for pictures, pages and sound."""
     vision: bool = True
+    name: str = field(init=False)
+    """What counts are stored under."""
 
-    @property
-    def name(self) -> str:
-        """What counts are stored under."""
-        return "/".join((self.tokenizer.name, self.frame.name, self.media if self.vision else "blind"))
+    def __post_init__(self) -> None:
+        name = "/".join((self.tokenizer.name, self.frame.name, self.media if self.vision else "blind"))
+        object.__setattr__(self, "name", name)
 
     def text(self, text: str) -> int:
         """Count a text by itself."""

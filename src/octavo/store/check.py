@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.messages import chain, digest
 from octavo.core.snapshot import Snapshot
 from octavo.errors import OctavoError, StoreError
 from octavo.store import reading, rows
+from octavo.store.direct import Connection
 from octavo.store.engines import Database
 from octavo.store.parts import EMPTIED, Packed, unpack
 from octavo.store.schema import (
@@ -54,13 +54,13 @@ async def check(database: Database) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-async def _check_file(connection: AsyncConnection) -> list[Problem]:
+async def _check_file(connection: Connection) -> list[Problem]:
     found = (await connection.scalars(sa.text("PRAGMA integrity_check"))).all()
     return [Problem("file", "", str(line)) for line in found if line != "ok"]
 
 
 async def _check_search(database: Database) -> list[Problem]:
-    async def prove(connection: AsyncConnection) -> None:
+    async def prove(connection: Connection) -> None:
         for index in ("message_fts", "large_text_fts"):
             await connection.execute(
                 sa.text(f"INSERT INTO {index}({index}, rank) VALUES ('integrity-check', 1)")
@@ -94,7 +94,7 @@ def _page(after: int) -> sa.Select[Any]:
     )
 
 
-async def _check_messages(connection: AsyncConnection, after: int) -> tuple[list[Problem], int | None]:
+async def _check_messages(connection: Connection, after: int) -> tuple[list[Problem], int | None]:
     found = (await connection.execute(_page(after))).all()
     texts: rows.Texts = {}
     large = [row.id for row in found if row.large]
@@ -140,7 +140,7 @@ def _content_flaws(row: rows.Row, large: Sequence[str]) -> Iterator[str]:
         yield "its digest is not that of its branch"
 
 
-async def _check_conversations(connection: AsyncConnection) -> list[Problem]:
+async def _check_conversations(connection: Connection) -> list[Problem]:
     c, m, tip = conversation, message, message.alias("tip")
     count = sa.select(sa.func.count()).where(m.c.conversation_id == c.c.id).scalar_subquery()
     found = await connection.execute(
@@ -160,7 +160,7 @@ async def _check_conversations(connection: AsyncConnection) -> list[Problem]:
     return problems
 
 
-async def _check_snapshots(connection: AsyncConnection) -> list[Problem]:
+async def _check_snapshots(connection: Connection) -> list[Problem]:
     problems = []
     for row in (await connection.execute(sa.select(snapshot).order_by(snapshot.c.id))).all():
         try:
@@ -173,7 +173,7 @@ async def _check_snapshots(connection: AsyncConnection) -> list[Problem]:
     return problems
 
 
-async def _snapshot_flaws(connection: AsyncConnection, found: Snapshot, conversation_id: str) -> list[str]:
+async def _snapshot_flaws(connection: Connection, found: Snapshot, conversation_id: str) -> list[str]:
     m = message
     named = {plain_id(id) for id in (found.first, found.cutoff, found.anchor, found.carried) if id}
     nodes = {
@@ -197,7 +197,7 @@ async def _snapshot_flaws(connection: AsyncConnection, found: Snapshot, conversa
     return flaws + await _substance_flaws(connection, found, nodes[found.cutoff].digest)
 
 
-async def _substance_flaws(connection: AsyncConnection, found: Snapshot, stored: bytes | None) -> list[str]:
+async def _substance_flaws(connection: Connection, found: Snapshot, stored: bytes | None) -> list[str]:
     if found.state == "retired":
         return [] if found == rows.emptied(found) else ["it is retired, yet its content is there"]
     if stored is None:
@@ -206,7 +206,7 @@ async def _substance_flaws(connection: AsyncConnection, found: Snapshot, stored:
     return [] if stored == found.digest else ["the messages it covers are not those it was made from"]
 
 
-async def _check_beside(connection: AsyncConnection) -> list[Problem]:
+async def _check_beside(connection: Connection) -> list[Problem]:
     """Check that nothing is left of messages that are gone or emptied, and that pins point into their texts."""
     m = message
     problems = []

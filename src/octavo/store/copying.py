@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.snapshot import Snapshot
 from octavo.errors import NotFound
 from octavo.store import reading, rows, settings, walk
+from octavo.store.direct import Connection
 from octavo.store.ids import made_at, new_id
 from octavo.store.schema import (
     attachment,
@@ -34,7 +34,7 @@ Ids = dict[str, str]
 """From the ids of the original to those of the copy."""
 
 
-async def fork(connection: AsyncConnection, tip: str, title: str | None) -> Conversation:
+async def fork(connection: Connection, tip: str, title: str | None) -> Conversation:
     """Copy the branch of a tip."""
     where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == tip))
     if where is None:
@@ -46,7 +46,7 @@ async def fork(connection: AsyncConnection, tip: str, title: str | None) -> Conv
     return await _copy(connection, source, sorted(path), tip, title)
 
 
-async def copy(connection: AsyncConnection, conversation_id: str, title: str | None) -> Conversation:
+async def copy(connection: Connection, conversation_id: str, title: str | None) -> Conversation:
     """Copy a whole tree."""
     source = await lock(connection, conversation_id)
     numbers = await connection.scalars(
@@ -56,7 +56,7 @@ async def copy(connection: AsyncConnection, conversation_id: str, title: str | N
 
 
 async def _copy(
-    connection: AsyncConnection, source: rows.Row, numbers: Sequence[int], tip: str | None, title: str | None
+    connection: Connection, source: rows.Row, numbers: Sequence[int], tip: str | None, title: str | None
 ) -> Conversation:
     """Copy the messages of these row numbers, parents before children."""
     target = new_id()
@@ -90,7 +90,7 @@ def _batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
         yield numbers[start : start + BATCH]
 
 
-async def _copy_messages(connection: AsyncConnection, numbers: Sequence[int], target: str, ids: Ids) -> None:
+async def _copy_messages(connection: Connection, numbers: Sequence[int], target: str, ids: Ids) -> None:
     found = await connection.execute(sa.select(message).where(message.c.n.in_(numbers)).order_by(message.c.n))
     originals = [row._asdict() for row in found]
     ids |= {row["id"]: new_id() for row in originals}
@@ -113,7 +113,7 @@ async def _copy_messages(connection: AsyncConnection, numbers: Sequence[int], ta
 
 
 async def _copy_beside(
-    connection: AsyncConnection, table: sa.Table, originals: list[str], target: str, ids: Ids
+    connection: Connection, table: sa.Table, originals: list[str], target: str, ids: Ids
 ) -> None:
     found = await connection.execute(sa.select(table).where(table.c.message_id.in_(originals)))
     texts: Ids = {}
@@ -130,7 +130,7 @@ async def _copy_beside(
         await connection.execute(sa.insert(table), new)
 
 
-async def _copy_snapshots(connection: AsyncConnection, source: str, target: str, ids: Ids) -> None:
+async def _copy_snapshots(connection: Connection, source: str, target: str, ids: Ids) -> None:
     found = await connection.execute(
         sa.select(snapshot).where(snapshot.c.conversation_id == source).order_by(snapshot.c.id)
     )

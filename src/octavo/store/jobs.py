@@ -11,7 +11,6 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -19,6 +18,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from octavo.core.snapshot import Snapshot
 from octavo.errors import NotFound, NotOnBranch, UsageError
 from octavo.store import reading, rows, snapshots
+from octavo.store.direct import Connection
 from octavo.store.ids import new_id
 from octavo.store.schema import job, message, plain_id
 from octavo.store.tree import lock
@@ -50,7 +50,7 @@ def _columns() -> tuple[sa.ColumnElement[Any], ...]:
 
 
 async def claim(
-    connection: AsyncConnection,
+    connection: Connection,
     conversation_id: str,
     *,
     anchor: str,
@@ -95,7 +95,7 @@ async def claim(
     return Busy(rows.job((await connection.execute(running)).one()))
 
 
-async def _check_anchor(connection: AsyncConnection, conversation_id: str, anchor: str, tip: str) -> None:
+async def _check_anchor(connection: Connection, conversation_id: str, anchor: str, tip: str) -> None:
     at = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == anchor))
     if at is None:
         raise NotFound(f"there is no message {anchor}")
@@ -111,7 +111,7 @@ def _mine(held: Job) -> sa.ColumnElement[bool]:
     return sa.and_(*mine)
 
 
-async def renew(connection: AsyncConnection, held: Job, lease: float, progress: str | None) -> bool:
+async def renew(connection: Connection, held: Job, lease: float, progress: str | None) -> bool:
     """Prolong the lease; false when the job is no longer ours: stop working."""
     values: dict[str, Any] = {"lease_until": _clock() + int(lease * 1000)}
     if progress is not None:
@@ -120,7 +120,7 @@ async def renew(connection: AsyncConnection, held: Job, lease: float, progress: 
     return bool(done.rowcount)
 
 
-async def finish(connection: AsyncConnection, held: Job, made: Snapshot) -> Snapshot | Refused:
+async def finish(connection: Connection, held: Job, made: Snapshot) -> Snapshot | Refused:
     """Store the snapshot and close the job, both or neither."""
     try:
         owner = await lock(connection, held.conversation)
@@ -139,18 +139,18 @@ async def finish(connection: AsyncConnection, held: Job, made: Snapshot) -> Snap
     return stored
 
 
-async def _refuse(connection: AsyncConnection, held: Job, reason: str) -> Refused:
+async def _refuse(connection: Connection, held: Job, reason: str) -> Refused:
     await close(connection, held, "failed", reason)
     return Refused(reason)
 
 
-async def close(connection: AsyncConnection, held: Job, status: JobStatus, error: str) -> bool:
+async def close(connection: Connection, held: Job, status: JobStatus, error: str) -> bool:
     """Give a job up without a snapshot; false when it is no longer ours."""
     done = await connection.execute(sa.update(job).where(_mine(held)).values(status=status, error=error))
     return bool(done.rowcount)
 
 
-async def cancel(connection: AsyncConnection, id: str) -> bool:
+async def cancel(connection: Connection, id: str) -> bool:
     """Stop a job whoever runs it: its worker learns it at the next renewal."""
     done = await connection.execute(
         sa.update(job).where(job.c.id == id, job.c.status == "running").values(status="cancelled")
@@ -158,14 +158,14 @@ async def cancel(connection: AsyncConnection, id: str) -> bool:
     return bool(done.rowcount)
 
 
-async def get(connection: AsyncConnection, id: str) -> Job:
+async def get(connection: Connection, id: str) -> Job:
     row = (await connection.execute(sa.select(*_columns()).where(job.c.id == id))).one_or_none()
     if row is None:
         raise NotFound(f"there is no job {id}")
     return rows.job(row)
 
 
-async def of_conversation(connection: AsyncConnection, conversation_id: str) -> tuple[Job, ...]:
+async def of_conversation(connection: Connection, conversation_id: str) -> tuple[Job, ...]:
     """List the jobs of a conversation, the newest first."""
     found = await connection.execute(
         sa.select(*_columns()).where(job.c.conversation_id == conversation_id).order_by(job.c.id.desc())
@@ -173,7 +173,7 @@ async def of_conversation(connection: AsyncConnection, conversation_id: str) -> 
     return tuple(rows.job(row) for row in found)
 
 
-async def abandoned(connection: AsyncConnection) -> tuple[Job, ...]:
+async def abandoned(connection: Connection) -> tuple[Job, ...]:
     """List the running jobs whose lease has run out: their workers died."""
     found = await connection.execute(
         sa.select(*_columns())

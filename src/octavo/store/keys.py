@@ -7,10 +7,10 @@ import secrets
 from collections.abc import Iterable
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.errors import NotFound
 from octavo.store import rows
+from octavo.store.direct import Connection
 from octavo.store.ids import new_id
 from octavo.store.schema import api_key
 from octavo.store.values import ApiKey
@@ -27,9 +27,7 @@ def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
-async def create(
-    connection: AsyncConnection, name: str, owner: str, scopes: Iterable[str]
-) -> tuple[ApiKey, str]:
+async def create(connection: Connection, name: str, owner: str, scopes: Iterable[str]) -> tuple[ApiKey, str]:
     """Make a key; its secret is returned here and never again."""
     secret = START + secrets.token_urlsafe(SECRET_BYTES)
     new = sa.insert(api_key).values(
@@ -39,7 +37,7 @@ async def create(
     return rows.api_key(row), secret
 
 
-async def find(connection: AsyncConnection, secret: str) -> ApiKey | None:
+async def find(connection: Connection, secret: str) -> ApiKey | None:
     """Find the key of a secret, unless it was revoked.
 
     Looked up by its hash: what a comparison's timing could tell is about the hash, not about the secret.
@@ -56,11 +54,11 @@ def is_due(key: ApiKey) -> bool:
     return key.used is None or rows.time_value(key.used) < rows.now() - USED_EVERY
 
 
-async def note_use(connection: AsyncConnection, id: str) -> None:
+async def note_use(connection: Connection, id: str) -> None:
     await connection.execute(sa.update(api_key).where(api_key.c.id == id).values(used=rows.now()))
 
 
-async def revoke(connection: AsyncConnection, id: str) -> ApiKey:
+async def revoke(connection: Connection, id: str) -> ApiKey:
     changed = sa.update(api_key).where(api_key.c.id == id)
     row = (
         await connection.execute(
@@ -72,7 +70,7 @@ async def revoke(connection: AsyncConnection, id: str) -> ApiKey:
     return rows.api_key(row)
 
 
-async def every(connection: AsyncConnection, owner: str | None) -> tuple[ApiKey, ...]:
+async def every(connection: Connection, owner: str | None) -> tuple[ApiKey, ...]:
     query = sa.select(api_key).order_by(api_key.c.id)
     if owner is not None:
         query = query.where(api_key.c.owner == owner)

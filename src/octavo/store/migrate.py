@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.errors import StoreError
+from octavo.store.direct import Connection
 
 HEAD = "0001"
 """The newest step; `tests/store/test_migrate.py` shows that the files agree."""
@@ -21,7 +21,7 @@ _LOCK = 0x0C7A_5E11
 """Any number of our own: replicas that start together upgrade one after the other."""
 
 
-async def version(connection: AsyncConnection) -> str | None:
+async def version(connection: Connection) -> str | None:
     """Tell which step a database is at; None when it is not ours yet."""
     present = await connection.run_sync(lambda sync: sa.inspect(sync).has_table(VERSION_TABLE))
     if not present:
@@ -30,7 +30,7 @@ async def version(connection: AsyncConnection) -> str | None:
     return found.scalar_one_or_none()
 
 
-async def upgrade(connection: AsyncConnection, migrations: Path = MIGRATIONS) -> None:
+async def upgrade(connection: Connection, migrations: Path = MIGRATIONS) -> None:
     """Run every step that is missing, in the connection's transaction."""
     if connection.dialect.name == "postgresql":
         await connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

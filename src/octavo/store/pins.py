@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.context import Pin
 from octavo.errors import BadInput, NotFound, UsageError
 from octavo.store import reading, walk
+from octavo.store.direct import Connection
 from octavo.store.schema import message, pin, plain_id
 from octavo.store.tree import lock, touch
 from octavo.store.values import PinPlace
 
 
-async def add(connection: AsyncConnection, place: PinPlace) -> None:
+async def add(connection: Connection, place: PinPlace) -> None:
     """Pin a message or a selection; pinning it again changes nothing."""
     where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == place.node))
     if where is None:
@@ -35,7 +35,7 @@ async def add(connection: AsyncConnection, place: PinPlace) -> None:
     await touch(connection, where)
 
 
-async def remove(connection: AsyncConnection, place: PinPlace) -> bool:
+async def remove(connection: Connection, place: PinPlace) -> bool:
     where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == place.node))
     if where is None:
         return False
@@ -50,7 +50,7 @@ def _at(place: PinPlace) -> sa.ColumnElement[bool]:
     return sa.and_(pin.c.message_id == place.node, pin.c.start == place.start, pin.c.stop == place.stop)
 
 
-async def of_conversation(connection: AsyncConnection, conversation_id: str) -> tuple[PinPlace, ...]:
+async def of_conversation(connection: Connection, conversation_id: str) -> tuple[PinPlace, ...]:
     found = await connection.execute(
         sa.select(pin)
         .join(message, message.c.id == pin.c.message_id)
@@ -60,7 +60,7 @@ async def of_conversation(connection: AsyncConnection, conversation_id: str) -> 
     return tuple(PinPlace(node=row.message_id, start=row.start, stop=row.stop) for row in found)
 
 
-async def of_branch(connection: AsyncConnection, tip: str, tokenizer: str | None) -> tuple[Pin, ...]:
+async def of_branch(connection: Connection, tip: str, tokenizer: str | None) -> tuple[Pin, ...]:
     """Give the pins that lie on a branch, with their nodes, in order of position."""
     ids = [row.goal_id for row in await connection.execute(walk.pins_on_branch(), {"tip": tip})]
     if not ids:

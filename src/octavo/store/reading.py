@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.messages import Attachment, Branch, Node
 from octavo.errors import NotFound
 from octavo.store import rows, walk
+from octavo.store.direct import Connection
 from octavo.store.ids import made_at
 from octavo.store.schema import attachment, conversation, large_text, message, plain_id
 from octavo.store.values import Conversation, Details, File, Ingredients, LargeText
@@ -20,14 +20,14 @@ PROBES = 16
 """Digests looked up at a time: a known prefix is nearly always the last or the last but one."""
 
 
-async def present(connection: AsyncConnection, ids: Sequence[str]) -> tuple[Node, ...]:
+async def present(connection: Connection, ids: Sequence[str]) -> tuple[Node, ...]:
     """Give those of the nodes that exist, in order of depth."""
     found = await connection.execute(walk.some(previews=False), {"ids": list(ids), "tokenizer": None})
     return rows.gather(found).nodes
 
 
 async def nodes(
-    connection: AsyncConnection, ids: Sequence[str], tokenizer: str | None, *, previews: bool
+    connection: Connection, ids: Sequence[str], tokenizer: str | None, *, previews: bool
 ) -> tuple[Node, ...]:
     """Give nodes in the order asked for."""
     found = await connection.execute(walk.some(previews=previews), {"ids": list(ids), "tokenizer": tokenizer})
@@ -39,7 +39,7 @@ async def nodes(
 
 
 async def branch(
-    connection: AsyncConnection, tip: str, tokenizer: str | None, *, previews: bool, stop: int = 1
+    connection: Connection, tip: str, tokenizer: str | None, *, previews: bool, stop: int = 1
 ) -> Branch:
     found = await connection.execute(
         walk.branch(previews=previews), {"tip": tip, "stop": stop, "tokenizer": tokenizer}
@@ -48,7 +48,7 @@ async def branch(
 
 
 async def newest(
-    connection: AsyncConnection, tip: str, limit: int, tokenizer: str | None, *, previews: bool
+    connection: Connection, tip: str, limit: int, tokenizer: str | None, *, previews: bool
 ) -> Branch:
     found = await connection.execute(
         walk.newest(previews=previews), {"tip": tip, "limit": limit, "tokenizer": tokenizer}
@@ -62,7 +62,7 @@ def _some(nodes: Branch, tip: str) -> Branch:
     return nodes
 
 
-async def context(connection: AsyncConnection, tip: str, tokenizer: str | None) -> Ingredients:
+async def context(connection: Connection, tip: str, tokenizer: str | None) -> Ingredients:
     """Run the query everything is built for: it costs what it returns, however long the conversation is."""
     found = rows.gather(
         await connection.execute(walk.context(), {"tip": tip, "tokenizer": tokenizer}), tokenizer
@@ -75,7 +75,7 @@ async def context(connection: AsyncConnection, tip: str, tokenizer: str | None) 
 
 
 async def part_of_tree(
-    connection: AsyncConnection, conversation_id: str, after: int, tokenizer: str | None, *, previews: bool
+    connection: Connection, conversation_id: str, after: int, tokenizer: str | None, *, previews: bool
 ) -> tuple[tuple[Node, ...], int | None]:
     """Give some nodes of a tree, parents before children, and where to go on."""
     bounds = sa.select(message.c.n).where(message.c.conversation_id == conversation_id, message.c.n > after)
@@ -89,7 +89,7 @@ async def part_of_tree(
     return rows.gather(found, tokenizer, previews=previews).nodes, last
 
 
-async def siblings(connection: AsyncConnection, id: str) -> tuple[str, ...]:
+async def siblings(connection: Connection, id: str) -> tuple[str, ...]:
     """Give the ids of a node's siblings, itself included, in the order they were made."""
     m, me = message, message.alias("me")
     same = (m.c.parent_id == me.c.parent_id) | (
@@ -105,20 +105,20 @@ def _known(ids: Sequence[str], id: str) -> tuple[str, ...]:
     return tuple(ids)
 
 
-async def newest_below(connection: AsyncConnection, id: str) -> str:
+async def newest_below(connection: Connection, id: str) -> str:
     found = await connection.scalar(walk.newest_below(), {"root": id})
     if found is None:
         raise NotFound(f"there is no message {id}")
     return str(found)
 
 
-async def on_branch(connection: AsyncConnection, tip: str, ids: Iterable[str]) -> frozenset[str]:
+async def on_branch(connection: Connection, tip: str, ids: Iterable[str]) -> frozenset[str]:
     """Give those of the ids that lie on the branch of a tip."""
     found = await connection.execute(walk.on_branch(), {"tip": tip, "ids": list(ids)})
     return frozenset(row.goal_id for row in found)
 
 
-async def details(connection: AsyncConnection, ids: Sequence[str]) -> tuple[Details, ...]:
+async def details(connection: Connection, ids: Sequence[str]) -> tuple[Details, ...]:
     m, other = message, message.alias("other")
     among = (other.c.parent_id == m.c.parent_id) | (
         m.c.parent_id.is_(None)
@@ -156,7 +156,7 @@ async def details(connection: AsyncConnection, ids: Sequence[str]) -> tuple[Deta
 
 
 async def find_prefix(
-    connection: AsyncConnection, digests: Sequence[bytes], owner: str, within: str | None
+    connection: Connection, digests: Sequence[bytes], owner: str, within: str | None
 ) -> Node | None:
     """Find the node of an owner's conversations whose branch is the longest of the given prefixes, newest first.
 
@@ -186,7 +186,7 @@ async def find_prefix(
     return None
 
 
-async def conversation_row(connection: AsyncConnection, id: str) -> rows.Row:
+async def conversation_row(connection: Connection, id: str) -> rows.Row:
     row = (await connection.execute(sa.select(conversation).where(conversation.c.id == id))).one_or_none()
     if row is None:
         raise NotFound(f"there is no conversation {id}")
@@ -194,7 +194,7 @@ async def conversation_row(connection: AsyncConnection, id: str) -> rows.Row:
 
 
 async def conversations(
-    connection: AsyncConnection,
+    connection: Connection,
     *,
     owner: str | None,
     archived: bool | None,
@@ -217,7 +217,7 @@ async def conversations(
     return tuple(rows.conversation(row) for row in await connection.execute(query))
 
 
-async def large_texts(connection: AsyncConnection, node: str) -> tuple[LargeText, ...]:
+async def large_texts(connection: Connection, node: str) -> tuple[LargeText, ...]:
     t = large_text
     found = await connection.execute(
         sa.select(t.c.id, t.c.piece).where(t.c.message_id == node, t.c.chunk == 0).order_by(t.c.piece)
@@ -225,7 +225,7 @@ async def large_texts(connection: AsyncConnection, node: str) -> tuple[LargeText
     return tuple(LargeText(id=row.id, node=plain_id(node), piece=row.piece) for row in found)
 
 
-async def read_large_text(connection: AsyncConnection, id: str) -> str:
+async def read_large_text(connection: Connection, id: str) -> str:
     t = large_text
     chunks = (await connection.scalars(sa.select(t.c.text).where(t.c.id == id).order_by(t.c.chunk))).all()
     if not chunks:
@@ -233,7 +233,7 @@ async def read_large_text(connection: AsyncConnection, id: str) -> str:
     return "".join(chunks)
 
 
-async def files(connection: AsyncConnection, conversation_id: str) -> tuple[File, ...]:
+async def files(connection: Connection, conversation_id: str) -> tuple[File, ...]:
     a, m = attachment, message
     found = await connection.execute(
         sa.select(a, m.c.depth)

@@ -12,10 +12,10 @@ import sqlite3
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.errors import NotFound
 from octavo.store import rows, settings
+from octavo.store.direct import Connection
 from octavo.store.engines import Database
 from octavo.store.parts import EMPTIED
 from octavo.store.schema import (
@@ -36,7 +36,7 @@ MERGE_PAGES = 500
 """Pages of the search index rewritten in one transaction: a few milliseconds, so that other writers get their turn."""
 
 
-async def message_away(connection: AsyncConnection, id: str, *, subtree: bool) -> None:
+async def message_away(connection: Connection, id: str, *, subtree: bool) -> None:
     """Empty a message, or remove it with everything below it."""
     where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == id))
     if where is None:
@@ -52,7 +52,7 @@ async def message_away(connection: AsyncConnection, id: str, *, subtree: bool) -
         await _empty(connection, owner, row)
 
 
-async def _empty(connection: AsyncConnection, owner: rows.Row, row: rows.Row) -> None:
+async def _empty(connection: Connection, owner: rows.Row, row: rows.Row) -> None:
     root = {"root": row.id}
     inside = sa.select(below().c.id)
     shown = await connection.execute(
@@ -94,7 +94,7 @@ async def _empty(connection: AsyncConnection, owner: rows.Row, row: rows.Row) ->
     await _note_deletion(connection, owner.id)
 
 
-async def _remove_below(connection: AsyncConnection, owner: rows.Row, row: rows.Row) -> None:
+async def _remove_below(connection: Connection, owner: rows.Row, row: rows.Row) -> None:
     root = {"root": row.id}
     inside = sa.select(below().c.id)
     for table in (snapshot, job):
@@ -113,7 +113,7 @@ async def _remove_below(connection: AsyncConnection, owner: rows.Row, row: rows.
     await _note_deletion(connection, owner.id, messages=gone or 0)
 
 
-async def _note_deletion(connection: AsyncConnection, conversation_id: str, *, messages: int = 0) -> None:
+async def _note_deletion(connection: Connection, conversation_id: str, *, messages: int = 0) -> None:
     c = conversation.c
     await connection.execute(
         sa.update(conversation)
@@ -127,7 +127,7 @@ async def _note_deletion(connection: AsyncConnection, conversation_id: str, *, m
     )
 
 
-async def conversation_away(connection: AsyncConnection, id: str) -> None:
+async def conversation_away(connection: Connection, id: str) -> None:
     """Remove a conversation with everything that belongs to it."""
     owner = await lock(connection, id)
     await settings.forget(connection, ForConversation(owner.id))
@@ -151,7 +151,7 @@ async def purge(database: Database) -> None:
         await asyncio.to_thread(_checkpoint, database.path)
 
 
-async def _merge(connection: AsyncConnection, index: str, pages: int) -> bool:
+async def _merge(connection: Connection, index: str, pages: int) -> bool:
     """Merge some more; a negative number starts a merge of everything. False when there was nothing left to do."""
     before = await connection.scalar(sa.text("SELECT total_changes()"))
     await connection.execute(

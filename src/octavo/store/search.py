@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.store import rows
+from octavo.store.direct import Connection
 from octavo.store.schema import conversation, large_text, message
 from octavo.store.values import Hit
 
@@ -69,7 +69,7 @@ class Within:
     limit: int
 
 
-async def search(connection: AsyncConnection, text: str, within: Within) -> tuple[Hit, ...]:
+async def search(connection: Connection, text: str, within: Within) -> tuple[Hit, ...]:
     """Find messages, the newest first."""
     query = parse(text)
     if not query.terms:
@@ -174,7 +174,7 @@ def _patterns(term: str) -> list[str]:
 
 
 async def _show(
-    connection: AsyncConnection, found: dict[int, tuple[sa.Table, int]], query: Query
+    connection: Connection, found: dict[int, tuple[sa.Table, int]], query: Query
 ) -> tuple[Hit, ...]:
     m, c = message, conversation
     texts: dict[tuple[sa.Table, int], str] = {}

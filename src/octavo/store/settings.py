@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.fields import Json
 from octavo.store import rows
+from octavo.store.direct import Connection
 from octavo.store.schema import note, plain_id, setting
 from octavo.store.tree import lock
 from octavo.store.values import Everywhere, ForConversation, ForModel, Scope
@@ -28,25 +28,25 @@ def scope_text(scope: Scope) -> str:
             return f"conversation:{plain_id(id)}"
 
 
-async def put(connection: AsyncConnection, scope: Scope, key: str, value: Json) -> None:
+async def put(connection: Connection, scope: Scope, key: str, value: Json) -> None:
     if isinstance(scope, ForConversation):
         # Held until the commit, so that a deletion meanwhile does not leave the setting behind.
         await lock(connection, scope.id)
     await _upsert(connection, setting, {"scope": scope_text(scope), "key": key}, value)
 
 
-async def remove(connection: AsyncConnection, scope: Scope, key: str) -> bool:
+async def remove(connection: Connection, scope: Scope, key: str) -> bool:
     gone = await connection.execute(
         sa.delete(setting).where(setting.c.scope == scope_text(scope), setting.c.key == key)
     )
     return bool(gone.rowcount)
 
 
-async def forget(connection: AsyncConnection, scope: Scope) -> None:
+async def forget(connection: Connection, scope: Scope) -> None:
     await connection.execute(sa.delete(setting).where(setting.c.scope == scope_text(scope)))
 
 
-async def of_scopes(connection: AsyncConnection, scopes: Sequence[Scope]) -> tuple[dict[str, Json], ...]:
+async def of_scopes(connection: Connection, scopes: Sequence[Scope]) -> tuple[dict[str, Json], ...]:
     """Give what is set at each of several levels, in one statement."""
     levels: dict[str, dict[str, Json]] = {scope_text(scope): {} for scope in scopes}
     found = await connection.execute(
@@ -57,9 +57,7 @@ async def of_scopes(connection: AsyncConnection, scopes: Sequence[Scope]) -> tup
     return tuple(levels[scope_text(scope)] for scope in scopes)
 
 
-async def resolve(
-    connection: AsyncConnection, model: str | None, conversation_id: str | None
-) -> dict[str, Json]:
+async def resolve(connection: Connection, model: str | None, conversation_id: str | None) -> dict[str, Json]:
     """Give what holds for a model in a conversation."""
     levels: list[Scope] = [Everywhere()]
     if model is not None:
@@ -69,28 +67,28 @@ async def resolve(
     return {key: value for level in await of_scopes(connection, levels) for key, value in level.items()}
 
 
-async def put_note(connection: AsyncConnection, key: str, value: Json) -> None:
+async def put_note(connection: Connection, key: str, value: Json) -> None:
     await _upsert(connection, note, {"key": key}, value)
 
 
-async def get_note(connection: AsyncConnection, key: str) -> Json:
+async def get_note(connection: Connection, key: str) -> Json:
     """Give a note; None when there is none."""
     found: Json = await connection.scalar(sa.select(note.c.value).where(note.c.key == key))
     return found
 
 
-async def notes(connection: AsyncConnection, start: str) -> dict[str, Json]:
+async def notes(connection: Connection, start: str) -> dict[str, Json]:
     """Give the notes whose keys begin in the same way, by what follows that beginning."""
     found = await connection.execute(sa.select(note).where(note.c.key.startswith(start, autoescape=True)))
     return {row.key.removeprefix(start): row.value for row in found}
 
 
-async def remove_note(connection: AsyncConnection, key: str) -> bool:
+async def remove_note(connection: Connection, key: str) -> bool:
     """Forget a note; false when there was none."""
     return bool((await connection.execute(sa.delete(note).where(note.c.key == key))).rowcount)
 
 
-async def _upsert(connection: AsyncConnection, table: sa.Table, key: Mapping[str, str], value: Json) -> None:
+async def _upsert(connection: Connection, table: sa.Table, key: Mapping[str, str], value: Json) -> None:
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     new = insert(table).values(**key, value=value, updated=rows.now())
     await connection.execute(

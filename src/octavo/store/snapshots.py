@@ -10,24 +10,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.messages import digest
 from octavo.core.snapshot import Snapshot, State
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import reading, rows, walk
+from octavo.store.direct import Connection
 from octavo.store.ids import new_id
 from octavo.store.schema import message, plain_id, snapshot
 from octavo.store.tree import lock, touch
 
 
-async def add(connection: AsyncConnection, conversation_id: str, new: Snapshot) -> Snapshot:
+async def add(connection: Connection, conversation_id: str, new: Snapshot) -> Snapshot:
     """Insert a snapshot as the newest version for its cutoff."""
     owner = await lock(connection, conversation_id)
     return await insert(connection, owner.id, new)
 
 
-async def insert(connection: AsyncConnection, conversation_id: str, new: Snapshot) -> Snapshot:
+async def insert(connection: Connection, conversation_id: str, new: Snapshot) -> Snapshot:
     """Insert a snapshot into a conversation that is locked."""
     new = _plain(new)
     await _check_place(connection, conversation_id, new)
@@ -56,7 +56,7 @@ def _plain(new: Snapshot) -> Snapshot:
     )
 
 
-async def _check_place(connection: AsyncConnection, conversation_id: str, new: Snapshot) -> None:
+async def _check_place(connection: Connection, conversation_id: str, new: Snapshot) -> None:
     m = message
     named = {id for id in (new.first, new.cutoff, new.anchor, new.carried) if id}
     found = await connection.execute(
@@ -80,7 +80,7 @@ async def _check_place(connection: AsyncConnection, conversation_id: str, new: S
         raise NotOnBranch("the cutoff and the first covered message are not on the branch of the anchor")
 
 
-async def _check_content(connection: AsyncConnection, new: Snapshot) -> None:
+async def _check_content(connection: Connection, new: Snapshot) -> None:
     stored = await connection.scalar(sa.select(message.c.digest).where(message.c.id == new.cutoff))
     if stored is None:
         covered = await reading.branch(connection, new.cutoff, None, previews=False)
@@ -89,7 +89,7 @@ async def _check_content(connection: AsyncConnection, new: Snapshot) -> None:
         raise UsageError("the messages this snapshot covers have changed since it was made; compress again")
 
 
-async def edit(connection: AsyncConnection, id: str, summary: str, tokens_after: int | None) -> Snapshot:
+async def edit(connection: Connection, id: str, summary: str, tokens_after: int | None) -> Snapshot:
     """Add a version with another summary; the one it is made from stays as it is."""
     base = await _locked(connection, id)
     if base.state == "retired":
@@ -102,7 +102,7 @@ async def edit(connection: AsyncConnection, id: str, summary: str, tokens_after:
     return await insert(connection, row.conversation_id, edited)
 
 
-async def set_state(connection: AsyncConnection, id: str, state: State) -> Snapshot:
+async def set_state(connection: Connection, id: str, state: State) -> Snapshot:
     """Undo or redo; what is retired stays so."""
     found = await _locked(connection, id)
     if found.state == "retired":
@@ -112,29 +112,29 @@ async def set_state(connection: AsyncConnection, id: str, state: State) -> Snaps
     return replace(found, state=state)
 
 
-async def _locked(connection: AsyncConnection, id: str) -> Snapshot:
+async def _locked(connection: Connection, id: str) -> Snapshot:
     row = await _row(connection, id)
     await lock(connection, row.conversation_id)
     await touch(connection, row.conversation_id)
     return rows.snapshot(await _row(connection, id))
 
 
-async def _row(connection: AsyncConnection, id: str) -> rows.Row:
+async def _row(connection: Connection, id: str) -> rows.Row:
     row = (await connection.execute(sa.select(snapshot).where(snapshot.c.id == id))).one_or_none()
     if row is None:
         raise NotFound(f"there is no snapshot {id}")
     return row
 
 
-async def get(connection: AsyncConnection, id: str) -> Snapshot:
+async def get(connection: Connection, id: str) -> Snapshot:
     return rows.snapshot(await _row(connection, id))
 
 
-async def conversation_of(connection: AsyncConnection, id: str) -> str:
+async def conversation_of(connection: Connection, id: str) -> str:
     return str((await _row(connection, id)).conversation_id)
 
 
-async def of_conversation(connection: AsyncConnection, conversation_id: str) -> tuple[Snapshot, ...]:
+async def of_conversation(connection: Connection, conversation_id: str) -> tuple[Snapshot, ...]:
     """List all snapshots, by cutoff and version."""
     await reading.conversation_row(connection, conversation_id)
     found = await connection.execute(
@@ -146,7 +146,7 @@ async def of_conversation(connection: AsyncConnection, conversation_id: str) -> 
 
 
 async def newer(
-    connection: AsyncConnection, conversations: Sequence[str], after: str
+    connection: Connection, conversations: Sequence[str], after: str
 ) -> tuple[tuple[str, Snapshot], ...]:
     """Find what was made lately: ids sort by time, as far as the clocks of several processes agree."""
     found = await connection.execute(
@@ -157,7 +157,7 @@ async def newer(
     return tuple((str(row.conversation_id), rows.snapshot(row)) for row in found)
 
 
-async def of_branch(connection: AsyncConnection, tip: str) -> tuple[Snapshot, ...]:
+async def of_branch(connection: Connection, tip: str) -> tuple[Snapshot, ...]:
     """List the snapshots whose anchor lies on a branch, the one that serves it last."""
     s, at = snapshot, message.alias("at")
     anchors = (
@@ -178,6 +178,6 @@ async def of_branch(connection: AsyncConnection, tip: str) -> tuple[Snapshot, ..
     return tuple(rows.snapshot(row) for row in found)
 
 
-async def serving_id(connection: AsyncConnection, tip: str) -> str | None:
+async def serving_id(connection: Connection, tip: str) -> str | None:
     found: str | None = await connection.scalar(walk.serving_id(), {"tip": tip})
     return found

@@ -13,8 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from octavo.core.fields import Json
 from octavo.core.messages import Branch, Message, Node, Status
 from octavo.errors import BadInput, UsageError
@@ -31,7 +29,9 @@ from octavo.store import (
     tree,
 )
 from octavo.store.areas import Jobs, Keys, Pins, Settings, Snapshots
-from octavo.store.engines import Database, Durability, open_database
+from octavo.store.direct import Connection
+from octavo.store.engines import Database, open_database
+from octavo.store.sqlite import Durability
 from octavo.store.transfer import own
 from octavo.store.transfer.formats import Format, read_items
 from octavo.store.transfer.planting import Planting
@@ -206,7 +206,7 @@ class Store:
         """
         entries = [_checked(one if isinstance(one, Entry) else Entry(message=one)) for one in messages]
 
-        async def work(connection: AsyncConnection) -> Branch:
+        async def work(connection: Connection) -> Branch:
             made = await tree.create(connection, title, owner, conversation)
             for key, value in (values or {}).items():
                 await settings.put(connection, ForConversation(made.id), key, value)

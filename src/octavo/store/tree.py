@@ -12,11 +12,11 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.messages import Message, Node, chain
 from octavo.errors import NotFound, NotOnBranch, UsageError
 from octavo.store import reading, rows
+from octavo.store.direct import Connection
 from octavo.store.ids import new_id
 from octavo.store.parts import admit, pack
 from octavo.store.schema import (
@@ -49,7 +49,7 @@ _CHANGED = (
 )
 
 
-async def lock(connection: AsyncConnection, conversation_id: str) -> rows.Row:
+async def lock(connection: Connection, conversation_id: str) -> rows.Row:
     """Take the conversation for the rest of the transaction (SQLite's transaction has taken the whole file)."""
     row = (await connection.execute(_LOCKED, {"locked": conversation_id})).one_or_none()
     if row is None:
@@ -85,7 +85,7 @@ class Place:
         return columns
 
 
-async def find_place(connection: AsyncConnection, conversation_id: str, parent: str | None) -> Place:
+async def find_place(connection: Connection, conversation_id: str, parent: str | None) -> Place:
     """Find out what a child of `parent` needs to know; None makes a root."""
     if parent is None:
         return Place(conversation_id, None, 0, b"", {})
@@ -101,7 +101,7 @@ async def find_place(connection: AsyncConnection, conversation_id: str, parent: 
 
 
 async def append(
-    connection: AsyncConnection,
+    connection: Connection,
     conversation_id: str,
     entries: Sequence[Entry],
     parent: str | None,
@@ -125,7 +125,7 @@ async def append(
 
 
 async def _repeated(
-    connection: AsyncConnection, conversation_id: str, entries: Sequence[Entry]
+    connection: Connection, conversation_id: str, entries: Sequence[Entry]
 ) -> tuple[Node, ...] | None:
     """Recognise an append that was stored before, by the ids the caller gave."""
     given = [plain_id(entry.id) for entry in entries if entry.id]
@@ -141,7 +141,7 @@ async def _repeated(
     return tuple(nodes)
 
 
-async def insert(connection: AsyncConnection, place: Place, entries: Iterable[Entry]) -> tuple[Node, ...]:
+async def insert(connection: Connection, place: Place, entries: Iterable[Entry]) -> tuple[Node, ...]:
     """Insert entries one below the other, from a place on."""
     nodes: list[Node] = []
     batch = Batch()
@@ -184,7 +184,7 @@ class Batch:
             counts=entry.counts,
         )
 
-    async def flush(self, connection: AsyncConnection) -> None:
+    async def flush(self, connection: Connection) -> None:
         if self.messages:
             await connection.execute(_INSERTS[message], self.messages)
             self.messages.clear()
@@ -194,12 +194,12 @@ class Batch:
                 waiting.clear()
 
 
-async def touch(connection: AsyncConnection, conversation_id: str) -> None:
+async def touch(connection: Connection, conversation_id: str) -> None:
     """Note that something about the messages of a conversation changed."""
     await connection.execute(_CHANGED, {"changed": conversation_id, "now": rows.now()})
 
 
-async def finish(connection: AsyncConnection, id: str, entry: Entry) -> Node:
+async def finish(connection: Connection, id: str, entry: Entry) -> Node:
     """Put the content into a place that was kept for a message still being written: the only change to a message."""
     where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == id))
     if where is None:
@@ -230,7 +230,7 @@ async def finish(connection: AsyncConnection, id: str, entry: Entry) -> Node:
     return node
 
 
-async def set_counts(connection: AsyncConnection, tokenizer: str, counts: Mapping[str, int]) -> None:
+async def set_counts(connection: Connection, tokenizer: str, counts: Mapping[str, int]) -> None:
     """Note how many tokens messages have in a tokenizer; what was deleted meanwhile is left alone."""
     wanted = {plain_id(id): tokens for id, tokens in counts.items()}
     # In one order, so that two callers with the same messages do not wait for each other in a circle.
@@ -252,7 +252,7 @@ async def set_counts(connection: AsyncConnection, tokenizer: str, counts: Mappin
 
 
 async def set_usage(
-    connection: AsyncConnection, id: str, input_tokens: int | None, output_tokens: int | None
+    connection: Connection, id: str, input_tokens: int | None, output_tokens: int | None
 ) -> None:
     """Note what a provider reported for a message, if that came after it."""
     changed = await connection.execute(
@@ -264,7 +264,7 @@ async def set_usage(
         raise NotFound(f"there is no message {id}")
 
 
-async def create(connection: AsyncConnection, title: str, owner: str, id: str | None) -> Conversation:
+async def create(connection: Connection, title: str, owner: str, id: str | None) -> Conversation:
     """Make an empty conversation; with an id that is taken by one of the same owner, give that one."""
     new, now = plain_id(id) if id else new_id(), rows.now()
     values = {
@@ -289,7 +289,7 @@ async def create(connection: AsyncConnection, title: str, owner: str, id: str | 
     return rows.conversation(row)
 
 
-async def change(connection: AsyncConnection, id: str, **values: Any) -> Conversation:
+async def change(connection: Connection, id: str, **values: Any) -> Conversation:
     """Rename or archive a conversation; that is no reason to list it first, so its time stays."""
     row = (
         await connection.execute(
@@ -302,7 +302,7 @@ async def change(connection: AsyncConnection, id: str, **values: Any) -> Convers
 
 
 async def move_tip(
-    connection: AsyncConnection, conversation_id: str, to: str | None, expected: str | None
+    connection: Connection, conversation_id: str, to: str | None, expected: str | None
 ) -> bool:
     """Move the tip if it still is where the caller last saw it."""
     owner = await lock(connection, conversation_id)
@@ -320,7 +320,7 @@ async def move_tip(
     return True
 
 
-async def append_sibling(connection: AsyncConnection, id: str, entry: Entry, *, select: bool) -> Node:
+async def append_sibling(connection: Connection, id: str, entry: Entry, *, select: bool) -> Node:
     """Add a message beside another: an edit, or another answer."""
     m = message
     row = (

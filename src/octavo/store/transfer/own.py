@@ -13,7 +13,6 @@ from dataclasses import MISSING, fields
 from typing import Any, TextIO, get_args
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.fields import (
     JsonObject,
@@ -30,6 +29,7 @@ from octavo.core.plain import dump, load
 from octavo.core.snapshot import Extract, Kind, Snapshot, State
 from octavo.errors import BadInput, UsageError
 from octavo.store import pins, reading, rows, settings, snapshots
+from octavo.store.direct import Connection
 from octavo.store.parts import Packed, unpack
 from octavo.store.schema import large_text, message, message_token
 from octavo.store.transfer.items import Closing, Decided, Folded, Item, Opening, Pinned, Said, Selected
@@ -47,7 +47,7 @@ def line_of(value: JsonObject) -> str:
     return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", compact(value)) + "\n"
 
 
-async def export(connection: AsyncConnection, conversations: Sequence[str], file: TextIO) -> None:
+async def export(connection: Connection, conversations: Sequence[str], file: TextIO) -> None:
     """Write conversations; to be run in one view of the database, again from the start if it was interrupted."""
     file.seek(0)
     file.truncate()
@@ -63,7 +63,7 @@ async def export(connection: AsyncConnection, conversations: Sequence[str], file
         await _export_one(connection, id, write)
 
 
-async def _export_one(connection: AsyncConnection, conversation_id: str, write: Write) -> None:
+async def _export_one(connection: Connection, conversation_id: str, write: Write) -> None:
     counted: Counter[str] = Counter()
 
     def tell(kind: str, **values: Any) -> None:
@@ -102,7 +102,7 @@ async def _export_one(connection: AsyncConnection, conversation_id: str, write: 
 _DERIVED = ("conversation_id", "first_id", "carried_id", "previous_id")
 
 
-async def _messages(connection: AsyncConnection, conversation_id: str) -> Any:
+async def _messages(connection: Connection, conversation_id: str) -> Any:
     m, after = message, 0
     page = sa.select(m).where(m.c.conversation_id == conversation_id).order_by(m.c.n).limit(reading.PAGE)
     while found := (await connection.execute(page.where(m.c.n > after))).all():
@@ -124,7 +124,7 @@ async def _messages(connection: AsyncConnection, conversation_id: str) -> Any:
         after = found[-1].n
 
 
-async def _counts(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, dict[str, int]]:
+async def _counts(connection: Connection, ids: Sequence[str]) -> dict[str, dict[str, int]]:
     t = message_token
     counts: dict[str, dict[str, int]] = {}
     for row in await connection.execute(sa.select(t).where(t.c.message_id.in_(ids)).order_by(t.c.tokenizer)):
@@ -132,7 +132,7 @@ async def _counts(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, 
     return counts
 
 
-async def _texts(connection: AsyncConnection, ids: Sequence[str]) -> rows.Texts:
+async def _texts(connection: Connection, ids: Sequence[str]) -> rows.Texts:
     t = large_text
     texts: rows.Texts = {}
     if ids:

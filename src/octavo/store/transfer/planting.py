@@ -12,13 +12,13 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from octavo.core.messages import chain
 from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput, UsageError
 from octavo.store import reading, rows, settings
 from octavo.store.copying import redirected
+from octavo.store.direct import Connection
 from octavo.store.ids import made_at, new_id
 from octavo.store.parts import admit
 from octavo.store.schema import conversation, pin, plain_id, snapshot
@@ -64,7 +64,7 @@ class Planting:
     """Takes items and stores them."""
 
     def __init__(
-        self, connection: AsyncConnection, *, owner: str | None, title: str | None, new_ids: bool
+        self, connection: Connection, *, owner: str | None, title: str | None, new_ids: bool
     ) -> None:
         self._connection = connection
         self._owner = owner

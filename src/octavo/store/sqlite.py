@@ -1,0 +1,135 @@
+"""SQLite in threads of its own: one for writing, a few for reading.
+
+Writers take the write lock before they read (`BEGIN IMMEDIATE`), since the driver's default loses updates; readers run
+outside transactions on connections that cannot write. Writers of one process queue fairly for their one thread instead
+of polling for the file's lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import event
+
+from octavo.store import faults
+from octavo.store.direct import Direct, Work, run_through
+
+T = TypeVar("T")
+Durability = Literal["process", "power"]
+"""What an acknowledged write survives: the death of the process, or also a power cut (slower)."""
+LOCK_WAIT = 30.0
+"""Seconds a writer waits for another program: far more than any write takes, so only a stuck one is reported."""
+READERS = 5
+"""Threads for reading: more gain nothing, since a read takes a millisecond or two."""
+MEMORY = ":memory:"
+_CACHE_KIB = 65_536
+
+
+class Sqlite:
+    """One SQLite database. In memory, one thread reads and writes: there is only the one connection."""
+
+    dialect = "sqlite"
+
+    def __init__(self, path: str, place: str, durability: Durability) -> None:
+        self._place = place
+        self._writer = _engine(path, durability, writes=True)
+        self._writing = ThreadPoolExecutor(1, "octavo-write")
+        self._reader, self._reading = self._writer, self._writing
+        if path != MEMORY:
+            self._reader = _engine(path, durability, writes=False)
+            self._reading = ThreadPoolExecutor(READERS, "octavo-read")
+
+    async def read(self, work: Work[T]) -> T:
+        return await _in_thread(self._reading, lambda: self._read(work))
+
+    async def write(self, work: Work[T]) -> T:
+        return await _in_thread(self._writing, lambda: self._write(work))
+
+    async def close(self) -> None:
+        """Close all connections and end the threads."""
+        for engine, threads in {self._reader: self._reading, self._writer: self._writing}.items():
+            await _in_thread(threads, engine.dispose)
+            threads.shutdown()
+
+    def _read(self, work: Work[T]) -> T:
+        try:
+            with self._reader.connect() as connection:
+                return run_through(work(Direct(connection)))
+        except faults.driver_errors() as error:
+            raise faults.explain(error, self._place) from error
+
+    def _write(self, work: Work[T]) -> T:
+        committing = False
+        try:
+            with self._writer.connect() as connection:
+                connection.begin()
+                result = run_through(work(Direct(connection)))
+                committing = True
+                connection.commit()
+                return result
+        except faults.driver_errors() as error:
+            raise faults.explain(error, self._place, committing=committing) from error
+
+
+async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+
+def set_wal(path: Path) -> None:
+    """Let readers and a writer work side by side; the file remembers it.
+
+    While another process switches too, SQLite answers "locked" at once instead of waiting, hence the loop.
+    """
+    connection = sqlite3.connect(path, timeout=LOCK_WAIT)
+    try:
+        for attempt in range(1, 100):
+            try:
+                connection.execute("PRAGMA journal_mode=WAL").fetchall()
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or attempt == 99:
+                    raise
+                connection.execute("SELECT 1").fetchall()
+    finally:
+        connection.close()
+
+
+def _engine(path: str, durability: Durability, *, writes: bool) -> sa.Engine:
+    options: dict[str, Any] = {} if writes else {"isolation_level": "AUTOCOMMIT"}
+    engine = sa.create_engine(
+        "sqlite://",
+        # A thread has a connection to itself while it works; which thread that is changes.
+        creator=lambda: sqlite3.connect(path, check_same_thread=False),
+        poolclass=sa.QueuePool,
+        pool_size=1 if writes else READERS,
+        max_overflow=0,
+        **options,
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, record: Any) -> None:  # noqa: ARG001
+        connection.isolation_level = None
+        for pragma in (
+            f"synchronous={'NORMAL' if durability == 'process' else 'FULL'}",
+            f"busy_timeout={int(LOCK_WAIT * 1000)}",
+            "foreign_keys=ON",
+            "secure_delete=ON",
+            f"cache_size=-{_CACHE_KIB}",
+            "temp_store=MEMORY",
+            f"query_only={'OFF' if writes else 'ON'}",
+        ):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    if writes:
+
+        @event.listens_for(engine, "begin")
+        def begin(connection: sa.Connection) -> None:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
