@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from octavo.providers import MODEL_FILES
+from octavo.providers.gguf import MODEL_FILES
 from tests.cli.conftest import WINDOW
 from tests.cli.kit import Run
 

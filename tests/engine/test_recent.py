@@ -7,6 +7,7 @@ import pytest
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.recent import Recent
+from octavo.engine.scene import FEW
 from octavo.store.values import Ingredients
 from tests.engine.conftest import MODEL, MakeEngine
 
@@ -42,6 +43,27 @@ async def test_after_the_first_look_turns_read_nothing_again(make: MakeEngine) -
     await chat.context()
     assert loads == []
     assert [node.message.text for node in await chat.branch()][::2] == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize("look_every", [1, 7, 100])
+async def test_a_scene_that_grew_is_the_one_that_is_loaded(make: MakeEngine, look_every: int) -> None:
+    """Planted bugs seen here: what was added is taken up twice; ids of added messages are not noted as sent."""
+    engine = await make()
+    chat = await engine.create()
+    await say(chat, *(f"question {n} about port {8000 + n}" for n in range(12)))
+    await chat.compress(keep=0)
+    await chat.scene()
+    loads = count_loads(engine)
+    for n in range(2 * FEW + 3):
+        await chat.add(f"note {n}", role="assistant" if n % 2 else "user")
+        if n % look_every == 0:
+            assert (await chat.scene()).context.retained[-1].text == f"note {n}"
+    held = await chat.scene()
+    assert loads == []
+    engine.recent = Recent()
+    fresh = await chat.scene()
+    assert (held.recipe, held.context, held.turn) == (fresh.recipe, fresh.context, fresh.turn)
+    assert (held.reading, held.budget, held.survey) == (fresh.reading, fresh.budget, fresh.survey)
 
 
 async def test_what_another_engine_changed_is_seen_at_the_next_turn(make: MakeEngine) -> None:

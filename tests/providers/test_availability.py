@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from octavo.core.fields import Json
-from octavo.providers import Account, Availability, Local, Settings, availability, explain
-from octavo.providers.availability import probe_ollama
+from octavo.providers.availability import Availability, availability, explain, probe_ollama
 from octavo.providers.gguf import SMALLEST
 from octavo.providers.sdk import is_installed
+from octavo.providers.settings import Account, Local, Settings
 from tests.providers.fake import Say, fake_service
 from tests.providers.kit import KEY
 from tests.providers.test_catalogue import pretend_installed

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from octavo.errors import NotFound, UnknownModel, UsageError
-from octavo.providers import Account, Local, Settings, open_provider, resolve
-from octavo.providers.catalogue import local_file
+from octavo.providers.catalogue import local_file, open_provider, resolve
 from octavo.providers.gguf import BEST, DEFAULT, SMALLEST, ModelFile
+from octavo.providers.settings import Account, Local, Settings
 from tests.providers.kit import KEY
 
 pytestmark = pytest.mark.anyio
@@ -108,7 +108,9 @@ BARE = """
 import sys
 from pathlib import Path
 from octavo.errors import UsageError
-from octavo.providers import Account, Local, Secret, Settings, open_provider
+from octavo.providers.catalogue import open_provider
+from octavo.providers.secret import Secret
+from octavo.providers.settings import Account, Local, Settings
 
 class Absent:
     def find_spec(self, name, path=None, target=None):
@@ -147,7 +149,8 @@ def test_without_its_package_each_provider_names_the_extra(tmp_path: Path) -> No
 
 def test_looking_around_imports_no_library(tmp_path: Path) -> None:
     script = (
-        "import sys; from octavo.providers import availability, read_settings; "
+        "import sys; from octavo.providers.availability import availability; "
+        "from octavo.providers.settings import read_settings; "
         "availability(read_settings({'OCTAVO_CACHE': sys.argv[1], 'OLLAMA_HOST': '127.0.0.1:9'})); "
         "print(sorted({'openai', 'anthropic', 'google.genai', 'httpx2', 'xllamacpp', 'pydantic'} & set(sys.modules)))"
     )

@@ -10,13 +10,13 @@ import pytest
 
 from octavo.errors import ProviderError, UsageError
 from octavo.protocols import Provider
-from octavo.providers import Settings, availability, explain, read_settings
 from octavo.providers.anthropic import open_anthropic
+from octavo.providers.availability import availability, explain
 from octavo.providers.azure import open_azure
 from octavo.providers.google import open_google
 from octavo.providers.openai import open_openai
 from octavo.providers.secret import Secret, find_secret
-from octavo.providers.settings import Account
+from octavo.providers.settings import Account, Settings, read_settings
 from tests.providers.fake import Say
 from tests.providers.kit import HASTY, KEY, ask, collect, served
 

@@ -31,7 +31,6 @@ async def test_what_work_raises_is_raised() -> None:
 
 
 async def test_all_statements_of_a_piece_of_work_make_one_trip_to_one_thread(sqlite_url: str) -> None:
-    """A planted bug that ran each statement by itself in the pool was seen here."""
     seen: list[str] = []
 
     async def look(connection: Connection) -> int:

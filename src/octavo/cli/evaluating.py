@@ -327,7 +327,8 @@ async def _probed(
     from octavo.evals.compressors import meter_of
     from octavo.evals.judging import WORDS, Bench, estimate, probe_all, spent
     from octavo.evals.session import contenders
-    from octavo.providers import open_provider, read_settings, resolve
+    from octavo.providers.catalogue import open_provider, resolve
+    from octavo.providers.settings import read_settings
 
     probed = cases[: wanted.probe_cases]
     ready = await contenders(probed, compressors, wanted.budgets[0], workshop.meter)

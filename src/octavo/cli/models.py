@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.core.budget import ModelCard
-    from octavo.providers import Availability, ModelFile
+    from octavo.providers.availability import Availability
+    from octavo.providers.gguf import ModelFile
 
 local = typer.Typer(
     help="Models that run inside Octavo.",
@@ -74,7 +75,8 @@ def models(
 
 
 def providers(setup: Setup) -> tuple[Availability, ...]:
-    from octavo.providers import availability, read_settings
+    from octavo.providers.availability import availability
+    from octavo.providers.settings import read_settings
 
     return availability(read_settings(setup.environment))
 
@@ -151,7 +153,8 @@ def _card_lines(cards: list[ModelCard], usable: set[str]) -> list[Line]:
 )
 def list_local(context: typer.Context, *, as_json: AsJson = False, db: Db = None) -> None:
     """List the models that can be installed, and those that are."""
-    from octavo.providers import MODEL_FILES, read_settings
+    from octavo.providers.gguf import MODEL_FILES
+    from octavo.providers.settings import read_settings
 
     setup = setup_of(context, db)
     cache = read_settings(setup.environment).local.cache
@@ -185,7 +188,7 @@ def list_local(context: typer.Context, *, as_json: AsJson = False, db: Db = None
 
 
 def _complete_files(incomplete: str) -> list[str]:
-    from octavo.providers import MODEL_FILES
+    from octavo.providers.gguf import MODEL_FILES
 
     return [name for name in MODEL_FILES if name.startswith(incomplete)]
 
@@ -220,7 +223,9 @@ def install(
 
 def fetch(setup: Setup, name: str = "") -> tuple[ModelFile, Path]:
     """Fetch a model unless it is there, and show how far it is; without a name, the one that is recommended."""
-    from octavo.providers import MODEL_FILES, Progress, install, read_settings
+    from octavo.providers.fetch import Progress, install
+    from octavo.providers.gguf import MODEL_FILES
+    from octavo.providers.settings import read_settings
 
     chosen = name or next(iter(MODEL_FILES))
     with progress() as shown:

@@ -20,7 +20,7 @@ from octavo.core.fields import Json, JsonObject
 from octavo.errors import OctavoError, ProviderError, UsageError
 
 if TYPE_CHECKING:
-    from octavo.providers import Availability
+    from octavo.providers.availability import Availability
     from octavo.store.values import Problem
 
 ASK_SECONDS = 60.0
@@ -190,7 +190,8 @@ async def _asked(setup: Setup, one: Availability) -> Finding:
 async def _one_word(setup: Setup, model: str) -> str:
     from octavo.core.messages import user
     from octavo.core.reply import Reply, Request
-    from octavo.providers import open_provider, read_settings, resolve
+    from octavo.providers.catalogue import open_provider, resolve
+    from octavo.providers.settings import read_settings
 
     provider = setup.provider or open_provider(model, read_settings(setup.environment))
     try:
@@ -224,7 +225,7 @@ def _tokenizers() -> Iterator[Finding]:
 
 
 def _folders(setup: Setup) -> Iterator[Finding]:
-    from octavo.providers import read_settings
+    from octavo.providers.settings import read_settings
 
     yield Finding(topic="data", state="ok", detail=str(setup.settings.data))
     yield Finding(topic="cache", state="ok", detail=str(read_settings(setup.environment).local.cache))

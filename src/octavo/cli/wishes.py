@@ -142,7 +142,8 @@ async def summarising(setup: Setup, name: str, model: str) -> AsyncIterator[Summ
         return
     from octavo.meters.cards import find_card
     from octavo.meters.meter import Meter
-    from octavo.providers import open_provider, read_settings, resolve
+    from octavo.providers.catalogue import open_provider, resolve
+    from octavo.providers.settings import read_settings
     from octavo.summarise.model import ModelSummariser
 
     wanted = model if name == "same" else name

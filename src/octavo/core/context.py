@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import takewhile
 
 from octavo.core.extract.render import HEAD, render
 from octavo.core.messages import Branch, Message, Node, Text, assistant, user
 from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot
-from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe, describe_file
 
@@ -94,7 +94,7 @@ class Recipe:
 
     @property
     def leading(self) -> Branch:
-        return self.branch[: lead([node.message for node in self.branch])]
+        return tuple(takewhile(lambda node: node.message.role == "system", self.branch))
 
     @property
     def retained(self) -> Branch:
@@ -130,11 +130,25 @@ def build_context(recipe: Recipe) -> Context:
     )
 
 
+def extended(context: Context, added: Branch) -> Context:
+    """Give the context of a branch that went on, without laying it out again.
+
+    Only for what leaves everything before it as it was: no system message, nothing unsent, nothing pinned, no files
+    where a snapshot lists those that are missing.
+    """
+    return replace(
+        context,
+        retained=(*context.retained, *(node.message for node in added)),
+        sent=(*context.sent, *(node.id for node in added)),
+    )
+
+
 def _summary(recipe: Recipe, retained: Branch) -> tuple[Message, ...]:
-    present = frozenset(describe_file(file) for node in retained for file in node.message.attachments)
-    if recipe.snapshot is None or not summary_text(recipe.snapshot, present=present):
+    if recipe.snapshot is None:
         return ()
-    return speak(recipe.snapshot, recipe.voice, present=present)
+    present = frozenset(describe_file(file) for node in retained for file in node.message.attachments)
+    body = summary_text(recipe.snapshot, present=present)
+    return _spoken(recipe.snapshot, recipe.voice, body) if body else ()
 
 
 def _gap(omitted: tuple[str, ...]) -> tuple[Message, ...]:
@@ -167,7 +181,10 @@ def speak(
     `present` names the files that are sent all the same: only those that are no longer there are listed. `lines` are
     the rendered extracts, if others than the snapshot's are to be tried.
     """
-    body = summary_text(snapshot, present=present, lines=lines)
+    return _spoken(snapshot, voice, summary_text(snapshot, present=present, lines=lines))
+
+
+def _spoken(snapshot: Snapshot, voice: Voice, body: str) -> tuple[Message, ...]:
     text = f"{voice.prefix}\n{body}" if voice.prefix else _wrap(snapshot, body)
     message = Message(role=voice.role, parts=(Text(text=text),))
     return (message, assistant(voice.acknowledgement)) if voice.acknowledgement else (message,)

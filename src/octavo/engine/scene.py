@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from octavo.core.budget import Budget, Overhead, Reading
-from octavo.core.context import UNSENT, Context, Recipe, build_context
+from octavo.core.context import UNSENT, Context, Recipe, build_context, extended
 from octavo.core.harden import Hardened, harden
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.plain import Json
@@ -56,8 +56,10 @@ class Scene:
     budget: Budget
     loaded: Recipe
     """As it was when it was last put together."""
+    laid_out: Context
+    """The context of that."""
     added: Branch = ()
-    """What was said since: a long branch is not copied for each message."""
+    """What was said since: a long branch is not copied, nor a snapshot written out, for each message."""
     survey: Survey
     """Of the context."""
     counts: dict[Message, int]
@@ -77,7 +79,7 @@ class Scene:
     @cached_property
     def context(self) -> Context:
         """What would be sent."""
-        return build_context(self.recipe)
+        return extended(self.laid_out, self.added) if self.added else self.laid_out
 
     @property
     def turn(self) -> str:
@@ -197,13 +199,15 @@ async def load_scene(
         voice=policy.voice,
     )
     counts = {node.message: node.counts[unit] for node in stored.branch}
-    survey = meter.survey(build_context(recipe), counts)
+    context = build_context(recipe)
+    survey = meter.survey(context, counts)
     reading = meter.reading(survey)
     budget = budget_for(policy, meter.card, overhead=_overhead(reading), reply=reply)
     shortened = _bounded(recipe, meter, budget)
     if shortened is not recipe:
         counts = {node.message: meter.count_node(node) for node in shortened.branch}
-        survey = meter.survey(build_context(shortened), counts)
+        context = build_context(shortened)
+        survey = meter.survey(context, counts)
         reading = meter.reading(survey)
         budget = budget_for(policy, meter.card, overhead=_overhead(reading), reply=reply)
     return Scene(
@@ -215,6 +219,7 @@ async def load_scene(
         reading=reading,
         budget=budget,
         loaded=shortened,
+        laid_out=context,
         survey=survey,
         counts=counts,
         shortened=shortened is not recipe,
@@ -241,15 +246,12 @@ def grown(scene: Scene, node: Node) -> Scene | None:
     tokens = scene.counts[message] = node.counts[unit]
     survey = scene.meter.grow(scene.survey, message, tokens)
     reading, budget = _weighed(scene, scene.meter, survey)
-    if "recipe" in scene.__dict__ or len(scene.added) >= FEW:
-        loaded, earlier = scene.recipe, EMPTY.retained
-    else:
-        loaded, earlier = recipe, scene.added
+    if scene.added and ("context" in scene.__dict__ or len(scene.added) >= FEW):
+        scene = replace(scene, loaded=scene.recipe, laid_out=scene.context, added=())
     return replace(
         scene,
         tip=node.id,
-        loaded=loaded,
-        added=(*earlier, node),
+        added=(*scene.added, node),
         survey=survey,
         reading=reading,
         budget=budget,
