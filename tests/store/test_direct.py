@@ -8,6 +8,7 @@ import threading
 import pytest
 import sqlalchemy as sa
 
+from octavo.errors import UsageError
 from octavo.store import Store
 from octavo.store.direct import Connection, run_through
 
@@ -54,3 +55,11 @@ async def test_the_threads_end_when_a_store_is_closed(sqlite_url: str) -> None:
         mine = {thread for thread in threading.enumerate() if thread.name.startswith("octavo-")}
         assert mine
     assert not any(thread.is_alive() for thread in mine)
+
+
+async def test_a_closed_store_says_so_and_may_be_closed_again(url: str) -> None:
+    store = await Store.open(url)
+    await store.close()
+    await store.close()
+    with pytest.raises(UsageError, match="was closed: open it again"):
+        await store.create()

@@ -28,6 +28,7 @@ from octavo.core.policy import (
 )
 from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
 from octavo.core.wire import Format
+from octavo.engine.aside import Aside
 from octavo.engine.chat import Chat
 from octavo.engine.fold import Means, Order, fold
 from octavo.engine.models import LOCAL, Models
@@ -112,6 +113,7 @@ class Engine:
         self._hooks = tuple(hooks)
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
         self.recent = Recent()
+        self._aside = Aside()
         self._states: dict[str, State] = {}
         self._guesses: dict[str | None, str] = {}
 
@@ -129,6 +131,7 @@ class Engine:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._aside.close()
         await self.models.close()
         await self.store.close()
 
@@ -223,6 +226,7 @@ class Engine:
             summariser=summariser,
             rules=self.rules_of(scene.model),
             worker=self.worker,
+            aside=self._aside,
             price=price,
         )
 

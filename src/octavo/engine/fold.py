@@ -10,24 +10,23 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from octavo.core.budget import Price
-from octavo.core.compose import compose
 from octavo.core.context import Context, build_context
-from octavo.core.extract import Analysis, analyse_all
 from octavo.core.messages import Branch
 from octavo.core.policy import Compress, KeepNothing, KeepShare, Retain, Urgency, retained_tokens
 from octavo.core.protocol import Rules
-from octavo.core.receipt import Receipt, receipt, verbatim_text
 from octavo.core.reply import Usage
-from octavo.core.snapshot import Kind, Snapshot, anchor_of, draft
+from octavo.core.snapshot import Kind, Snapshot, anchor_of
 from octavo.core.split import Split, protocol_cuts, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Problem, context_problems, fatal, size_problems
+from octavo.engine.aside import Aside
+from octavo.engine.making import Made, Task
 from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
@@ -41,7 +40,7 @@ from octavo.engine.outcome import (
     SummaryText,
 )
 from octavo.engine.scene import Scene
-from octavo.errors import ProviderError
+from octavo.errors import NotFound, ProviderError
 from octavo.protocols import Continuing, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Busy, Job, Refused, Stale
@@ -78,6 +77,7 @@ class Means:
     summariser: Summariser | None
     rules: Rules
     worker: str
+    aside: Aside
     price: Price | None = None
     """What the summariser costs."""
 
@@ -230,9 +230,19 @@ async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job)
             problems = (Problem("empty", f"no narrative: {error}"),)
         finally:
             asked.cancel()
-    proposal = await _compose(scene, cut, order, means, narrative)
-    seconds = time.monotonic() - started
-    yield CompressionEnded(await _conclude(scene, order, means, held, proposal, problems, seconds))
+    try:
+        made = await _make(scene, cut, order, means, narrative)
+    except NotFound as error:  # deleted meanwhile
+        await means.store.jobs.fail(held, str(error))
+        yield CompressionEnded(Failed(str(error)))
+        return
+    paper = replace(
+        made.receipt,
+        seconds=time.monotonic() - started,
+        model=narrative.model,
+        price=cost(narrative.usage, means.price),
+    )
+    yield CompressionEnded(await _conclude(scene, order, means, held, Made(made.snapshot, paper), problems))
 
 
 async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queue[str | None]) -> Narrative:
@@ -264,51 +274,43 @@ def _live(scene: Scene, cut: Split) -> Context:
     return build_context(replace(scene.recipe, branch=shown, pending=()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Proposal:
-    """A snapshot that is not stored yet, and what it was made from."""
-
-    snapshot: Snapshot
-    covered: Branch
-    analyses: Mapping[str, Analysis]
-    """Of the covered messages: the receipt asks for what the extracts asked for."""
-    narrative: Narrative
-
-
-async def _compose(scene: Scene, cut: Split, order: Order, means: Means, narrative: Narrative) -> _Proposal:
+async def _make(scene: Scene, cut: Split, order: Order, means: Means, narrative: Narrative) -> Made:
     """Draft the snapshot and choose its extracts anew from all originals it covers."""
     branch, previous = scene.recipe.branch, scene.recipe.snapshot
-    summary = narrative.text or (previous.summary if previous else "")
-    whole = await means.store.branch(branch[cut.cut - 1].id)
-    covered = whole[len(scene.recipe.leading) :]
-    # Long outputs are shown shortened in the scene; a snapshot covers, and its digest proves, the originals.
-    originals = {node.id: node for node in whole}
-    placed = tuple(originals.get(node.id, node) for node in branch)
-    snapshot = draft(placed, cut.cut, id=new_id(), summary=summary, previous=previous)
-    retained = tuple(node for node in branch[cut.cut :] if node.depth > snapshot.cutoff_depth)
-    analyses = await asyncio.to_thread(analyse_all, (*covered, *retained))
-    spoken = await asyncio.to_thread(
-        compose,
-        snapshot,
-        covered,
+    task = Task(
+        id=new_id(),
+        whole=await _originals(scene, cut, means.store),
+        leading=len(scene.recipe.leading),
+        after=branch[cut.cut :],
+        previous=previous,
+        summary=narrative.text or (previous.summary if previous else ""),
         cap=min(scene.budget.snapshot, max(1, scene.history)),
-        count=scene.meter.count_message,
-        retained=retained,
-        pins=[pin.text for pin in scene.recipe.pins],
+        pins=tuple(pin.text for pin in scene.recipe.pins),
         focus=order.focus,
         voice=scene.policy.voice,
-        analyses=analyses,
     )
     before = sum(scene.size(node) for node in branch[_start(scene) : cut.cut])
-    made = replace(
-        spoken,
+    before += previous.tokens_before if previous else 0
+    made = await means.aside.make(
+        task, scene.meter.count_message, tokens=before, urgent=order.urgency == "hard"
+    )
+    snapshot = replace(
+        made.snapshot,
         kind=order.kind,
-        tokens_before=before + (previous.tokens_before if previous else 0),
+        tokens_before=before,
         model=narrative.model if narrative.text else "",
         prompt=narrative.prompt if narrative.text else "",
         instructions=order.focus,
     )
-    return _Proposal(snapshot=made, covered=covered, analyses=analyses, narrative=narrative)
+    return Made(snapshot, made.receipt)
+
+
+async def _originals(scene: Scene, cut: Split, store: Store) -> Branch:
+    """Give everything down to the cutoff as it was said: a snapshot covers, and its digest proves, the originals."""
+    branch = scene.recipe.branch
+    if scene.recipe.snapshot is None and not scene.shortened:
+        return branch[: cut.cut]
+    return await store.branch(branch[cut.cut - 1].id)
 
 
 async def _conclude(
@@ -316,9 +318,8 @@ async def _conclude(
     order: Order,
     means: Means,
     held: Job,
-    proposal: _Proposal,
+    proposal: Made,
     problems: tuple[Problem, ...],
-    seconds: float,
 ) -> Outcome:
     """Verify the draft by the context it leads to; store it, or say why not."""
     made = proposal.snapshot
@@ -335,32 +336,12 @@ async def _conclude(
     if fatal(found):
         await means.store.jobs.fail(held, "; ".join(problem.detail for problem in found))
         return Rejected(found, before, after)
-    sent = verbatim_text(context.retained, [pin.text for pin in scene.recipe.pins])
-    paper = await asyncio.to_thread(_receipt, proposal, sent, means, before, after, seconds)
+    paper = replace(proposal.receipt, tokens_before=before, tokens_after=after)
     stored = await means.store.jobs.finish(held, replace(made, receipt=paper.to_json()))
     if isinstance(stored, Refused):
         return Failed(stored.reason)
     return Compressed(
         snapshot=stored, before=before, after=after, urgency=order.urgency, problems=(*problems, *found)
-    )
-
-
-def _receipt(
-    proposal: _Proposal, sent: str, means: Means, before: int, after: int, seconds: float
-) -> Receipt:
-    made, narrative = proposal.snapshot, proposal.narrative
-    return receipt(
-        proposal.covered,
-        extracts=made.extracts,
-        sent=sent,
-        narrative=made.summary,
-        messages=made.messages,
-        tokens_before=before,
-        tokens_after=after,
-        seconds=seconds,
-        model=narrative.model,
-        price=cost(narrative.usage, means.price),
-        analyses=proposal.analyses,
     )
 
 

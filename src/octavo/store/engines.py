@@ -54,6 +54,7 @@ class Database:
         self.path = path
         """The file of an SQLite database, if it is in one."""
         self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
 
     @property
     def dialect(self) -> str:
@@ -79,7 +80,10 @@ class Database:
         return await self.read(lambda c: _after("BEGIN", c, work))
 
     async def close(self) -> None:
-        """Wait for what is still running, then close all connections."""
+        """Wait for what is still running, then close all connections; a second time, nothing is left to do."""
+        if self._closed:
+            return
+        self._closed = True
         await asyncio.gather(*self._running, return_exceptions=True)
         await self._driven.close()
 
@@ -88,6 +92,8 @@ class Database:
 
         A driver that is interrupted in the middle gives its connection up, and with it a memory database.
         """
+        if self._closed:
+            raise UsageError(f"{self.place} was closed: open it again")
         task = asyncio.create_task(self._try_again(once))
         self._running.add(task)
         task.add_done_callback(self._forget)

@@ -1,0 +1,130 @@
+"""A process of its own for what takes long: nobody else in this one is held up by it.
+
+In a thread it would be: Python runs one thread at a time, and a turn changes threads with every statement of the
+database, so each waits its turn some thirty times. Where no process can be started, or one dies, a thread does the work
+after all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import pickle
+import subprocess
+import sys
+from contextlib import nullcontext
+
+from octavo.engine.making import Asked, Broken, Count, Made, Task, make, write, write_task
+
+log = logging.getLogger(__name__)
+
+LARGE = 10_000
+"""Tokens from which on it is worth the trip: some thirty milliseconds of work."""
+MOST = max(1, min(4, (os.cpu_count() or 1) - 1))
+"""Processes at the same time: one processor is left for the turns."""
+IDLE = 60.0
+"""Seconds after which a process without work is ended."""
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from octavo.engine.making import serve; "
+    "serve(sys.stdin.buffer, sys.stdout.buffer)"
+)
+
+Child = subprocess.Popen[bytes]
+
+
+class Lost(Exception):
+    """The process could not be started, or ended before its work did."""
+
+
+class Aside:
+    """The processes of one engine."""
+
+    def __init__(self) -> None:
+        self._free: list[Child] = []
+        self._places = asyncio.Semaphore(MOST)
+
+    async def make(self, task: Task, count: Count, *, tokens: int, urgent: bool) -> Made:
+        """Make a snapshot from so many tokens; a cancelled caller stops the work, an urgent one does not queue."""
+        if tokens < LARGE:
+            return await asyncio.to_thread(make, task, count)
+        try:
+            async with nullcontext() if urgent else self._places:
+                return await self._in_child(task, count)
+        except Lost as error:
+            log.warning("compressing in a thread instead of a process of its own: %s", error)
+            return await asyncio.to_thread(make, task, count)
+
+    async def _in_child(self, task: Task, count: Count) -> Made:
+        child = self._taken() or _start()
+        try:
+            made = await asyncio.to_thread(_exchange, child, task, count)
+        except BaseException:
+            await asyncio.shield(asyncio.to_thread(_end, child))
+            raise
+        self._free.append(child)
+        asyncio.get_running_loop().call_later(IDLE, self._rest, child)
+        return made
+
+    def _taken(self) -> Child | None:
+        while self._free:
+            child = self._free.pop()
+            if child.poll() is None:
+                return child
+            _end(child)
+        return None
+
+    def _rest(self, child: Child) -> None:
+        """End a process that has not been needed since; one that was has been put back at the end."""
+        if child in self._free:
+            self._free.remove(child)
+            _end(child)
+
+    async def close(self) -> None:
+        """End all processes."""
+        while self._free:
+            await asyncio.to_thread(_end, self._free.pop())
+
+
+def _start() -> Child:
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise Lost("this program is no Python that could run another")
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # Ctrl-C in a terminal is for the program, which ends this one.
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Lost(str(error)) from error
+
+
+def _exchange(child: Child, task: Task, count: Count) -> Made:
+    """Hand a task over, answer what is asked back, give what was made."""
+    assert child.stdin
+    assert child.stdout
+    try:
+        write_task(task, child.stdin)
+        while isinstance(told := pickle.load(child.stdout), Asked):
+            write(count(told.message), child.stdin)
+    except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
+        raise Lost(f"the process ended before its work did ({error!r})") from error
+    if isinstance(told, Broken):
+        raise Lost(f"the process failed: {told.detail}")
+    assert isinstance(told, Made)
+    return told
+
+
+def _end(child: Child) -> None:
+    child.kill()
+    for pipe in (child.stdin, child.stdout):
+        try:
+            if pipe:
+                pipe.close()
+        except OSError:
+            pass  # what was written last was never read
+    child.wait()

@@ -1,0 +1,156 @@
+"""A snapshot, made from the messages it covers: what a compression takes the processor for.
+
+It imports the core alone, so that another process can do it as well as this one. That process is `serve`: it reads
+tasks from its standard input, asks back for counts of tokens, and ends when nobody writes to it any more.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import IO
+
+from octavo.core.compose import compose
+from octavo.core.context import UNSENT
+from octavo.core.extract import analyse_all
+from octavo.core.messages import Branch, Message, Node
+from octavo.core.policy import Voice
+from octavo.core.receipt import Receipt, receipt, verbatim_text
+from octavo.core.snapshot import Snapshot, draft
+
+Count = Callable[[Message], int]
+CHUNK = 100
+"""Messages that are written at once: while they are, nothing else in this process runs."""
+POLITENESS = 5
+"""How far the process steps back behind others where there are more of them than processors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What a snapshot is made from."""
+
+    id: str
+    """Of the snapshot."""
+    whole: Branch = field(repr=False)
+    """From the root to the cutoff, as it was said."""
+    leading: int
+    """So many messages at its beginning are always sent, never covered."""
+    after: Branch = field(repr=False)
+    """What follows the cutoff."""
+    previous: Snapshot | None
+    summary: str
+    cap: int
+    pins: tuple[str, ...]
+    focus: str
+    voice: Voice
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A snapshot, and the receipt for it; figures that only the caller knows are not in them yet."""
+
+    snapshot: Snapshot
+    receipt: Receipt
+
+
+def make(task: Task, count: Count) -> Made:
+    """Choose the extracts anew from all originals the snapshot covers, and tell what became of their facts."""
+    placed = (*task.whole, *task.after)
+    snapshot = draft(placed, len(task.whole), id=task.id, summary=task.summary, previous=task.previous)
+    covered = task.whole[task.leading :]
+    retained = tuple(node for node in task.after if node.depth > snapshot.cutoff_depth)
+    analyses = analyse_all((*covered, *retained))
+    filled = compose(
+        snapshot,
+        covered,
+        cap=task.cap,
+        count=count,
+        retained=retained,
+        pins=task.pins,
+        focus=task.focus,
+        voice=task.voice,
+        analyses=analyses,
+    )
+    paper = receipt(
+        covered,
+        extracts=filled.extracts,
+        sent=verbatim_text(_sent(filled, covered, retained), task.pins),
+        narrative=filled.summary,
+        messages=filled.messages,
+        analyses=analyses,
+    )
+    return Made(filled, paper)
+
+
+def _sent(snapshot: Snapshot, covered: Branch, retained: Branch) -> list[Message]:
+    """List the messages that are sent word for word besides the snapshot."""
+    carried = [node.message for node in covered if node.id == snapshot.carried]
+    return [*carried, *(node.message for node in retained if node.status not in UNSENT)]
+
+
+# What goes through the pipes. A task is written in pieces: a long history at once would hold up everything else.
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The other process wants to know what a message costs."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The other process failed."""
+
+    detail: str
+
+
+def write_task(task: Task, to: IO[bytes]) -> None:
+    """Write a task, its messages in pieces."""
+    nodes = (*task.whole, *task.after)
+    pieces = range(0, len(nodes), CHUNK)
+    write((replace(task, whole=(), after=()), len(task.whole), len(pieces)), to)
+    for start in pieces:
+        write(nodes[start : start + CHUNK], to)
+
+
+def write(value: object, to: IO[bytes]) -> None:
+    to.write(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
+    to.flush()
+
+
+def _read_task(source: IO[bytes]) -> Task:
+    task: Task
+    task, cut, pieces = pickle.load(source)
+    nodes: list[Node] = []
+    for _ in range(pieces):
+        nodes += pickle.load(source)
+    return replace(task, whole=tuple(nodes[:cut]), after=tuple(nodes[cut:]))
+
+
+def serve(source: IO[bytes], to: IO[bytes]) -> None:
+    """Do one task after the other until there are no more."""
+    if hasattr(os, "nice"):
+        os.nice(POLITENESS)
+
+    def count(message: Message) -> int:
+        write(Asked(message), to)
+        found: int = pickle.load(source)
+        return found
+
+    while True:
+        try:
+            task = _read_task(source)
+        except EOFError:
+            return
+        try:
+            write(make(task, count), to)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
+            write(Broken(repr(error)), to)
+
+
+if __name__ == "__main__":
+    serve(sys.stdin.buffer, sys.stdout.buffer)

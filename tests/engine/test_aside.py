@@ -1,0 +1,205 @@
+"""Long work is done in a process of its own: the same is made there, and no trouble with it is anybody's trouble."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import pickle
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from octavo.core.messages import Message, Node, assistant, user
+from octavo.core.policy import Voice
+from octavo.engine.aside import LARGE, Aside, Child, _start
+from octavo.engine.making import CHUNK, Asked, Broken, Made, Task, make, serve, write, write_task
+from octavo.errors import NotOnBranch
+from tests.engine.conftest import MakeEngine
+
+pytestmark = pytest.mark.anyio
+
+ROUNDS = CHUNK
+"""Questions, each with an answer: more than one piece goes through the pipe."""
+
+
+def branch(rounds: int = ROUNDS) -> tuple[Node, ...]:
+    said = [
+        message
+        for n in range(rounds)
+        for message in (
+            user(f"Which port does service {n} use, and where is it set?"),
+            assistant(f"Service {n} listens on port {8000 + n}; it is set in src/service_{n}/config.toml."),
+        )
+    ]
+    return tuple(
+        Node(id=f"{n:032x}", parent=f"{n - 1:032x}" if n else None, depth=n + 1, message=message)
+        for n, message in enumerate(said)
+    )
+
+
+def task(nodes: tuple[Node, ...], cut: int) -> Task:
+    return Task(
+        id="f" * 32,
+        whole=nodes[:cut],
+        leading=0,
+        after=nodes[cut:],
+        previous=None,
+        summary="",
+        cap=600,
+        pins=("Never restart service 7.",),
+        focus="",
+        voice=Voice(),
+    )
+
+
+def count(message: Message) -> int:
+    return len(message.text) // 4
+
+
+@pytest.fixture
+def work() -> Task:
+    nodes = branch()
+    return task(nodes, len(nodes) - 4)
+
+
+async def test_the_same_is_made_there_as_here(work: Task) -> None:
+    aside = Aside()
+    there = await aside.make(work, count, tokens=LARGE, urgent=False)
+    again = await aside.make(work, count, tokens=LARGE, urgent=True)
+    assert there == again == make(work, count)
+    assert there.snapshot.extracts
+    assert there.receipt.tallies
+    assert len(aside._free) == 1
+    await aside.close()
+
+
+async def test_a_process_is_ended_when_it_is_not_needed_and_when_all_is_closed(work: Task) -> None:
+    aside = Aside()
+    await aside.make(work, count, tokens=LARGE, urgent=False)
+    (first,) = aside._free
+    aside._rest(first)
+    assert first.returncode is not None
+    aside._rest(first)
+    await aside.make(work, count, tokens=LARGE, urgent=False)
+    (second,) = aside._free
+    await aside.close()
+    assert second is not first
+    assert second.returncode is not None
+    assert aside._free == []
+
+
+async def test_one_that_died_meanwhile_is_replaced(work: Task) -> None:
+    aside = Aside()
+    await aside.make(work, count, tokens=LARGE, urgent=False)
+    (first,) = aside._free
+    first.kill()
+    first.wait()
+    assert await aside.make(work, count, tokens=LARGE, urgent=False) == make(work, count)
+    (second,) = aside._free
+    assert second is not first
+    await aside.close()
+
+
+async def test_a_cancelled_caller_stops_the_work(work: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted bug: the process is left to itself when nobody waits for what it makes."""
+    asked, ended = threading.Event(), threading.Event()
+    started: list[Child] = []
+
+    def start() -> Child:
+        started.append(_start())
+        return started[-1]
+
+    monkeypatch.setattr("octavo.engine.aside._start", start)
+
+    def count_forever(message: Message) -> int:
+        asked.set()
+        assert ended.wait(60)
+        return count(message)
+
+    aside = Aside()
+    waiting = asyncio.create_task(aside.make(work, count_forever, tokens=LARGE, urgent=False))
+    await asyncio.to_thread(asked.wait, 60)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert [child.returncode is not None for child in started] == [True]
+    assert aside._free == []
+    ended.set()
+    assert await aside.make(work, count, tokens=LARGE, urgent=False) == make(work, count)
+    await aside.close()
+
+
+async def test_where_no_process_can_be_started_a_thread_does_it(
+    work: Task, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    aside = Aside()
+    for executable in ("", "/nowhere/python"):
+        monkeypatch.setattr(sys, "executable", executable)
+        with caplog.at_level(logging.WARNING):
+            assert await aside.make(work, count, tokens=LARGE, urgent=False) == make(work, count)
+        assert "in a thread instead" in caplog.messages[-1]
+    assert aside._free == []
+
+
+async def test_a_process_that_dies_at_work_is_stood_in_for(
+    work: Task, caplog: pytest.LogCaptureFixture
+) -> None:
+    aside = Aside()
+    await aside.make(work, count, tokens=LARGE, urgent=False)
+    (child,) = aside._free
+
+    def count_and_kill(message: Message) -> int:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+        return count(message)
+
+    with caplog.at_level(logging.WARNING):
+        assert await aside.make(work, count_and_kill, tokens=LARGE, urgent=False) == make(work, count)
+    assert "before its work did" in caplog.messages[-1]
+    assert aside._free == []
+
+
+async def test_what_is_wrong_with_a_task_is_said_by_the_one_who_has_it(work: Task) -> None:
+    aside = Aside()
+    with pytest.raises(NotOnBranch, match="nothing to cover"):
+        await aside.make(replace(work, whole=()), count, tokens=LARGE, urgent=False)
+    await aside.close()
+
+
+def test_the_process_answers_what_it_can_and_ends_with_its_input(
+    work: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("octavo.engine.making.POLITENESS", 0)
+    source, to = io.BytesIO(), io.BytesIO()
+    write_task(replace(work, whole=()), source)
+    write_task(replace(work, cap=0), source)
+    for _ in range(2):
+        write(7, source)
+    source.seek(0)
+    serve(source, to)
+    to.seek(0)
+    told = []
+    while to.tell() < len(to.getvalue()):
+        told.append(pickle.load(to))
+    assert [type(each) for each in told] == [Broken, Asked, Asked, Made]
+    assert told[-1] == make(replace(work, cap=0), lambda _: 7)
+
+
+async def test_only_long_histories_are_worth_a_process(make: MakeEngine) -> None:
+    engine = await make(summariser="none")
+    chat = await engine.create()
+    await engine.store.append_many(chat.id, [node.message for node in branch(20)])
+    await chat.compress(keep=0.2)
+    assert engine._aside._free == []
+    await engine.store.append_many(chat.id, [node.message for node in branch(400)])
+    await chat.compress(keep=0.2)
+    (child,) = engine._aside._free
+    snapshot = (await chat.scene()).recipe.snapshot
+    assert snapshot is not None
+    assert snapshot.messages > 400
+    await engine.close()
+    assert child.returncode is not None
