@@ -74,6 +74,12 @@ def test_turns_go_on_while_a_slow_summary_is_written(tmp_path: Path, monkeypatch
     assert len(took) == 3
 
 
+def test_turns_are_measured_beside_a_compression(tmp_path: Path) -> None:
+    alone, meanwhile, seconds = asyncio.run(engine.beside(tmp_path, 400))
+    assert min(*alone, *meanwhile, seconds) > 0
+    assert engine._beside_table(400, alone, meanwhile, seconds).rows[1][1] == len(meanwhile)
+
+
 def test_the_engine_is_measured_on_a_conversation_that_was_folded(tmp_path: Path) -> None:
     assert asyncio.run(engine.growth(tmp_path, 300)) > 0
 

@@ -8,8 +8,10 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from pathlib import Path
 
+from octavo.bench.adapter import neutral
 from octavo.bench.clock import median, p95
 from octavo.bench.figures import Cell, Goal, Item, Note, Table, Tell
+from octavo.bench.peers import conversation
 from octavo.core.messages import assistant, user
 from octavo.core.protocol import OPENAI
 from octavo.core.reply import Delta, Reply, Request, Usage
@@ -32,6 +34,8 @@ FOLD_EVERY = 10_000
 """Messages between two compressions while a conversation is filled."""
 KEEP = 2_000
 """Tokens retained then."""
+BESIDE, QUICK_BESIDE = 5_000, 400
+"""Messages of a conversation that is compressed, without a model, beside the turns of another one."""
 GOAL_ADDED, GOAL_GROWTH = 10.0, 2.0
 
 
@@ -100,6 +104,25 @@ async def growth(folder: Path, size: int) -> float:
     return median([cpu for _, cpu in took])
 
 
+async def beside(folder: Path, size: int) -> tuple[list[float], list[float], float]:
+    """Take turns alone, then while another conversation is compressed; give their milliseconds and its seconds."""
+    engine = await Engine.open(folder / "beside.db", model=MODEL, provider=Instant(), summariser="none")
+    long, chat = await engine.create(), await engine.create()
+    await engine.store.append_many(long.id, [neutral(message) for message in conversation(size)])
+    await _turn(chat, 0)
+    alone = [(await _turn(chat, n))[0] for n in range(BUSY_TURNS)]
+    started = time.perf_counter()
+    compressing = asyncio.create_task(long.compress())
+    await asyncio.sleep(0)
+    meanwhile: list[float] = []
+    while not compressing.done():
+        meanwhile.append((await _turn(chat, len(meanwhile)))[0])
+    await compressing
+    took = time.perf_counter() - started
+    await engine.close()
+    return alone, meanwhile, took
+
+
 def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -114,6 +137,9 @@ def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
             yield Note(
                 text="The summary was finished before the last of these turns: they took longer than it."
             )
+        size = QUICK_BESIDE if quick else BESIDE
+        tell(f"turns while another conversation of {size:,} messages is compressed")
+        yield _beside_table(size, *asyncio.run(beside(folder, size)))
         sizes = SIZES[:1] if quick else SIZES
         found: dict[int, float] = {}
         for size in sizes:
@@ -137,6 +163,21 @@ def _latency_table(took: Sequence[tuple[float, float]]) -> Table:
         columns=("time", "turns", "median", "p95", "slowest"),
         rows=tuple(rows),
         reading="The provider answers at once, so all of it is ours: store, count, decide, build, store.",
+    )
+
+
+def _beside_table(size: int, alone: list[float], meanwhile: list[float], seconds: float) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (name, len(times), median(times), p95(times), max(times))
+        for name, times in (("alone", alone), ("meanwhile", meanwhile))
+    ]
+    return Table(
+        name="engine.beside",
+        title=f"A turn while another conversation of {size:,} messages is compressed, ms on the clock",
+        columns=("turns", "number", "median", "p95", "slowest"),
+        rows=tuple(rows),
+        reading=f"No model is asked: extracts and receipt kept a processor busy for {seconds:.1f} s, in a process of "
+        "its own.",
     )
 
 

@@ -41,7 +41,9 @@ SAMPLES, COMPRESSIONS = 11, 3
 RUNS = 3
 """Times that the yardstick measures everything."""
 GOAL_DECIDE, GOAL_COMPRESS = 0.3, {1_000: 3.0, 10_000: 24.0}
-"""Milliseconds of processor time."""
+"""Milliseconds: of the processor, and on the clock."""
+GOAL_IMPORT = 0.15
+"""Seconds."""
 WORDS = """
 the invoice total differs from the ledger because rounding happens before tax so settlement should keep keys stable
 while migration runs behind a flag for some accounts please look at the logs around the release and compare latency
@@ -177,7 +179,7 @@ def items(rows: Sequence[dict[str, Any]]) -> Iterator[Item]:
     ours = {row["n"]: row for row in good if row["peer"] == "octavo"}
     yield Table(
         name="peers",
-        title="Decide and compress, ms of processor time",
+        title="Decide, ms of processor time, and compress, ms on the clock",
         columns=(
             "library",
             "version",
@@ -192,8 +194,9 @@ def items(rows: Sequence[dict[str, Any]]) -> Iterator[Item]:
         ),
         rows=tuple(_row(row, ours.get(row["n"])) for row in good),
         reading="`decide` is what every turn pays when nothing is to be done, without a provider's bills; `compress` "
-        "is a whole compression. Ours includes its database and asks no model; those of summarisers leave out the "
-        "model, which here takes no time.",
+        "is a whole compression. Ours includes its database, chooses extracts from every message, writes a receipt, and "
+        "asks no model; those of summarisers leave out the model, which here takes no time. Ours is done in a process of "
+        "its own (hence the clock, and its memory is not in the peak); turns go on meanwhile.",
     )
     for size, row in ours.items():
         yield Goal(
@@ -201,7 +204,10 @@ def items(rows: Sequence[dict[str, Any]]) -> Iterator[Item]:
         )
         if size in GOAL_COMPRESS:
             what, limit = f"compress {size:,} messages", GOAL_COMPRESS[size]
-            yield Goal(what=what, found=row["compress_cpu_ms"], limit=limit, unit=" ms")
+            yield Goal(what=what, found=row["compress_ms"], limit=limit, unit=" ms")
+    if ours:
+        slowest = max(row["import_s"] for row in ours.values())
+        yield Goal(what="import the engine", found=slowest, limit=GOAL_IMPORT, unit=" s")
     for row in rows:
         if "error" in row and _there(PEERS[row["peer"]].module):
             yield Note(text=f"{row['peer']}, {row['n']:,} messages: {row['error']}")
@@ -209,7 +215,7 @@ def items(rows: Sequence[dict[str, Any]]) -> Iterator[Item]:
 
 def _row(row: dict[str, Any], ours: dict[str, Any] | None) -> tuple[Cell, ...]:
     cells: list[Cell] = [row["name"], row["version"], row["n"]]
-    for what in ("decide_cpu_ms", "compress_cpu_ms"):
+    for what in ("decide_cpu_ms", "compress_ms"):
         cells += [row[what], row[what] / ours[what] if ours else None]
     return (*cells, row["import_s"], row["rss_peak_mb"], row.get("store", ""))
 
