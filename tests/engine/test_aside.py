@@ -170,10 +170,7 @@ async def test_what_is_wrong_with_a_task_is_said_by_the_one_who_has_it(work: Tas
     await aside.close()
 
 
-def test_the_process_answers_what_it_can_and_ends_with_its_input(
-    work: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("octavo.engine.making.POLITENESS", 0)
+def test_the_process_answers_what_it_can_and_ends_with_its_input(work: Task) -> None:
     source, to = io.BytesIO(), io.BytesIO()
     write_task(replace(work, whole=()), source)
     write_task(replace(work, cap=0), source)

@@ -6,9 +6,7 @@ tasks from its standard input, asks back for counts of tokens, and ends when nob
 
 from __future__ import annotations
 
-import os
 import pickle
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import IO
@@ -24,8 +22,6 @@ from octavo.core.snapshot import Snapshot, draft
 Count = Callable[[Message], int]
 CHUNK = 100
 """Messages that are written at once: while they are, nothing else in this process runs."""
-POLITENESS = 5
-"""How far the process steps back behind others where there are more of them than processors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +129,6 @@ def _read_task(source: IO[bytes]) -> Task:
 
 def serve(source: IO[bytes], to: IO[bytes]) -> None:
     """Do one task after the other until there are no more."""
-    if hasattr(os, "nice"):
-        os.nice(POLITENESS)
 
     def count(message: Message) -> int:
         write(Asked(message), to)
@@ -150,7 +144,3 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
             write(make(task, count), to)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
             write(Broken(repr(error)), to)
-
-
-if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
