@@ -13,6 +13,7 @@ from octavo.core.context import (
     build_context,
     coverage_problems,
     escape,
+    extended,
     hear,
     summary_text,
 )
@@ -179,6 +180,15 @@ def test_a_context_is_the_same_whenever_it_is_built() -> None:
     """Cases 65 and 99."""
     recipe = Recipe(branch=BRANCH, snapshot=folded(), pins=(Pin(BRANCH[0]),))
     assert repr(build_context(recipe)) == repr(build_context(replace(recipe)))
+
+
+def test_a_context_that_went_on_is_the_one_that_is_laid_out_anew() -> None:
+    whole = Recipe(
+        branch=BRANCH, snapshot=folded(), system=(messages("s: Be brief.")[0],), pins=(Pin(BRANCH[0]),)
+    )
+    for known in range(2, len(BRANCH) + 1):
+        context = build_context(replace(whole, branch=BRANCH[:known]))
+        assert extended(context, BRANCH[known:]) == build_context(whole)
 
 
 def test_lost_and_doubled_messages_are_found() -> None:

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core import receipt as module
-from octavo.core.extract import Extract, analyse, analyse_all, extract, render
+from octavo.core.extract.fit import extract
+from octavo.core.extract.render import render
+from octavo.core.extract.units import analyse, analyse_all
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult
 from octavo.core.receipt import (
     KINDS,
@@ -23,6 +25,7 @@ from octavo.core.receipt import (
     receipt,
     verbatim_text,
 )
+from octavo.core.snapshot import Extract
 from octavo.errors import BadInput, NotFound
 from octavo.testing import talk
 from tests.core.extract.samples import conversations, quarter

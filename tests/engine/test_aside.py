@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import logging
 import pickle
@@ -177,7 +178,11 @@ def test_the_process_answers_what_it_can_and_ends_with_its_input(work: Task) -> 
     for _ in range(2):
         write(7, source)
     source.seek(0)
-    serve(source, to)
+    try:
+        serve(source, to)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
     to.seek(0)
     told = []
     while to.tell() < len(to.getvalue()):

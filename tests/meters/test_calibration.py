@@ -143,7 +143,7 @@ def test_a_step_that_does_not_fit_is_set_down_to_its_message() -> None:
     assert state.oddities["modd"] == pytest.approx(1_400, abs=30)
     assert state.fit.message == pytest.approx(before.message, abs=0.5)
     assert state.fit.call == pytest.approx(before.call, abs=1)
-    compressed = replace(request(Tally(3_000, 8, 2), "x"), odd=state.oddities["modd"])
+    compressed = request(Tally(3_000, 8, 2), "x")._replace(odd=state.oddities["modd"])
     assert predict(state, compressed).tokens == pytest.approx(truth(Tally(3_000, 8, 2)) + 1_400, rel=0.01)
 
 

@@ -1,8 +1,9 @@
 """Octavo beside other libraries: an adapter for whatever runs them all on one conversation.
 
-`decide` is the work of a turn between storing its message and sending: the scene goes along with what was stored,
-is measured, and the policy decides. `compress` is a whole compression as a turn above the hard mark does it: cut,
-extracts from all originals, receipt, snapshot stored. Messages are kept in an SQLite file, as in use.
+`append` stores a message and adds it to the running totals, as a turn does. `decide` is the work of that turn between
+storing and sending: is the scene at hand still true, and what does the policy say. `compress` is a whole compression
+as a turn above the hard mark does it: cut, extracts from all originals, receipt, snapshot stored. Messages are kept in
+an SQLite file, as in use.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from octavo.core.messages import Message
     from octavo.engine.chat import Chat, Moment
     from octavo.engine.engine import Engine
-    from octavo.store.values import Added
 
 # Nothing of Octavo is imported up here: the import itself is timed.
 MODEL = "gpt-4.1"
@@ -88,31 +88,20 @@ class Octavo:
         return moment
 
     def append(self, state: dict[str, Any], message: dict[str, Any]) -> None:
-        from octavo.store.values import Entry
+        """Store a message as a turn does: it is counted, and the running totals go along."""
+        from octavo.engine.accept import accept
+        from octavo.store.values import TIP
 
-        engine, chat = state["engine"], state["chat"]
-
-        async def store() -> Added:
-            meter = await engine.models.meter(MODEL)
-            said = neutral(message)
-            entry = Entry(message=said, counts={meter.unit.name: meter.count_message(said)})
-            added: Added = await engine.store.add(chat.id, [entry])
-            return added
-
-        state["added"] = state["loop"].run_until_complete(store())
+        said = accept(neutral(message), message["role"])
+        state["node"], state["moment"] = state["loop"].run_until_complete(state["chat"]._store(said, TIP))
 
     def decide(self, state: dict[str, Any]) -> None:
+        """Do what a turn does next: take the scene at hand if it is still true, and let the policy decide."""
         from octavo.core.policy import CALM, Keep, Pace, Situation, decide
-        from octavo.engine.chat import Moment
         from octavo.store.direct import run_through
 
-        engine, chat, added = state["engine"], state["chat"], state["added"]
-
         async def turn() -> None:
-            meter = await engine.models.meter(MODEL)
-            engine.recent.grow(chat.id, added, meter)
-            moment = Moment(state["moment"].settings, added.revision)
-            scene = await chat._scene(added.nodes[-1].id, moment)
+            scene = await state["chat"]._scene(state["node"].id, state["moment"])
             situation = Situation(turn=scene.turn, model=MODEL, now=0.0, trouble=CALM, pace=Pace())
             assert isinstance(decide(scene.policy, scene.budget, scene.reading, situation), Keep)
 

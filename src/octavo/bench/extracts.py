@@ -13,7 +13,9 @@ from itertools import cycle
 from octavo.bench.clock import best_cpu
 from octavo.bench.figures import Cell, Item, Table, Tell
 from octavo.bench.places import DATA
-from octavo.core.extract import analyse_all, extract, scan
+from octavo.core.extract import scan
+from octavo.core.extract.fit import extract
+from octavo.core.extract.units import analyse_all
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
 from octavo.core.receipt import receipt
 from octavo.core.wire import read
@@ -115,7 +117,7 @@ def row(name: str, branch: Branch) -> tuple[Cell, ...]:
     chosen = extract(branch, budget=budget, measure=tokens_in, analyses=analyses)
 
     def cold() -> None:
-        scan._atoms.clear()
+        scan.forget()
         extract(branch, budget=budget, measure=tokens_in)
 
     times = (

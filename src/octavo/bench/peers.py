@@ -194,9 +194,9 @@ def items(rows: Sequence[dict[str, Any]]) -> Iterator[Item]:
         ),
         rows=tuple(_row(row, ours.get(row["n"])) for row in good),
         reading="`decide` is what every turn pays when nothing is to be done, without a provider's bills; `compress` "
-        "is a whole compression. Ours includes its database, chooses extracts from every message, writes a receipt, and "
-        "asks no model; those of summarisers leave out the model, which here takes no time. Ours is done in a process of "
-        "its own (hence the clock, and its memory is not in the peak); turns go on meanwhile.",
+        "is a whole compression. Ours includes its database, chooses extracts from every message, writes a receipt "
+        "and asks no model; those of summarisers leave out the model, which here takes no time. Ours is done in a "
+        "process of its own (hence the clock, and its memory is not in the peak); turns go on meanwhile.",
     )
     for size, row in ours.items():
         yield Goal(

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from octavo.core.context import speak
-from octavo.core.extract import Analysis, extract, render
+from octavo.core.extract.fit import extract
+from octavo.core.extract.render import render
+from octavo.core.extract.units import Analysis
 from octavo.core.messages import Branch, Message, Node
 from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot

@@ -176,12 +176,13 @@ class Remains:
         self.kept = Wording(verbatim)
         self.told = Wording(narrative)
         self._retelling = Retelling(narrative)
+        self._narrated = bool(narrative)
 
     def fate(self, fact: Fact, words: Sequence[str] = ()) -> Fate:
         """Tell what became of a fact; `words` are the informative ones of its sentence, if it is one."""
         if self.kept.has(fact.text):
             return "verbatim"
-        if self.told.has(fact.text) or (words and self._retelling.tells(words)):
+        if self._narrated and (self.told.has(fact.text) or (words and self._retelling.tells(words))):
             return "told"
         return "lost"
 

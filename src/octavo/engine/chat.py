@@ -28,7 +28,6 @@ from octavo.core.policy import (
     Urgency,
     decide,
 )
-from octavo.core.receipt import Receipt, add_back
 from octavo.core.reply import Reply, Request
 from octavo.core.shrink import shrink
 from octavo.core.snapshot import Snapshot
@@ -58,6 +57,7 @@ from octavo.store.ids import new_id
 from octavo.store.values import TIP, Added, Conversation, Entry, ForConversation, Hit, PinPlace
 
 if TYPE_CHECKING:
+    from octavo.core.receipt import Receipt
     from octavo.engine.engine import Engine
 
 OVERFLOW_RETRIES = 2
@@ -569,11 +569,16 @@ class Chat:
 
     async def receipt(self, id: str) -> Receipt | None:
         """Give what a compression cost, kept and lost."""
+        # Imported where it is needed: what reads messages for facts takes a fifth of the import of the engine.
+        from octavo.core.receipt import Receipt
+
         text = (await self.snapshot(id)).receipt
         return Receipt.from_json(text) if text else None
 
     async def restore(self, id: str, item: str) -> Snapshot:
         """Add the line of a lost fact back: a new version of the snapshot that contains it."""
+        from octavo.core.receipt import add_back
+
         snapshot, paper = await self.snapshot(id), await self.receipt(id)
         lost = [
             fact for tally in (paper.tallies if paper else ()) for fact in tally.lost if fact.text == item

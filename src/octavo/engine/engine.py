@@ -31,7 +31,6 @@ from octavo.core.wire import Format
 from octavo.engine.aside import Aside
 from octavo.engine.chat import Chat
 from octavo.engine.fold import Means, Order, fold
-from octavo.engine.models import LOCAL, Models
 from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
@@ -51,6 +50,7 @@ from octavo.store.ids import new_id
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
 
 if TYPE_CHECKING:
+    from octavo.engine.models import Models
     from octavo.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -101,8 +101,11 @@ class Engine:
         `none` (exact lines only); by default the cheap model of the provider. `listen` is told what happens in the
         background: the conversation and the event.
         """
+        # Imported with the first engine, like the store: vocabularies and cards are nothing to do without one.
+        from octavo.engine.models import Models
+
         self.store = store
-        self.models = Models(store, _serving(provider))
+        self.models: Models = Models(store, _serving(provider))
         self.clock = clock
         self.worker = new_id()
         self._defaults: dict[str, Json] = {"model": model, "policy": policy}
@@ -238,6 +241,7 @@ class Engine:
         if chosen == MODEL_FREE or (not chosen and not card.summariser):
             return None, None
         name = scene.model if chosen == SAME else chosen or card.summariser
+        from octavo.engine.models import LOCAL
         from octavo.summarise.model import ModelSummariser
 
         try:

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from octavo.core.plain import Json
 from octavo.core.tools import Tool
 from octavo.engine.scene import Scene, grown, renewed
-from octavo.meters.meter import Meter
 from octavo.store.values import Added
+
+if TYPE_CHECKING:
+    from octavo.meters.meter import Meter
 
 MOST = 32
 """Conversations remembered: each may hold a whole window of text."""

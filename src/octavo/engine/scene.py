@@ -23,13 +23,13 @@ from octavo.core.shrink import preview
 from octavo.core.snapshot import Snapshot
 from octavo.core.split import lead
 from octavo.core.tools import Tool
-from octavo.engine.models import Models
 from octavo.engine.outcome import Usage
 from octavo.errors import BadInput
-from octavo.meters.meter import Meter, Survey
 from octavo.store.values import Ingredients
 
 if TYPE_CHECKING:
+    from octavo.engine.models import Models
+    from octavo.meters.meter import Meter, Survey
     from octavo.store.store import Store
 
 OUTPUT_SHARE = 4

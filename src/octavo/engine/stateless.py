@@ -16,7 +16,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast
 from octavo.core.budget import ModelCard, fraction
 from octavo.core.compose import compose
 from octavo.core.context import Context, Recipe, build_context, hear
-from octavo.core.extract import Analysis, analyse_all
+from octavo.core.extract.units import Analysis, analyse_all
 from octavo.core.harden import Repair, harden
 from octavo.core.messages import Branch, Message, Node, Text, last_turn, place
 from octavo.core.plain import Json, JsonObject

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 
 from octavo.core.budget import Basis
 from octavo.core.fields import (
@@ -162,8 +163,7 @@ class Calibration:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(NamedTuple):
     """Tokens a provider will bill, and how much more it may be."""
 
     tokens: int
@@ -171,8 +171,7 @@ class Prediction:
     basis: Basis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """A request as the calibration sees it."""
 
     key: str
@@ -209,7 +208,7 @@ def _sound(request: Request) -> Request:
     """Drop an anchor that holds more than the request: it was counted in another way."""
     anchor = request.anchor
     shrunk = anchor is not None and anchor.tally.messages > request.tally.messages
-    return replace(request, anchor=None) if shrunk else request
+    return request._replace(anchor=None) if shrunk else request
 
 
 def _from_anchor(state: Calibration, request: Request, anchor: Anchor) -> Prediction:
@@ -295,7 +294,7 @@ def _score(state: Calibration, request: Request, billed: int) -> Calibration:
     if request.anchor is not None:
         near = (*near, billed - predict(state, request).tokens)[-MISSES:]
     if state.fit.constant(request.key) is not None:
-        alone = predict(state, replace(request, anchor=None)).tokens
+        alone = predict(state, request._replace(anchor=None)).tokens
         far = (*far, round((billed - alone) / billed, 5))[-MISSES:]
     row = far[-MISFIT_ROW:]
     misfit = state.misfit or (len(row) == MISFIT_ROW and all(abs(miss) > MISFIT for miss in row))

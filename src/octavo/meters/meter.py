@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from octavo.core.budget import ModelCard, Reading
 from octavo.core.messages import Attachment, Image, Message, Node, Opaque, chain
@@ -34,8 +34,7 @@ log = logging.getLogger(__name__)
 NOTHING_KNOWN: Mapping[Message, int] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(NamedTuple):
     """A request as far as it is written: extended message by message, never counted twice."""
 
     key: str
@@ -71,8 +70,7 @@ class Running:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """A context that was gone through: its request as far as it is written, and what its sections cost."""
 
     running: Running
@@ -162,7 +160,7 @@ class Meter:
         running = Running("", _digest(self.unit.name, tools), base)
         for message in system:
             running = self.extend(running, message)
-        return replace(running, key=running.digest.hex())
+        return running._replace(key=running.digest.hex())
 
     def extend(self, running: Running, message: Message, tokens: int | None = None) -> Running:
         """Add a message; `tokens` is its stored count, if there is one."""
@@ -258,7 +256,7 @@ class Meter:
             return None
         anchor = self._anchors.get(running.digest.hex())
         if anchor is not None:
-            running = replace(running, anchor=anchor, suspect="", odd_before=running.odd)
+            running = running._replace(anchor=anchor, suspect="", odd_before=running.odd)
         return Survey(running, survey.sections)
 
 

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.extract import Extracts, analyse_all, extract, render
-from octavo.core.extract.render import HEAD
+from octavo.core.extract.fit import extract
+from octavo.core.extract.render import HEAD, render
 from octavo.core.extract.scan import words
-from octavo.core.extract.units import sentences, spell
+from octavo.core.extract.units import analyse_all, sentences, spell
 from octavo.core.messages import Attachment, Branch, Image, Message, Text, ToolResult, assistant, place, user
+from octavo.core.snapshot import Extracts
 from octavo.testing import talk
 from tests.core.extract.samples import SAMPLES, UNLISTED, Sample, branch, conversations, quarter, utf8
 
@@ -395,7 +396,8 @@ def test_the_choice_is_the_same_every_time_and_with_known_analyses(covered: Bran
 def test_the_choice_is_the_same_in_another_process() -> None:
     """Seen failing with ties in the heap broken by the hash of the text."""
     program = (
-        "from octavo.core.extract import extract, render\n"
+        "from octavo.core.extract.fit import extract\n"
+        "from octavo.core.extract.render import render\n"
         "from octavo.testing import talk\n"
         "from tests.core.extract.samples import SAMPLES, branch, utf8\n"
         "for sample in SAMPLES:\n"

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.extract import analyse_all
 from octavo.core.extract.fit import survey
 from octavo.core.extract.page import Page
-from octavo.core.extract.queue import ENDING, Queue
+from octavo.core.extract.queue import ENDING, STALE, Queue, Ranking
 from octavo.core.extract.select import Choice, Part
+from octavo.core.extract.units import analyse_all
 from octavo.core.extract.worth import EFFORT
 from octavo.core.messages import Branch, place, user
 from octavo.testing import talk
@@ -23,6 +23,9 @@ MANY = talk(
         for n, word in enumerate(["sun", "rain", "shade", "moon"] * 9)
     ]
 )
+
+
+gains = st.one_of(st.just(0.0), st.floats(1e-300, 1e3), st.sampled_from((0.5, 0.49, 1.0, 1.01)))
 
 
 class Fixed:
@@ -71,6 +74,45 @@ def test_one_that_stands_out_is_not_given_up_for_two_that_are_worth_more_togethe
     assert queue.page.chosen[0] == 0
 
 
+@given(st.lists(gains, min_size=1, max_size=30), st.lists(gains, max_size=30))
+def test_units_rank_by_gain_and_equals_by_number(early: list[float], late: list[float]) -> None:
+    """Seen failing without the bucket of the worthless, and when a better bucket that came late was not looked for."""
+    known = dict(enumerate([*early, *late]))
+    ranked = sorted(known, key=lambda number: (-known[number], number))
+    ranking = Ranking()
+    ranking.put((-known[number], number) for number in range(len(early)))
+    first = best(ranking, known)
+    assert first == next(number for number in ranked if number < len(early))
+    ranking.put((-known[number], number) for number in range(len(early), len(known)))
+    ranked.remove(first)
+    assert [best(ranking, known) for _ in ranked] == ranked
+    assert ranking.first(known.__getitem__) is None
+
+
+def best(ranking: Ranking, known: dict[int, float]) -> int:
+    entry = ranking.first(known.__getitem__)
+    assert entry is not None
+    ranking.drop()
+    return entry[1]
+
+
+@given(st.lists(st.tuples(gains, st.floats(0, 1)), min_size=1, max_size=30))
+def test_a_unit_whose_gain_fell_is_put_back_and_the_best_of_the_others_found(
+    units: list[tuple[float, float]],
+) -> None:
+    """Seen failing with all that fell put into the last bucket."""
+    ranking, now = Ranking(), {number: gain * left for number, (gain, left) in enumerate(units)}
+    ranking.put((-gain, number) for number, (gain, _) in enumerate(units))
+    entry = ranking.first(now.__getitem__)
+    assert entry is not None
+    assert now[entry[1]] >= STALE * -entry[0]
+    assert all(
+        (entry[0], entry[1]) <= (-(gain if now[number] >= STALE * gain else now[number]), number)
+        for number, (gain, _) in enumerate(units)
+    )
+    assert sorted(ranking) == sorted(now)
+
+
 def test_what_says_the_same_is_one_rival() -> None:
     page = page_of(talk("u: Call Ada at nine.", "u: call ADA at nine!", "u: Then call Bob at ten."))
     queue = Queue(page, range(3), Fixed(page, (5.0, 4.9, 4.8)))
@@ -115,7 +157,7 @@ def test_what_is_taken_back_leaves_no_trace(covered: Branch, data: st.DataObject
 
 def state(choice: Choice, part: Part) -> tuple[list[int], list[tuple[float, int]], list[int]]:
     costs = [choice.page.cost(number) for number in range(len(choice.page.ground.units))]
-    gains = [(part.queue.gain(number), number) for _, number in sorted(part.queue.heap)]
+    gains = [(part.queue.gain(number), number) for number in sorted(part.queue.ranking)]
     return list(choice.chosen), gains, costs
 
 

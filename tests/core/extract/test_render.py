@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.extract import Extract, Extracts, extract, parse, render
-from octavo.core.extract.render import HEADLINE, headline, insert, weigh
+from octavo.core.extract.fit import extract
+from octavo.core.extract.render import HEADLINE, headline, insert, parse, render, weigh
 from octavo.core.messages import Branch
+from octavo.core.snapshot import Extract, Extracts
 from octavo.testing import talk
 from tests.core.extract.samples import conversations, quarter
 

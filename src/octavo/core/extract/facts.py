@@ -8,11 +8,10 @@ and evaluations both ask these functions, so what a user is told and what is mea
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal, get_args
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
 
 from octavo.core.extract import cues
 from octavo.core.extract.sources import Source, line_up
@@ -41,6 +40,7 @@ FEWEST_WORDS = 2
 """A sentence with fewer informative words settles and asks nothing that could be missed."""
 
 _SPEECH = ("user", "assistant")
+_SETTLING = cues.DECISION | cues.CONSTRAINT | cues.PREFERENCE
 _QUESTIONS = ("?", "？", "؟")
 _WORD = re.compile(r"\w+")
 _EITHER_OR = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+){1,2}")
@@ -56,8 +56,7 @@ _KIND_OF: Mapping[str, FactKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """Something a message says that can be looked for in another text."""
 
     kind: FactKind
@@ -84,39 +83,39 @@ def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]
     replies: dict[Channel, list[Unit]] = {}
     for source in reversed(sources):
         said = [unit for unit in source.units if unit.channel in _SPEECH]
-        for kind, text, words in _mentions(source, said, replies):
-            if (kind, text) not in seen:
-                seen.add((kind, text))
-                yield Fact(kind, text, source.node), words
+        for mention, words in _mentions(source, said, replies):
+            if mention not in seen:
+                seen.add(mention)
+                yield Fact(*mention, source.node), words
         if said:
             replies[said[0].channel] = said
 
 
 def _mentions(
     source: Source, said: Sequence[Unit], replies: Mapping[Channel, Sequence[Unit]]
-) -> Iterator[tuple[FactKind, str, tuple[str, ...]]]:
+) -> Iterator[tuple[tuple[FactKind, str], tuple[str, ...]]]:
     if source.stamp:
-        yield "date", source.stamp, ()
+        yield ("date", source.stamp), ()
     call = None
     for unit in source.units:
         if unit.channel == "call" and unit.call != call:
             call = unit.call
-            yield "command", unit.text, ()
+            yield ("command", unit.text), ()
         for text, kind, whole in unit.identifiers:
             if whole and not (kind == "path" and unit.words and _EITHER_OR.fullmatch(text)):
-                yield _KIND_OF[kind], text, ()
+                yield (_KIND_OF[kind], text), ()
     for unit in said:
         for name in names(unit.text, unit.cues):
-            yield "name", name, ()
+            yield ("name", name), ()
         if settled := _settled(unit):
-            yield settled, unit.text, unit.words
+            yield (settled, unit.text), unit.words
     if said and not source.tools and _asks(said[-1]) and not _taken_up(said[-1], replies):
-        yield "question", said[-1].text, said[-1].words
+        yield ("question", said[-1].text), said[-1].words
 
 
 def _settled(unit: Unit) -> FactKind | None:
     """Tell what a sentence settles, if anything; rules and likings are the user's."""
-    if len(unit.words) < FEWEST_WORDS or unit.text.endswith(_QUESTIONS):
+    if not unit.cues & _SETTLING or len(unit.words) < FEWEST_WORDS or unit.text.endswith(_QUESTIONS):
         return None
     if unit.cues & cues.DECISION and (unit.channel == "user" or unit.cues & cues.FIRST_PERSON):
         return "decision"
@@ -136,44 +135,82 @@ def _taken_up(question: Unit, replies: Mapping[Channel, Sequence[Unit]]) -> bool
     return any(not asked.isdisjoint(unit.words) for unit in reply)
 
 
-def _handles(text: str, *, alone: bool = False) -> list[tuple[str, int]]:
-    """Give where to take hold of a text: each word with the next one, and a word that is alone (or all of them)."""
-    words = [(word.start(), word.end()) for word in _WORD.finditer(text)]
-    pairs = [(text[start:end], start) for (start, _), (_, end) in pairwise(words)]
-    return pairs + [(text[start:end], start) for start, end in words] if alone or not pairs else pairs
-
-
 class Wording:
-    """A text prepared for being asked whether it has a phrase."""
+    """A text prepared for being asked whether it has a phrase.
+
+    A phrase is sought at the rarest of its pairs of neighbouring words, so that a long text is not read for each.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._places: dict[str, list[int]] = {}
-        for piece, at in _handles(text, alone=True):
-            self._places.setdefault(piece, []).append(at)
+        self._vocabulary = frozenset(_WORD.findall(text))
 
     def has(self, phrase: str) -> bool:
         """Tell whether the phrase stands in the text, and not inside a longer word."""
-        if phrase.isascii() and _WORD.fullmatch(phrase):
-            return phrase in self._places
+        if phrase in self._vocabulary:
+            return True
         return any(self._stands_alone(at, at + len(phrase)) for at in self._occurrences(phrase))
 
-    def _occurrences(self, phrase: str) -> Iterator[int]:
-        """Give where the phrase may stand: sought at its rarest piece, so that a long text is not read for each."""
-        if phrase.isascii() and (handles := _handles(phrase)):
-            places = [(self._places.get(piece, []), offset) for piece, offset in handles]
-            rarest, offset = min(places, key=lambda found: len(found[0]))
-            starts = [at - offset for at in rarest if at >= offset]
-            yield from (at for at in starts if self.text.startswith(phrase, at))
-            return
+    def _occurrences(self, phrase: str) -> Iterable[int]:
+        """Give where the phrase may stand."""
+        words = _WORD.findall(phrase)
+        if not words or not phrase.isascii():
+            return self._read(phrase)
+        if not self._vocabulary.issuperset(words):
+            return ()
+        if len(words) == 1:
+            places, offset = self._places_of_words[words[0]], phrase.index(words[0])
+        else:
+            places, offset = self._rarest(_pairs(phrase))
+        starts = [at - offset for at in places if at >= offset]
+        return [at for at in starts if self.text.startswith(phrase, at)]
+
+    def _rarest(self, pairs: Iterable[tuple[str, int]]) -> tuple[Sequence[int], int]:
+        """Give the places of the pair that has the fewest, and where it stands in its phrase."""
+        fewest, offset = None, 0
+        for pair, at in pairs:
+            places = self._places_of_pairs.get(pair)
+            if not places:
+                return (), 0
+            if fewest is None or len(places) < len(fewest):
+                fewest, offset = places, at
+        return fewest or (), offset
+
+    def _read(self, phrase: str) -> Iterator[int]:
+        """Find a phrase that has no words to go by, or not by ASCII's rules, in the whole text."""
         at = self.text.find(phrase)
         while at >= 0:
             yield at
             at = self.text.find(phrase, at + 1)
 
+    @cached_property
+    def _places_of_pairs(self) -> Mapping[str, Sequence[int]]:
+        return _places(_pairs(self.text))
+
+    @cached_property
+    def _places_of_words(self) -> Mapping[str, Sequence[int]]:
+        return _places((word[0], word.start()) for word in _WORD.finditer(self.text))
+
     def _stands_alone(self, start: int, stop: int) -> bool:
         around = self.text[max(0, start - 1) : start], self.text[stop : stop + 1]
         return not _joined(around[0], self.text[start]) and not _joined(self.text[stop - 1], around[1])
+
+
+def _pairs(text: str) -> Iterator[tuple[str, int]]:
+    """Give each word of a text with the next one, and where it begins."""
+    before = -1
+    for word in _WORD.finditer(text):
+        start, end = word.span()
+        if before >= 0:
+            yield text[before:end], before
+        before = start
+
+
+def _places(pieces: Iterable[tuple[str, int]]) -> Mapping[str, Sequence[int]]:
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for piece, at in pieces:
+        places[piece].append(at)
+    return places
 
 
 def _joined(one: str, other: str) -> bool:

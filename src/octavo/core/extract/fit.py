@@ -5,7 +5,8 @@ The rendered extracts never measure more than the budget, whatever the measure i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from octavo.core.extract.changes import superseded
 from octavo.core.extract.facts import Retelling
@@ -13,11 +14,11 @@ from octavo.core.extract.page import Ground
 from octavo.core.extract.render import HEAD, order, render, weigh
 from octavo.core.extract.scan import words
 from octavo.core.extract.select import Choice
-from octavo.core.extract.sources import line_up, near_tools
+from octavo.core.extract.sources import Source, line_up, near_tools
 from octavo.core.extract.units import Analysis, Unit, analyse, analyse_all
 from octavo.core.extract.worth import NOTHING_NEW
 from octavo.core.messages import Node, user
-from octavo.core.snapshot import Extracts
+from octavo.core.snapshot import Extract, Extracts
 
 SAMPLE = 8_000
 """Bytes that are measured to learn how many a token has here."""
@@ -83,26 +84,24 @@ def survey(
         units=units,
         owner=owner,
         index=index,
-        newness=_newness(units, [*zip(owner, index, strict=True)], superseded(sources), known),
+        newness=_newness(sources, units, known),
         known=aside,
         focus=words(focus),
     )
 
 
-def _newness(
-    units: Sequence[Unit],
-    places: Sequence[tuple[int, int]],
-    superseded: Collection[tuple[int, int]],
-    known: str,
-) -> list[float]:
-    """Tell old from new: a unit at a place whose value changed, or that the known text retells, says little."""
-    if not known.strip():
-        return [NOTHING_NEW if place in superseded else 1.0 for place in places]
-    retelling = Retelling(known)
-    return [
-        NOTHING_NEW if place in superseded or retelling.tells(unit.words) else 1.0
-        for unit, place in zip(units, places, strict=True)
-    ]
+def _newness(sources: Sequence[Source], units: Sequence[Unit], known: str) -> list[float]:
+    """Tell old from new: a unit whose value a later message changed, or that the known text retells, says little."""
+    newness = [1.0] * len(units)
+    if known.strip():
+        retelling = Retelling(known)
+        newness = [NOTHING_NEW if retelling.tells(unit.words) else 1.0 for unit in units]
+    starts = [0, *accumulate(len(source.units) for source in sources if source.covered)]
+    for at, number in superseded(sources):
+        # The covered sources come first, so a source's place among all is its place among them.
+        if sources[at].covered:
+            newness[starts[at] + number] = NOTHING_NEW
+    return newness
 
 
 def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
@@ -131,15 +130,20 @@ def _density(units: Sequence[Unit], size: int, measure: Measure) -> float:
 
 
 def _extracts(ground: Ground, chosen: Iterable[int]) -> Extracts:
-    found = (ground.sources[ground.owner[number]].extract(ground.index[number]) for number in chosen)
-    return tuple(sorted(found, key=order))
+    return tuple(sorted((_extract(ground, number) for number in chosen), key=order))
+
+
+def _extract(ground: Ground, number: int) -> Extract:
+    return ground.sources[ground.owner[number]].extract(ground.index[number])
 
 
 def _trim(ground: Ground, chosen: Sequence[int], budget: int, measure: Measure) -> Extracts:
     """Give up the last choices until the text fits."""
+    placed = [(_extract(ground, number), rank) for rank, number in enumerate(chosen)]
+    placed.sort(key=lambda choice: order(choice[0]))
     fits, most, trial = 0, len(chosen), len(chosen)
     while fits < most:
-        size = measure(render(_extracts(ground, chosen[:trial])))
+        size = measure(render(_first(placed, trial)))
         if size <= budget:
             fits = trial
         else:
@@ -147,4 +151,9 @@ def _trim(ground: Ground, chosen: Sequence[int], budget: int, measure: Measure) 
         # The first guess goes by size, which is nearly right; then halves.
         guess = trial * budget // size if size > budget and not fits else (fits + most + 1) // 2
         trial = min(max(guess, fits + 1), most)
-    return _extracts(ground, chosen[:fits])
+    return _first(placed, fits)
+
+
+def _first(placed: Iterable[tuple[Extract, int]], size: int) -> Extracts:
+    """Give the extracts that were chosen first, in the order of the conversation."""
+    return tuple(extract for extract, rank in placed if rank < size)

@@ -1,16 +1,18 @@
 """Units in the order of their worth per byte, taken until the room is used up: lazy greedy, with a planned ending.
 
 A unit's gain falls while others are chosen, except that a header one line paid for is free for the next, so gains are
-computed anew only for the unit on top of the heap. The best per byte, taken first, may leave a gap at the end that
+computed anew only for the unit that ranks first. The best per byte, taken first, may leave a gap at the end that
 costs more than it saved; so the last units are chosen together: each of the next best is tried in front, and what adds
 up to the most is taken. The ending depends on a few units only, and so does its time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from heapq import heapify, heappop, heappush, heapreplace
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
+from math import frexp
 from typing import Protocol
 
 from octavo.core.extract.page import Page, skeleton
@@ -19,8 +21,11 @@ from octavo.core.extract.worth import EFFORT
 LEAST = 12
 """Bytes in which nothing worth having fits."""
 STALE = 0.9
-"""A gain that fell below this share of what the heap says is put back. Each unit is put back a bounded number of times
-so, and the time grows with the text; with 1, the exact greedy, it grows faster where all units share their words."""
+"""A gain that fell below this share of what the ranking says is put back. Each unit is put back a bounded number of
+times so, and the time grows with the text; with 1, the exact greedy, it grows faster where all units share their words.
+"""
+BUCKETS = 32
+"""Buckets of a ranking per power of two: a few percent wide, so that what is put back falls into a later one."""
 ENDING = 320
 """Bytes at the end of the room whose units are chosen together: some units, or all of a tiny budget."""
 RIVALS = 16
@@ -31,6 +36,10 @@ ALIKE = 0.9
 """Share of the best gain that is as good: what units are worth is a guess, and one that stands out is not given up."""
 ENOUGH = 0.9
 """An ending worth this share of what room could be worth is not improved on: in long conversations the first one is."""
+
+_NONE = sys.maxsize
+_WORTHLESS = -sys.maxsize
+"""Numbers no bucket has: that of none, and one below all others."""
 
 
 class Paying(Protocol):
@@ -49,25 +58,91 @@ class Paying(Protocol):
         """Undo the last choice."""
 
 
+class Ranking:
+    """Units by their gains, the best first, of equals the one with the lowest number.
+
+    They lie in buckets, each of which is sorted when its turn comes. In a long conversation thousands of units are put
+    back for one that is taken; into a bucket that costs the same however many there are, into a heap it does not.
+    """
+
+    def __init__(self) -> None:
+        self._buckets: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
+        """Negated gains with numbers; in the sorted bucket, the best is the last."""
+        self._sorted = _NONE
+
+    def __bool__(self) -> bool:
+        return bool(self._buckets)
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for bucket in self._buckets.values() for _, number in bucket)
+
+    def put(self, entries: Iterable[tuple[float, int]]) -> None:
+        """Put units, as negated gains with numbers, where their gains belong."""
+        buckets = self._buckets
+        for entry in entries:
+            mantissa, exponent = frexp(entry[0])
+            at = BUCKETS * exponent - int(2 * BUCKETS * mantissa) if mantissa else _WORTHLESS
+            buckets[at].append(entry)
+            if at >= self._sorted:
+                self._sorted = _NONE
+
+    def first(self, gain: Callable[[int], float]) -> tuple[float, int] | None:
+        """Put units back until the best one gains about what it is ranked by; give its entry, which stays."""
+        while self._buckets:
+            bucket, fallen = self._best(), list[tuple[float, int]]()
+            while bucket:
+                ranked, number = bucket[-1]
+                now = gain(number)
+                if now >= STALE * -ranked:
+                    break
+                bucket.pop()
+                fallen.append((-now, number))
+            self.put(fallen)
+            if bucket:
+                return bucket[-1]
+            self._forget()
+        return None
+
+    def drop(self) -> None:
+        """Take the unit away that `first` gave."""
+        bucket = self._buckets[self._sorted]
+        bucket.pop()
+        if not bucket:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Remove the first bucket: it is empty."""
+        del self._buckets[self._sorted]
+        self._sorted = _NONE
+
+    def _best(self) -> list[tuple[float, int]]:
+        """Give the first bucket, sorted."""
+        if self._sorted == _NONE:
+            self._sorted = max(self._buckets)
+            self._buckets[self._sorted].sort(reverse=True)
+        return self._buckets[self._sorted]
+
+
 class Queue:
     """Units as one way of paying ranks them; it can go on when there is more room."""
 
     def __init__(self, page: Page, units: Iterable[int], paying: Paying) -> None:
         self.page, self.paying, self.gain = page, paying, paying.gain
         self.units: Iterable[int] | None = units
-        self.heap: list[tuple[float, int]] = []
+        self.ranking = Ranking()
 
     @property
     def empty(self) -> bool:
-        return self.units is None and not self.heap
+        return self.units is None and not self.ranking
 
     def fill(self, room: int, *, held: int = 0) -> int:
         """Take the best unit while it fits and leaves the held bytes; give back the rest of the room."""
-        while room - held > LEAST and (number := self._next()) is not None:
+        while room - held > LEAST and (entry := self._next()) is not None:
+            number = entry[1]
             cost = self.page.cost(number)
             if cost > room - held:
                 break
-            heappop(self.heap)
+            self.ranking.drop()
             self._take(number)
             room -= cost
         return room
@@ -82,71 +157,62 @@ class Queue:
             self._take(number)
         for number in rivals:
             if number not in last:
-                heappush(self.heap, (-self.gain(number), number))
+                self.ranking.put([(-self.gain(number), number)])
         return room
 
     def crumble(self, room: int) -> int:
         """Take the best of the units that fit until none does; give back the rest."""
         too_long: list[tuple[float, int]] = []
-        while room > LEAST and (number := self._next()) is not None:
-            entry = heappop(self.heap)
-            cost = self.page.cost(number)
+        while room > LEAST and (entry := self._next()) is not None:
+            self.ranking.drop()
+            cost = self.page.cost(entry[1])
             if cost > room:
                 too_long.append(entry)
                 continue
-            self._take(number)
+            self._take(entry[1])
             room -= cost
-        for entry in too_long:
-            heappush(self.heap, entry)
+        self.ranking.put(too_long)
         return room
 
-    def _next(self) -> int | None:
-        """Bring the best unit to the top of the heap and name it."""
+    def _next(self) -> tuple[float, int] | None:
+        """Find the best unit; give its entry in the ranking."""
         self._rank()
-        heap = self.heap
-        while heap:
-            known, number = heap[0]
-            gain = self.gain(number)
-            if gain < STALE * -known:
-                heapreplace(heap, (-gain, number))
-            elif gain <= 0 or self.page.has(number):
-                heappop(heap)
-            else:
-                return number
+        while entry := self.ranking.first(self.gain):
+            if self.gain(entry[1]) > 0 and not self.page.has(entry[1]):
+                return entry
+            self.ranking.drop()
         return None
 
     def _rank(self) -> None:
-        """Put the units on the heap, the first time there is room for any."""
+        """Rank the units, the first time there is room for any."""
         if self.units is not None:
-            self.heap = [(-gain, number) for number in self.units if (gain := self.gain(number)) > 0]
-            heapify(self.heap)
+            self.ranking.put((-gain, number) for number in self.units if (gain := self.gain(number)) > 0)
             self.units = None
 
     def _take(self, number: int) -> None:
-        for cheaper in self.paying.take(number):
-            heappush(self.heap, (-self.gain(cheaper), cheaper))
+        self.ranking.put([(-self.gain(cheaper), cheaper) for cheaper in self.paying.take(number)])
 
     def take_back(self) -> None:
         """Put the unit that was chosen last back into the queue; it must have been this one's."""
         number = self.page.chosen[-1]
         self.paying.take_back()
-        heappush(self.heap, (-self.gain(number), number))
+        self.ranking.put([(-self.gain(number), number)])
 
     def _rivals(self, room: int) -> list[int]:
-        """Take those of the next best units that fit off the heap; of several that say the same, one."""
+        """Take those of the next best units that fit out of the ranking; of several that say the same, one."""
         found: dict[str, int] = {}
         others: list[tuple[float, int]] = []
         while room > LEAST and len(found) < RIVALS and len(others) < PASSED:
-            if (number := self._next()) is None:
+            if (entry := self._next()) is None:
                 break
-            entry = heappop(self.heap)
+            self.ranking.drop()
+            number = entry[1]
             said = skeleton(self.page.ground.units[number].text)
             if said in found or self.page.cost(number) > room:
                 others.append(entry)
             else:
                 found[said] = number
-        for entry in others:
-            heappush(self.heap, entry)
+        self.ranking.put(others)
         return list(found.values())
 
     def _ending(self, rivals: Sequence[int], room: int) -> list[int]:

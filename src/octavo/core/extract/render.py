@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from octavo.core.snapshot import Channel, Extract, Extracts
@@ -32,6 +33,9 @@ NAMELESS = "tool"
 
 HEADLINE = 30
 """Bytes of the header that says which call an output came from: a tool's name and the end of a path."""
+
+CALLS = 4_096
+"""Headers remembered: extracts are written several times until they fit, each time with those of all their calls."""
 
 _CHANNELS = {MARKS[channel]: channel for channel in SPEECH}
 _SAID = re.compile(r"([UAS])(?:\(([^()\n]*)\))?: ")
@@ -113,7 +117,7 @@ def _same_breath(one: Extract, other: Extract) -> bool:
 
 
 def _same_message(one: Extract, other: Extract) -> bool:
-    return (one.source, one.block, one.channel) == (other.source, other.block, other.channel)
+    return one.source == other.source and one.block == other.block and one.channel == other.channel
 
 
 def _mark(extract: Extract, names: dict[Channel, str]) -> str:
@@ -129,6 +133,8 @@ def _mark(extract: Extract, names: dict[Channel, str]) -> str:
 
 def _join(row: Sequence[Extract]) -> str:
     text = row[0].text
+    if len(row) == 1:
+        return text
     for before, extract in pairwise(row):
         text += (" " if extract.at == before.at + 1 else GAP) + extract.text
     return text
@@ -208,7 +214,12 @@ def weigh(text: str) -> int:
 
 def headline(call: str) -> str:
     """Name a call in a few words: the tool, and what it was given; of a long path, the end."""
-    name, _, given = call[: 10 * HEADLINE].partition(" ")
+    return _headline(call[: 10 * HEADLINE])
+
+
+@lru_cache(maxsize=CALLS)
+def _headline(call: str) -> str:
+    name, _, given = call.partition(" ")
     given = _KEY.sub("", given)
     if weigh(name) + weigh(given) < HEADLINE:
         return f"{name} {given}".strip()

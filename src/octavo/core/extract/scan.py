@@ -140,8 +140,10 @@ class Atom(NamedTuple):
 NOTHING = Atom((), (), (), 0)
 """What function words and operators hold: a third of all atoms."""
 _atoms: dict[str, Atom] = {}
-remembered = _atoms.get
-"""Looks an atom up without the detour of `atom`."""
+_stems: dict[str, str] = {}
+"""Of the atoms remembered, those that are one word without cues, by its stem, or hold nothing at all."""
+stem_of = _stems.get
+"""Looks most atoms up without a detour: None for those that `atom` has to be asked for."""
 
 
 def atoms(text: str) -> list[str]:
@@ -157,9 +159,17 @@ def atom(piece: str) -> Atom:
         known = NOTHING if known == NOTHING else known
         if len(piece) <= LONGEST_REMEMBERED:
             if len(_atoms) >= MEMORY:
-                _atoms.clear()
+                forget()
             _atoms[piece] = known
+            if known.words == known.bare and len(known.words) <= 1 and not (known.identifiers or known.cues):
+                _stems[piece] = known.words[0] if known.words else ""
     return known
+
+
+def forget() -> None:
+    """Forget all atoms."""
+    _atoms.clear()
+    _stems.clear()
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -6,14 +6,14 @@ arguments alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from octavo.core.extract.page import Ground, Page
 from octavo.core.extract.queue import ENDING, Queue
 from octavo.core.extract.scan import identifiers
 from octavo.core.extract.sources import between_people
-from octavo.core.extract.units import Unit
 from octavo.core.extract.worth import (
     EFFORT,
     FADING_BETWEEN_PEOPLE,
@@ -121,12 +121,14 @@ def _crumble(part: Part, room: int) -> int:
 def _parts(page: Page) -> Iterator[Part]:
     """Make a queue for each way of paying that has something to pay for, and give it its part."""
     ground = page.ground
-    chat = [n for n, owner in enumerate(ground.owner) if not ground.work[owner]]
-    work = [n for n, owner in enumerate(ground.owner) if ground.work[owner]]
+    near = [ground.work[owner] for owner in ground.owner]
+    chat = [n for n, is_work in enumerate(near) if not is_work]
+    work = [n for n, is_work in enumerate(near) if is_work]
     if chat:
         talk, rest = (sum(page.weight[n] for n in numbers) for numbers in (chat, work))
         share = CHAT_SHARE * talk / max(1, CHAT_SHARE * talk + rest)
-        yield Part(share, Queue(page, chat, _Chat(page, chat)), ends=True)
+        talked = _Chat(page, chat)
+        yield Part(share, Queue(page, talked.said, talked), ends=True)
     if work:
         paid = _Lines(page, work)
         told = _Intent(page, work, paid)
@@ -139,16 +141,23 @@ def _parts(page: Page) -> Iterator[Part]:
 class _Said:
     """What was said is paid for informative words, by its quality and by what is left of them."""
 
-    page: Page
-    units: Sequence[Unit]
-    left: Words
-    quality: dict[int, float]
+    def __init__(self, page: Page, left: Words, quality: Mapping[int, float]) -> None:
+        self.page, self.left, self._left = page, left, left.left.__getitem__
+        self._weight = page.weight
+        self.units = units = page.ground.units
+        self.said = [number for number, worth in quality.items() if worth]
+        # Thousands of gains are computed for one unit taken, mostly waiting for the memory: what they take lies dense.
+        self._words = [unit.words for unit in units]
+        self._quality = array("d", bytes(8 * len(units)))
+        for number in self.said:
+            self._quality[number] = quality[number]
 
     def worth(self, number: int) -> float:
-        return self.quality[number] * self.left.worth(self.units[number].words)
+        return self._quality[number] * sum(map(self._left, self._words[number]))
 
     def gain(self, number: int) -> float:
-        return self.worth(number) / (self.page.weight[number] + EFFORT)
+        worth = self._quality[number] * sum(map(self._left, self._words[number]))
+        return worth / (self._weight[number] + EFFORT)
 
 
 class _Chat(_Said):
@@ -158,10 +167,9 @@ class _Chat(_Said):
         ground = page.ground
         people = between_people(ground.sources)
         fading = FADING_BETWEEN_PEOPLE if people else FADING_WITH_ASSISTANT
-        self.page = page
-        self.units = ground.units
-        self.left = Words([ground.units[n] for n in numbers], ground.known, fading, ground.focus)
-        self.quality = {n: chat_quality(ground.units[n], people=people) * ground.newness[n] for n in numbers}
+        left = Words([ground.units[n] for n in numbers], ground.known, fading, ground.focus)
+        quality = {n: chat_quality(ground.units[n], people=people) * ground.newness[n] for n in numbers}
+        super().__init__(page, left, quality)
 
     def take(self, number: int) -> Iterable[int]:
         self.left.add(self.units[number].words)
@@ -181,8 +189,10 @@ class _Lines:
         self.page, self.ground = page, ground
         self.units, self.newness = ground.units, ground.newness
         self.coverage = Coverage(Needs(ground.sources, ground.work, ground.focus), ground.known)
-        self.named = {n: features(ground.units[n], ground.owner[n], ground.focus) for n in numbers}
-        self.lines = [n for n in numbers if self.named[n]]
+        self.named = {
+            n: named for n in numbers if (named := features(ground.units[n], ground.owner[n], ground.focus))
+        }
+        self.lines = list(self.named)
         self.outputs: dict[tuple[int, str], list[int]] = {}
         for n in self.lines:
             if ground.units[n].channel == "result":
@@ -200,7 +210,7 @@ class _Lines:
         first = self.page.put(number) and unit.channel == "result"
         # The header that the first line of an output brings along names things too, in a bare list.
         header = identifiers(self.ground.sources[owner].origins.get(unit.call, "")) if first else ()
-        self.coverage.add(self.named[number], unit.bare, header)
+        self.coverage.add(self.named.get(number, ()), unit.bare, header)
         return self.outputs.get((owner, unit.call), ()) if first else ()
 
     def take_back(self) -> None:
@@ -214,18 +224,20 @@ class _Intent(_Said):
     def __init__(self, page: Page, numbers: Sequence[int], lines: _Lines) -> None:
         ground = page.ground
         oldest, newest = ground.owner[numbers[0]], ground.owner[numbers[-1]]
+        span = max(1, newest - oldest)
         task = next((ground.owner[n] for n in numbers if ground.units[n].channel == "user"), newest)
-        self.quality: dict[int, float] = {}
+        quality: dict[int, float] = {}
         for n in numbers:
-            if ground.units[n].channel in ("call", "result"):
+            unit, owner = ground.units[n], ground.owner[n]
+            if unit.channel in ("call", "result"):
                 continue
             # The first request is what all the work is for: it does not age.
-            at = newest if ground.owner[n] == task else ground.owner[n]
-            age = (at - oldest) / max(1, newest - oldest)
-            self.quality[n] = ground.newness[n] * intent_quality(ground.units[n], age)
-        self.said = [n for n, worth in self.quality.items() if worth]
-        self.page, self.units, self.lines = page, ground.units, lines
-        self.left = Words([ground.units[n] for n in self.said], (), FADING_INTENT, ground.focus)
+            age = ((newest if owner == task else owner) - oldest) / span
+            if worth := ground.newness[n] * intent_quality(unit, age):
+                quality[n] = worth
+        left = Words([ground.units[n] for n in quality], (), FADING_INTENT, ground.focus)
+        super().__init__(page, left, quality)
+        self.lines = lines
 
     def take(self, number: int) -> Iterable[int]:
         self.left.add(self.units[number].words)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from octavo.core.extract.units import Analysis, Unit, reread, say
 from octavo.core.messages import Node
@@ -21,8 +21,7 @@ ASSISTANT_LENGTH = 2.5
 """Who answers with texts this many times longer than the questions is an assistant; people write alike."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """A message, or a line of an earlier compression."""
 
     node: str
@@ -30,13 +29,13 @@ class Source:
     units: tuple[Unit, ...]
     covered: bool
     """False for what is sent verbatim anyway."""
-    day: str = ""
-    stamp: str = ""
+    day: str
+    stamp: str
     """The day, if it says so itself; else it is that of a message before it."""
-    speaker: str = ""
+    speaker: str
     origins: Mapping[str, str]
     """Headers of the calls made or answered here, by call id."""
-    tools: bool = False
+    tools: bool
     """Whether a tool is called or answers here."""
     block: int = 0
     """Which message of an earlier compression it is; 0 for the node's own."""
@@ -70,7 +69,7 @@ def line_up(
     origins: dict[str, str] = {}
     for index, node in enumerate((*covered, *retained)):
         analysis, folded = analyses[node.id], index < len(covered)
-        carried = _carried(node, analysis.carried, covered=folded)
+        carried = _carried(node, analysis.carried, covered=folded) if analysis.carried else []
         day = analysis.day or (carried[-1].day if carried else day)
         origins.update(analysis.labels)
         is_name = not analysis.opening or analysis.speaker in names
@@ -114,8 +113,9 @@ def speakers(nodes: Sequence[Node], analyses: Mapping[str, Analysis]) -> frozens
     """
     openings: dict[str, Counter[str]] = {}
     for node in nodes:
-        if analyses[node.id].units:
-            openings.setdefault(node.message.role, Counter())[analyses[node.id].speaker] += 1
+        analysis = analyses[node.id]
+        if analysis.units:
+            openings.setdefault(node.message.role, Counter())[analysis.speaker] += 1
     names: set[str] = set()
     for counts in openings.values():
         named = {name: times for name, times in counts.items() if name and times > 1}

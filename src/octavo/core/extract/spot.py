@@ -63,6 +63,8 @@ def names(text: str, cues: int) -> list[str]:
     The first word of a sentence says nothing, and shouting is no name.
     """
     found: list[str] = []
+    if not cues & CAPITAL and text.isascii():
+        return found
     for run in (_ASCII_NAME if text.isascii() else _NAME).finditer(text) if cues & CAPITAL else ():
         parts = run[0].split(" ")[0 if run.start() else 1 :]
         shouted = len(parts) > 1 and all(part.isupper() for part in parts)

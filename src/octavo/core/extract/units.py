@@ -17,7 +17,7 @@ from unicodedata import category
 
 from octavo.core.extract.cues import ALL, CAPITAL, LOGGED, OUTCOME
 from octavo.core.extract.render import HEAD, headline, parse, weigh
-from octavo.core.extract.scan import NOTHING, Atom, Identifier, atom, atoms, remembered
+from octavo.core.extract.scan import Identifier, atom, atoms, stem_of
 from octavo.core.extract.spot import figures, setting
 from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
 from octavo.core.snapshot import Channel, Extract
@@ -40,12 +40,12 @@ LAST_LINES = 5
 _LOGGED = re.compile(r"[\d\s:.,TZ+\[\]-]*(?:ERROR|FATAL|CRITICAL)\b").match
 """The level a log gives a line, after the time if there is one: there, an error is no mere subject."""
 _MARKDOWN = re.compile(r"\s*(?:#+\s+|[-*]\s+|```\w*)")
-_JSON_MARKS = re.compile(r'[{}"\[\]]')
+_JSON_MARKS = dict.fromkeys(map(ord, '{}"[]'))
 _RECORD = re.compile(r"\}[\]\s]*,[\[\s]*\{")
+_TOOLS = (ToolCall, ToolResult)
 _ENDS = " \t,;"
 _CUTS = (", ", "; ", " ")
 _WIDE_CUTS = (", ", "; ", "،", "؛", "，", "；", "、", " ")
-_BLANKS = re.compile(r"\s+")
 _SENTENCE = re.compile(
     # One set of characters in front: the search then skips to them at once.
     r"[.!?؟۔।॥…。！？｡](?:(?<=[。！？｡])[」』”’）]*|(?<!\s\d\.)(?<!\s\d\d\.)[\"'”’»)\]]*\s+(?![a-z]))"
@@ -112,7 +112,7 @@ def analyse(message: Message) -> Analysis:
     speaker, opening, units = _open(text, channel, name=message.name)
     for part in message.parts:
         units += _part_units(part, channel, units[-1].line + 1 if units else 0)
-    tools = [part for part in message.parts if isinstance(part, ToolCall | ToolResult)]
+    tools = [part for part in message.parts if isinstance(part, _TOOLS)]
     return Analysis(
         units=tuple(units),
         day=day,
@@ -271,24 +271,23 @@ def line_pieces(line: str) -> list[str]:
         return [line] if len(line) >= SHORTEST else []
     if len(line) <= PIECE or line[0] not in "{[" or line.count('":', 0, 10 * PIECE) < JSON_FIELDS:
         return pieces(line)
-    records = (_BLANKS.sub(" ", _JSON_MARKS.sub("", record)).strip() for record in _RECORD.split(line))
-    return [piece for record in records for piece in pieces(record)]
+    records = (record.translate(_JSON_MARKS) for record in _RECORD.split(line))
+    return [piece for record in records for piece in pieces(" ".join(record.split()))]
 
 
 def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, silent: int = 0) -> Unit:
     """Make a unit of a tool's line; `sure` are cues it has whatever its words are, `silent` those it cannot have."""
     found: list[Identifier] = []
     ordinary: set[str] = set()
-    held: Atom | None
-    for piece, held in zip(found_atoms := atoms(text), map(remembered, found_atoms), strict=True):
-        if held is NOTHING:
-            continue
-        identifiers, _, bare, cues = held or atom(piece)
-        if identifiers:
+    for piece in atoms(text):
+        stem = stem_of(piece)
+        if stem:
+            ordinary.add(stem)
+        elif stem is None:
+            identifiers, _, bare, cues = atom(piece)
             found += identifiers
-        if bare:
             ordinary.update(bare)
-        sure |= cues
+            sure |= cues
     named = tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
     value = setting(text) if channel == "result" else None
     return Unit(text, channel, line, named, len(ordinary), (), sure & ~silent, call, value)
@@ -298,22 +297,24 @@ def say(text: str, channel: Channel, line: int) -> Unit:
     """Make a unit of what somebody said; a capital counts as one only inside the sentence."""
     found: list[Identifier] = []
     informative: list[str] = []
-    ordinary: list[str] = []
-    given, counted = 0, ~CAPITAL
-    for piece in atoms(text):
-        held = remembered(piece) or atom(piece)
-        if held is not NOTHING:
-            identifiers, words, bare, cues = held
+    given, counted, inside = 0, ~CAPITAL, False
+    for piece in (cut := atoms(text)):
+        stem = stem_of(piece)
+        if stem:
+            informative.append(stem)
+        elif stem is None:
+            identifiers, words, bare, cues = atom(piece)
             informative += words
-            ordinary += bare
-            if identifiers:
-                found += identifiers
+            inside = inside or words != bare
+            found += identifiers
             given |= cues & counted
         counted = ALL
     if longer := figures(text, given):
         # The parts of a date or of a long number are no numbers of their own.
         whole = " ".join(identifier.text for identifier in longer)
         found = [identifier for identifier in found if identifier.text not in whole] + longer
+    named = tuple(dict.fromkeys(found)) if found else ()
     words = tuple(dict.fromkeys(informative))
+    ordinary = {word for piece in cut for word in atom(piece).bare} if inside else words
     value = setting(text) if channel == "user" else None
-    return Unit(text, channel, line, tuple(dict.fromkeys(found)), len(set(ordinary)), words, given, "", value)
+    return Unit(text, channel, line, named, len(ordinary), words, given, "", value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 
 from octavo.core.extract import cues
 from octavo.core.extract.sources import Source
@@ -70,6 +71,7 @@ OLDEST = 0.5
 _QUESTIONS = ("?", "？", "؟")
 _FIGURES = cues.FIGURE | cues.TIME
 _STATEMENTS = cues.DECISION | cues.CONSTRAINT | cues.PREFERENCE | cues.CHANGE
+_ENDED = cues.OUTCOME | cues.LOGGED
 _SMALL = ("number", "date")
 _BIT = {"result": 0, "call": 1, "assistant": 2, "user": 4, "system": 4}
 
@@ -86,7 +88,9 @@ class Needs:
             self.values[text] = worth * (1 + FOCUS) if focus and _named(text, focus) else worth
         for word in focus:
             self.values[_focus(word)] = FOCUS
-        for position in range(newest):
+        for position, source in enumerate(sources):
+            if not source.tools:
+                continue
             recent = (newest - position) ** -AGEING
             self.values[_outcome(position)] = OUTCOME * recent
             self.values[_logged(position)] = LOGGED * recent
@@ -99,6 +103,8 @@ def _mentions(sources: Sequence[Source], work: Sequence[bool]) -> dict[str, list
         if not work[position]:
             continue
         for unit in source.units:
+            if not unit.identifiers:
+                continue
             bit = _BIT[unit.channel]
             for text, kind, _ in unit.identifiers:
                 seen = found.get(text)
@@ -131,7 +137,9 @@ def _logged(position: int) -> str:
 
 def features(unit: Unit, position: int, focus: Collection[str]) -> tuple[str, ...]:
     """Name what a line of work is paid for."""
-    found = [identifier[0] for identifier in unit.identifiers] if unit.identifiers else []
+    if not (unit.identifiers or unit.cues & _ENDED or focus):
+        return ()
+    found = [identifier[0] for identifier in unit.identifiers]
     if unit.channel == "result" and unit.cues & cues.OUTCOME:
         found.append(_outcome(position))
     if unit.cues & cues.LOGGED:
@@ -150,7 +158,9 @@ class Coverage:
         self.level: dict[str, float] = {}
         self._past: list[list[tuple[str, float]]] = []
         for unit in known:
-            self.add([identifier.text for identifier in unit.identifiers], unit.bare)
+            if unit.identifiers:
+                self.add([identifier[0] for identifier in unit.identifiers], unit.bare)
+        self._past.clear()
 
     def worth(self, named: Iterable[str], bare: int) -> float:
         total, values, level = 0.0, self.values, self.level
@@ -187,18 +197,15 @@ class Words:
     def __init__(
         self, units: Sequence[Unit], known: Iterable[Unit], fading: float, focus: Collection[str]
     ) -> None:
-        spread = Counter(word for unit in units for word in unit.words)
+        spread = Counter(chain.from_iterable([unit.words for unit in units]))
         self.left = {
             word: math.log(1 + len(units) / times) * (1 + FOCUS if word in focus else 1.0)
             for word, times in spread.items()
         }
         self.fading = fading
         self._past: list[list[tuple[str, float]]] = []
-        self.add({word for unit in known for word in unit.words})
-
-    def worth(self, found: Iterable[str]) -> float:
-        left = self.left
-        return sum([left[word] for word in found])
+        self.add(set(chain.from_iterable([unit.words for unit in known])))
+        self._past.clear()
 
     def add(self, found: Iterable[str]) -> None:
         left, fading = self.left, self.fading
