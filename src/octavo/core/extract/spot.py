@@ -7,6 +7,7 @@ text as it is given here.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from octavo.core.extract.cues import CAPITAL, FIGURE, FUNCTION_WORDS, MONTH, MONTHS, TIME, WORD_CUES
 from octavo.core.extract.scan import UNSPACED, Identifier
@@ -18,15 +19,19 @@ LONGEST_VALUE_WORDS = 4
 LONGEST_SETTING = LONGEST_KEY + LONGEST_VALUE + 10
 """Characters of both, with the sign and some blanks."""
 
-_CAPITALS = "".join(letter for letter in map(chr, range(0x0590)) if letter.isupper())
-
 
 def _name_pattern(capital: str, letter: str) -> re.Pattern[str]:
     word = rf"{capital}(?:['’]{capital})?{letter}+(?:-{letter}+)*"
     return re.compile(rf"(?<!\w){word}(?: {word})*")
 
 
-_NAME = _name_pattern(f"[{_CAPITALS}]", rf"(?:(?![{UNSPACED}])[^\W\d_])")
+@cache
+def _any_name() -> re.Pattern[str]:
+    # Made when it is first needed: to compile it takes longer than to import this module.
+    capitals = "".join(letter for letter in map(chr, range(0x0590)) if letter.isupper())
+    return _name_pattern(f"[{capitals}]", rf"(?:(?![{UNSPACED}])[^\W\d_])")
+
+
 _ASCII_NAME = _name_pattern("[A-Z]", "[A-Za-z]")
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』")
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
@@ -65,7 +70,8 @@ def names(text: str, cues: int) -> list[str]:
     found: list[str] = []
     if not cues & CAPITAL and text.isascii():
         return found
-    for run in (_ASCII_NAME if text.isascii() else _NAME).finditer(text) if cues & CAPITAL else ():
+    pattern = _ASCII_NAME if text.isascii() else _any_name()
+    for run in pattern.finditer(text) if cues & CAPITAL else ():
         parts = run[0].split(" ")[0 if run.start() else 1 :]
         shouted = len(parts) > 1 and all(part.isupper() for part in parts)
         while parts and not _can_name(parts[0]):
