@@ -21,6 +21,7 @@ def headlines(results: Results) -> Table | None:
         *_queries(results),
         *_deciding(results),
         *_growth(results),
+        *_beside(results),
         *_gateway(results),
     )
     if not lines:
@@ -85,6 +86,14 @@ def _growth(results: Results) -> Iterator[Line]:
         first, last = table.rows[0], table.rows[-1]
         what = f"a whole turn at {last[0]:,} messages, ms"
         yield (what, last[1], f"at {first[0]:,} messages", first[1], _ratio(last[1], first[1]))
+
+
+def _beside(results: Results) -> Iterator[Line]:
+    rows = _rows(results, "engine.beside")
+    if "alone" in rows and "meanwhile" in rows:
+        alone, meanwhile = rows["alone"][2], rows["meanwhile"][2]
+        what = "a turn while another conversation is compressed, median ms"
+        yield (what, meanwhile, "nothing else going on", alone, _ratio(meanwhile, alone))
 
 
 def _gateway(results: Results) -> Iterator[Line]:

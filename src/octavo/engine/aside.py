@@ -14,7 +14,6 @@ import os
 import pickle
 import subprocess
 import sys
-from contextlib import nullcontext
 
 from octavo.engine.making import Asked, Broken, Count, Made, Task, make, write, write_task
 
@@ -23,7 +22,7 @@ log = logging.getLogger(__name__)
 LARGE = 10_000
 """Tokens from which on it is worth the trip: some thirty milliseconds of work."""
 MOST = max(1, min(4, (os.cpu_count() or 1) - 1))
-"""Processes at the same time: one processor is left for the turns."""
+"""Processes at the same time, and as many again for what is urgent: one processor is left for the turns."""
 IDLE = 60.0
 """Seconds after which a process without work is ended."""
 _PROGRAM = (
@@ -43,14 +42,14 @@ class Aside:
 
     def __init__(self) -> None:
         self._free: list[Child] = []
-        self._places = asyncio.Semaphore(MOST)
+        self._places, self._urgent = asyncio.Semaphore(MOST), asyncio.Semaphore(MOST)
 
     async def make(self, task: Task, count: Count, *, tokens: int, urgent: bool) -> Made:
-        """Make a snapshot from so many tokens; a cancelled caller stops the work, an urgent one does not queue."""
+        """Make a snapshot from so many tokens; a cancelled caller stops it, an urgent one waits for its like only."""
         if tokens < LARGE:
             return await asyncio.to_thread(make, task, count)
         try:
-            async with nullcontext() if urgent else self._places:
+            async with self._urgent if urgent else self._places:
                 return await self._in_child(task, count)
         except Lost as error:
             log.warning("compressing in a thread instead of a process of its own: %s", error)

@@ -27,21 +27,25 @@ def _name_pattern(capital: str, letter: str) -> re.Pattern[str]:
 
 @cache
 def _any_name() -> re.Pattern[str]:
-    # Made when it is first needed: to compile it takes longer than to import this module.
+    # Made when it is first needed, like the dates: to compile them takes longer than to import all this.
     capitals = "".join(letter for letter in map(chr, range(0x0590)) if letter.isupper())
     return _name_pattern(f"[{capitals}]", rf"(?:(?![{UNSPACED}])[^\W\d_])")
 
 
+@cache
+def _date() -> re.Pattern[str]:
+    month = "|".join(sorted(MONTHS, key=len, reverse=True))
+    return re.compile(
+        rf"\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s+(?:of\s+|de\s+)?(?:{month})\b\.?(?:,?\s+(?:de\s+)?\d{{4}}\b)?"
+        rf"|\b(?:{month})\b\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}}\b)?"
+        rf"|\b(?:{month})\b\.?,?\s+\d{{4}}\b"
+        r"|(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월](?:\s?\d{1,2}\s?[日일号號])?",
+        re.IGNORECASE,
+    )
+
+
 _ASCII_NAME = _name_pattern("[A-Z]", "[A-Za-z]")
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』")
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_DATE = re.compile(
-    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s+(?:of\s+|de\s+)?(?:{_MONTH})\b\.?(?:,?\s+(?:de\s+)?\d{{4}}\b)?"
-    rf"|\b(?:{_MONTH})\b\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}}\b)?"
-    rf"|\b(?:{_MONTH})\b\.?,?\s+\d{{4}}\b"
-    r"|(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월](?:\s?\d{1,2}\s?[日일号號])?",
-    re.IGNORECASE,
-)
 _SEPARATED = re.compile(r"\d[,’\u00a0\u202f]\d")
 _GROUPED = re.compile(r"[$€£¥₹₽]?(?<![\d.,])\d{1,3}(?:[,’\u00a0\u202f]\d{3})+(?:\.\d+)?(?![\d,])")
 _ASSIGNS = re.compile("[=:：]")
@@ -58,7 +62,7 @@ def figures(text: str, cues: int) -> list[Identifier]:
     if _SEPARATED.search(text):
         found += [Identifier(match[0], "number", whole=True) for match in _GROUPED.finditer(text)]
     if cues & MONTH:
-        found += [Identifier(match[0], "date", whole=True) for match in _DATE.finditer(text)]
+        found += [Identifier(match[0], "date", whole=True) for match in _date().finditer(text)]
     return found
 
 
