@@ -128,8 +128,7 @@ class Life:
             case 2:
                 await chat.compress(keep=self.random.choice((0, 200, 0.3)))
             case 3:
-                with pytest.raises(UsageError) if await chat.serving() is None else _quiet():
-                    await chat.undo()
+                await undo(chat)
             case 4 if any(s.state == "undone" for s in await chat.snapshots()):
                 await chat.redo()
             case 5 if self.random.random() < 0.2 and node.message.role == "user":
@@ -141,12 +140,15 @@ class Life:
                     await chat.unpin(place.node)
 
 
-class _quiet:
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
+async def undo(chat: Chat) -> None:
+    """Undo what serves; if nothing does, that is said, unless a compression in the background ends in between."""
+    serving = await chat.serving()
+    try:
+        await chat.undo()
+    except UsageError:
+        assert serving is None
+    else:
+        assert any(snapshot.state == "undone" for snapshot in await chat.snapshots())
 
 
 async def look_at(chat: Chat) -> list[object]:
