@@ -74,7 +74,10 @@ async def test_the_same_is_made_there_as_here(work: Task) -> None:
     assert there.snapshot.extracts
     assert there.receipt.tallies
     assert len(aside._free) == 1
+    # A minute is counted from its last work, not from its first.
+    assert list(aside._resting) == aside._free
     await aside.close()
+    assert aside._resting == {}
 
 
 async def test_a_process_is_ended_when_it_is_not_needed_and_when_all_is_closed(work: Task) -> None:

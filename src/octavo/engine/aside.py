@@ -42,6 +42,8 @@ class Aside:
 
     def __init__(self) -> None:
         self._free: list[Child] = []
+        self._resting: dict[Child, asyncio.TimerHandle] = {}
+        """When each of those is ended."""
         self._places, self._urgent = asyncio.Semaphore(MOST), asyncio.Semaphore(MOST)
 
     async def make(self, task: Task, count: Count, *, tokens: int, urgent: bool) -> Made:
@@ -63,27 +65,31 @@ class Aside:
             await asyncio.shield(asyncio.to_thread(_end, child))
             raise
         self._free.append(child)
-        asyncio.get_running_loop().call_later(IDLE, self._rest, child)
+        self._resting[child] = asyncio.get_running_loop().call_later(IDLE, self._rest, child)
         return made
 
     def _taken(self) -> Child | None:
         while self._free:
             child = self._free.pop()
+            self._resting.pop(child).cancel()
             if child.poll() is None:
                 return child
             _end(child)
         return None
 
     def _rest(self, child: Child) -> None:
-        """End a process that has not been needed since; one that was has been put back at the end."""
+        """End a process that has not been needed since."""
         if child in self._free:
             self._free.remove(child)
+            self._resting.pop(child).cancel()
             _end(child)
 
     async def close(self) -> None:
         """End all processes."""
         while self._free:
-            await asyncio.to_thread(_end, self._free.pop())
+            child = self._free.pop()
+            self._resting.pop(child).cancel()
+            await asyncio.to_thread(_end, child)
 
 
 def _start() -> Child:

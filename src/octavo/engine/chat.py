@@ -249,7 +249,7 @@ class Chat:
         return Sent(
             messages=wired.messages,
             system=wired.system,
-            tools=write_tools(format, ready.scene.recipe.tools),
+            tools=write_tools(format, ready.scene.loaded.tools),
             format=format,
             usage=ready.scene.usage,
             repairs=ready.repairs,
@@ -400,7 +400,7 @@ class Chat:
         request = Request(
             model=self._engine.models.name(scene.model),
             messages=ready.messages,
-            tools=scene.recipe.tools,
+            tools=scene.loaded.tools,
             max_output=scene.budget.reply,
             temperature=temperature,
             stable=max(0, len(ready.messages) - 1),
@@ -434,7 +434,7 @@ class Chat:
         (node,) = added.nodes
         yield Answered(node, reply)
         moment = Moment(scene.settings, added.revision)
-        self._engine.look_after(self, await self._scene(node.id, moment, tools=scene.recipe.tools))
+        self._engine.look_after(self, await self._scene(node.id, moment, tools=scene.loaded.tools))
 
     async def _keep(self, ready: Ready, reply: Reply, *, select: bool, id: str | None) -> Added:
         scene = ready.scene

@@ -198,18 +198,20 @@ async def load_scene(
         pending=pending,
         voice=policy.voice,
     )
+
+    def measured(recipe: Recipe, counts: Mapping[Message, int]) -> tuple[Context, Survey, Reading, Budget]:
+        context = build_context(recipe)
+        survey = meter.survey(context, counts)
+        reading = meter.reading(survey)
+        overhead = _overhead(reading)
+        return context, survey, reading, budget_for(policy, meter.card, overhead=overhead, reply=reply)
+
     counts = {node.message: node.counts[unit] for node in stored.branch}
-    context = build_context(recipe)
-    survey = meter.survey(context, counts)
-    reading = meter.reading(survey)
-    budget = budget_for(policy, meter.card, overhead=_overhead(reading), reply=reply)
+    context, survey, reading, budget = measured(recipe, counts)
     shortened = _bounded(recipe, meter, budget)
     if shortened is not recipe:
         counts = {node.message: meter.count_node(node) for node in shortened.branch}
-        context = build_context(shortened)
-        survey = meter.survey(context, counts)
-        reading = meter.reading(survey)
-        budget = budget_for(policy, meter.card, overhead=_overhead(reading), reply=reply)
+        context, survey, reading, budget = measured(shortened, counts)
     return Scene(
         conversation=conversation,
         tip=tip or "",

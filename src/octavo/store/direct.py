@@ -13,6 +13,8 @@ from typing import Any, Protocol, TypeVar
 import sqlalchemy as sa
 
 T = TypeVar("T")
+LOCK_WAIT = 30.0
+"""Seconds a writer waits for another one: far more than any write takes, so only a stuck program is reported."""
 
 
 class Connection(Protocol):

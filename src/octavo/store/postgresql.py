@@ -11,11 +11,9 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from octavo.errors import UsageError
 from octavo.store import faults
-from octavo.store.direct import Work
+from octavo.store.direct import LOCK_WAIT, Work
 
 T = TypeVar("T")
-LOCK_WAIT = 30.0
-"""Seconds a writer waits for another one: far more than any write takes, so only a stuck program is reported."""
 CONNECT_WAIT = 10.0
 """Seconds a server has to answer."""
 CONNECTIONS, MORE_CONNECTIONS = 5, 10

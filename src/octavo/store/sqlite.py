@@ -18,13 +18,11 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from octavo.store import faults
-from octavo.store.direct import Direct, Work, run_through
+from octavo.store.direct import LOCK_WAIT, Direct, Work, run_through
 
 T = TypeVar("T")
 Durability = Literal["process", "power"]
 """What an acknowledged write survives: the death of the process, or also a power cut (slower)."""
-LOCK_WAIT = 30.0
-"""Seconds a writer waits for another program: far more than any write takes, so only a stuck one is reported."""
 READERS = 5
 """Threads for reading: more gain nothing, since a read takes a millisecond or two."""
 MEMORY = ":memory:"
