@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import httpx2
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.web.conftest import Audit
 from tests.web.serving import Octavo
@@ -105,6 +105,26 @@ def test_a_hit_is_marked_and_jumped_to_however_far_away_it_is(
     audit(page)
     hits.get_by_role("button").first.click()
     expect(near).to_be_in_viewport()
+
+
+def test_the_end_of_the_history_stays_in_sight_when_what_is_known_of_its_messages_comes_late(
+    page: Page, octavo: Octavo
+) -> None:
+    """Whether a message is sent is known after it is shown; its row grows by that."""
+    id = imported(octavo, [f"Remark {i}." for i in range(200)])
+    page.set_viewport_size({"width": 390, "height": 700})
+    held: list[Route] = []
+    page.route("**/context*", lambda route: held.append(route))
+    page.goto(f"/c/{id}")
+    dialog = history(page)
+    last = dialog.get_by_text("Remark 199.")
+    expect(last).to_be_in_viewport()
+    expect(dialog.locator(".past .tag")).to_have_count(0)
+    page.evaluate("new Promise(done => setTimeout(done, 500))")
+    for route in held:
+        route.continue_()
+    expect(dialog.locator(".past .tag").first).to_be_attached()
+    expect(last).to_be_in_viewport()
 
 
 def test_a_hit_on_another_branch_is_said_to_be_there(page: Page, octavo: Octavo) -> None:

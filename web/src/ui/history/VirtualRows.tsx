@@ -28,11 +28,13 @@ export function VirtualRows({ label, count, keyOf, row, start, target, drawn }: 
     overscan: 6,
     paddingStart: 8,
     paddingEnd: 16,
+    // Rows grow when more is known about them: whoever looks at the end keeps looking at it.
+    anchorTo: start === "last" ? "end" : "start",
   });
   const items = virtualizer.getVirtualItems();
   const begun = count > 0;
   useLayoutEffect(() => {
-    if (begun && start === "last") virtualizer.scrollToIndex(count - 1, { align: "end" });
+    if (begun && start === "last") virtualizer.scrollToEnd();
     // Only once: later the list stays where it was scrolled to.
   }, [begun]);
   useEffect(() => {
