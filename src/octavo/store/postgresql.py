@@ -1,19 +1,32 @@
 """PostgreSQL through its asynchronous driver, and what a connection is told before its first statement.
 
 A writer first locks the row of its conversation, so writers to one conversation queue up.
+
+Whoever writes many rows into a table takes its statistics before committing. The server's own may have been taken
+meanwhile: nobody sees the new rows yet, so they tell that the table is as good as empty, and by that the server would
+plan to read all of it for every message of a branch. Those taken here count the rows of this transaction, and until it
+ends nobody else can take any.
 """
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from typing import Any, TypeVar
 
-from sqlalchemy.ext.asyncio import create_async_engine
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from octavo.errors import UsageError
 from octavo.store import faults
 from octavo.store.direct import LOCK_WAIT, Work
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
+MANY = 1_000
+"""Rows that one transaction writes into a table, from which on its statistics may be wrong."""
 CONNECT_WAIT = 10.0
 """Seconds a server has to answer."""
 CONNECTIONS, MORE_CONNECTIONS = 5, 10
@@ -29,6 +42,12 @@ SET enable_mergejoin = off;
 """
 """Every statement here looks rows up by key, and takes a millisecond: planning or compiling it anew each time costs
 more than running it, and a plan that was made while a table was small would read all of it later."""
+
+
+_WRITTEN = "rows written in this transaction"
+_STATISTICS_WAIT = sa.text("SET LOCAL lock_timeout = '5s'")
+"""The server's own work on a table gives way after one second, unless it must not be put off."""
+_KNOWN = sa.text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:table)")
 
 
 class Postgresql:
@@ -60,6 +79,7 @@ class Postgresql:
             max_overflow=MORE_CONNECTIONS,
             pool_timeout=LOCK_WAIT,
         )
+        sa.event.listen(self._writer.sync_engine, "after_cursor_execute", _count)
         self._reader = self._writer.execution_options(isolation_level="AUTOCOMMIT")
 
     async def read(self, work: Work[T]) -> T:
@@ -74,7 +94,9 @@ class Postgresql:
         try:
             async with self._writer.connect() as connection:
                 await connection.begin()
+                written = await _start_counting(connection)
                 result = await work(connection)
+                await _take_statistics(connection, written)
                 committing = True
                 await connection.commit()
                 return result
@@ -85,3 +107,30 @@ class Postgresql:
         """Close all connections."""
         await self._reader.dispose()
         await self._writer.dispose()
+
+
+async def _start_counting(connection: AsyncConnection) -> Counter[str]:
+    """Count the rows that are written, by table."""
+    written = Counter[str]()
+    (await connection.get_raw_connection()).info[_WRITTEN] = written
+    return written
+
+
+def _count(connection: sa.Connection, *call: Any) -> None:
+    *_, parameters, context, many = call
+    if many and context.isinsert:
+        connection.info[_WRITTEN][context.compiled.statement.table.name] += len(parameters)
+
+
+async def _take_statistics(connection: AsyncConnection, written: Counter[str]) -> None:
+    """Take them where they may be far off: not of a table that was known to be large before."""
+    for table, rows in sorted(written.items()):
+        if rows < MANY or await connection.scalar(_KNOWN, {"table": table}) >= 2 * rows:
+            continue
+        try:
+            async with connection.begin_nested():
+                await connection.execute(_STATISTICS_WAIT)
+                await connection.execute(sa.text(f"ANALYZE {table}"))
+        except DBAPIError as error:
+            # Somebody else is at work on the table. It is slower without them, and not worth losing what was written.
+            log.info("no statistics of %s were taken: %s", table, error.orig)
