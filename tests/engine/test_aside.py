@@ -17,6 +17,7 @@ from octavo.core.messages import Message, Node, assistant, user
 from octavo.core.policy import Voice
 from octavo.engine.aside import LARGE, Aside, Child, _start
 from octavo.engine.making import CHUNK, Asked, Broken, Made, Task, make, serve, write, write_task
+from octavo.engine.outcome import Failed
 from octavo.errors import NotOnBranch
 from tests.engine.conftest import MakeEngine
 
@@ -134,6 +135,26 @@ async def test_a_cancelled_caller_stops_the_work(work: Task, monkeypatch: pytest
     ended.set()
     assert await aside.make(work, count, tokens=LARGE, urgent=False) == make(work, count)
     await aside.close()
+
+
+async def test_work_that_takes_too_long_is_ended_and_nothing_is_changed(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user who waits for it is answered from a shortened context; what was said is all there."""
+    monkeypatch.setattr("octavo.engine.aside.PATIENCE", 0.0)
+    monkeypatch.setattr("octavo.engine.aside.URGENT_PATIENCE", 0.0)
+    engine = await make(summariser="none", window=20_000)
+    chat = await engine.create()
+    said = await engine.store.append_many(chat.id, [node.message for node in branch(400)])
+    outcome = await chat.compress(keep=0.2)
+    assert isinstance(outcome, Failed)
+    assert "took more than 0 seconds" in outcome.error
+    sent = await chat.context()
+    assert any("left out" in note or "shortened" in note for note in sent.notes), sent.notes
+    assert sent.usage.reading.tokens > sent.usage.budget.hard
+    assert await chat.snapshots() == ()
+    assert await engine.store.branch(said[-1].id) == said
+    assert engine._aside._free == []
 
 
 async def test_where_no_process_can_be_started_a_thread_does_it(

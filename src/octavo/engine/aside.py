@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 from octavo.engine.making import Asked, Broken, Count, Made, Task, make, write, write_task
+from octavo.errors import OctavoError
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,8 @@ MOST = max(1, min(4, (os.cpu_count() or 1) - 1))
 """Processes at the same time, and as many again for what is urgent: one processor is left for the turns."""
 IDLE = 60.0
 """Seconds after which a process without work is ended."""
+PATIENCE, URGENT_PATIENCE = 600.0, 20.0
+"""Seconds a piece of work may take, and one that a user waits for: 1,000,000 tokens take about two."""
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from octavo.engine.making import serve; "
     "serve(sys.stdin.buffer, sys.stdout.buffer)"
@@ -35,6 +38,10 @@ Child = subprocess.Popen[bytes]
 
 class Lost(Exception):
     """The process could not be started, or ended before its work did."""
+
+
+class Overdue(OctavoError):
+    """The work took longer than anybody would wait for it."""
 
 
 class Aside:
@@ -52,17 +59,20 @@ class Aside:
             return await asyncio.to_thread(make, task, count)
         try:
             async with self._urgent if urgent else self._places:
-                return await self._in_child(task, count)
+                return await self._in_child(task, count, URGENT_PATIENCE if urgent else PATIENCE)
         except Lost as error:
             log.warning("compressing in a thread instead of a process of its own: %s", error)
             return await asyncio.to_thread(make, task, count)
 
-    async def _in_child(self, task: Task, count: Count) -> Made:
+    async def _in_child(self, task: Task, count: Count, patience: float) -> Made:
         child = self._taken() or _start()
         try:
-            made = await asyncio.to_thread(_exchange, child, task, count)
-        except BaseException:
+            async with asyncio.timeout(patience):
+                made = await asyncio.to_thread(_exchange, child, task, count)
+        except BaseException as error:
             await asyncio.shield(asyncio.to_thread(_end, child))
+            if isinstance(error, TimeoutError):
+                raise Overdue(f"choosing the extracts took more than {patience:g} seconds") from error
             raise
         self._free.append(child)
         self._resting[child] = asyncio.get_running_loop().call_later(IDLE, self._rest, child)

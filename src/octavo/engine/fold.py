@@ -25,7 +25,7 @@ from octavo.core.snapshot import Kind, Snapshot, anchor_of
 from octavo.core.split import Split, protocol_cuts, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Problem, context_problems, fatal, size_problems
-from octavo.engine.aside import Aside
+from octavo.engine.aside import Aside, Overdue
 from octavo.engine.making import Made, Task
 from octavo.engine.outcome import (
     Compressed,
@@ -232,7 +232,7 @@ async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job)
             asked.cancel()
     try:
         made = await _make(scene, cut, order, means, narrative)
-    except NotFound as error:  # deleted meanwhile
+    except (NotFound, Overdue) as error:  # deleted meanwhile, or nobody would wait for it
         await means.store.jobs.fail(held, str(error))
         yield CompressionEnded(Failed(str(error)))
         return
