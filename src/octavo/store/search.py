@@ -28,6 +28,7 @@ SNIPPET = 240
 """Characters of a snippet at the most."""
 
 _TERMS = re.compile(r'"([^"]*)"|(\S+)')
+_SPACE = re.compile(r"\s+")
 _WORDS = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -196,9 +197,7 @@ async def _show(
 
 def _hit(row: rows.Row, text: str, query: Query) -> Hit:
     pattern = re.compile("|".join(_sought(term) for term in query.terms), re.IGNORECASE)
-    first = pattern.search(text)
-    start = max(0, first.start() - AROUND) if first else 0
-    snippet = text[start : start + SNIPPET]
+    snippet = _snippet(text, pattern.search(text))
     return Hit(
         conversation=row.conversation_id,
         title=row.title,
@@ -208,6 +207,18 @@ def _hit(row: rows.Row, text: str, query: Query) -> Hit:
         snippet=snippet,
         marks=tuple(match.span() for match in pattern.finditer(snippet)),
     )
+
+
+def _snippet(text: str, first: re.Match[str] | None) -> str:
+    """Cut out what is around the first match, from the beginning of a word to the end of one, if there are words."""
+    found, after = first.span() if first else (0, 0)
+    start = max(0, found - AROUND)
+    if start and (space := _SPACE.search(text, start - 1, found)):
+        start = space.end()
+    stop = start + SNIPPET
+    if stop < len(text) and (space := text.rfind(" ", after, stop + 1)) > 0:
+        stop = space
+    return text[start:stop]
 
 
 def _sought(term: str) -> str:
