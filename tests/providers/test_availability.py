@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from octavo.core.fields import Json
-from octavo.providers.availability import Availability, availability, explain, probe_ollama
+from octavo.providers.availability import Availability, availability, explain, probe_ollama, usual_model
 from octavo.providers.gguf import SMALLEST
 from octavo.providers.sdk import is_installed
 from octavo.providers.settings import Account, Local, Settings
@@ -55,6 +55,15 @@ def test_a_key_makes_a_service_ready(bare: Settings) -> None:
 def test_azure_needs_an_address_besides_the_key(bare: Settings) -> None:
     assert find(replace(bare, azure=Account(key=KEY)), "azure").remedy == "set AZURE_OPENAI_ENDPOINT"
     assert find(replace(bare, azure=Account(key=KEY, base_url="https://x")), "azure").ready
+
+
+def test_who_chose_no_model_gets_one_that_can_be_used_and_whose_name_is_known(bare: Settings) -> None:
+    azure = replace(bare, azure=Account(key=KEY, base_url="https://x"))
+    assert usual_model(availability(bare)) == ""
+    assert usual_model(availability(azure)) == ""
+    assert usual_model(availability(replace(azure, google=Account(key=KEY)))) == "gemini-2.5-flash"
+    served = Availability(provider="ollama", title="", example="", detail="", models=("ollama/a", "ollama/b"))
+    assert usual_model([find(azure, "azure"), served]) == "ollama/a"
 
 
 def test_an_embedded_model_that_is_installed_is_listed_for_what_it_is(bare: Settings) -> None:

@@ -18,8 +18,8 @@ MODEL = "gpt-4-0613"
 class Octavo:
     """A server on a file in `folder`; it keeps its address over a restart."""
 
-    def __init__(self, folder: Path, upstream: str, **environment: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, upstream: str, *, model: str = MODEL, **environment: str) -> None:
+        self._folder, self._model = folder, model
         self._environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("OCTAVO_", "OPENAI_", "ANTHROPIC_"))},
             "HOME": str(folder),
@@ -36,7 +36,7 @@ class Octavo:
     def start(self) -> None:
         """Start it, and wait until it listens."""
         port = self.url.rpartition(":")[2] or "0"
-        command = [sys.executable, "-m", "octavo", "serve", "--port", port, "--model", MODEL]
+        command = [sys.executable, "-m", "octavo", "serve", "--port", port, "--model", self._model]
         command += ["--db", f"sqlite:///{self._folder / 'octavo.db'}"]
         self._process = subprocess.Popen(
             command, cwd=self._folder, env=self._environment, stderr=subprocess.PIPE, text=True

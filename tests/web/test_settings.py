@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.web.conftest import Audit, Watch
 from tests.web.serving import MODEL, Octavo
@@ -251,6 +252,31 @@ def test_without_any_provider_the_page_says_what_to_do(page: Page, octavo: Octav
     note.get_by_role("button", name="Look again").click()
     expect(note).to_have_count(0)
     expect(page.get_by_text("The meter shows what the next request costs")).to_be_visible()
+
+
+def test_where_no_model_was_chosen_the_first_that_can_be_used_answers(
+    browser: Browser, upstream: Upstream, tmp_path: Path
+) -> None:
+    """As in the terminal: whoever has a key can begin, and sees which model it is."""
+    upstream.say = lambda _: "With pleasure."
+    octavo = Octavo(tmp_path, upstream.url, model="")
+    octavo.start()
+    context = browser.new_context(base_url=octavo.url)
+    try:
+        usual = octavo.get("models")["usual"]
+        begun = octavo.post("conversations", {"title": "Begun elsewhere"})["id"]
+        page = context.new_page()
+        for path in ("/", f"/c/{begun}"):
+            page.goto(path)
+            page.get_by_role("textbox", name="Message").fill("Will you answer?")
+            page.keyboard.press("Enter")
+            expect(page.get_by_text("With pleasure.")).to_be_visible()
+            expect(page.get_by_role("button", name=f"Model: {usual}")).to_be_visible()
+        page.get_by_role("button", name="New").click()
+        expect(page.get_by_role("button", name=f"Model: {usual}")).to_be_visible()
+    finally:
+        context.close()
+        octavo.kill()
 
 
 def test_the_embedded_model_is_called_what_it_is(page: Page, audit: Audit) -> None:

@@ -144,13 +144,16 @@ async def _prepare(setup: Setup, engine: Engine, session: Session, conversation:
 def _usual_model(setup: Setup) -> str:
     """Choose a model of a provider that is ready; without one, say what to do."""
     from octavo.cli.models import providers
+    from octavo.providers.availability import usual_model
 
     found = providers(setup)
-    ready = next((one for one in found if one.ready), None)
-    if ready is None:
-        todo = "; ".join(f"{one.title}: {one.remedy}" for one in found)
-        raise UsageError(f"no model can answer yet. {todo}. Or name one: --model NAME")
-    return ready.models[0] if ready.models else ready.example
+    usual = usual_model(found)
+    if usual:
+        return usual
+    if ready := [one.example for one in found if one.ready]:
+        raise UsageError(f"no model is chosen, and only you know how yours is called: --model {ready[0]}")
+    todo = "; ".join(f"{one.title}: {one.remedy}" for one in found)
+    raise UsageError(f"no model can answer yet. {todo}. Or name one: --model NAME")
 
 
 def _keyboard(setup: Setup, sessions: list[Session]) -> Keyboard:

@@ -40,6 +40,17 @@ class Availability:
     def ready(self) -> bool:
         return not self.remedy
 
+    @property
+    def usual(self) -> str:
+        """The model to begin with; empty where only its owner knows how it is called."""
+        own_names = self.provider in ("azure", "compatible")
+        return self.models[0] if self.models else "" if own_names else self.example
+
+
+def usual_model(found: Iterable[Availability]) -> str:
+    """Choose a model for somebody who did not: of the first provider that can be used; empty without one."""
+    return next((one.usual for one in found if one.ready and one.usual), "")
+
 
 def availability(settings: Settings) -> tuple[Availability, ...]:
     """List every provider. Waits for a server on this machine, if only a moment: not for an event loop."""

@@ -627,7 +627,10 @@ class ProviderOut(Shape):
 class ModelsOut(Shape):
     models: list[CardOut]
     providers: list[ProviderOut]
-    default: str
+    default: str = Field(description="The model of a conversation that has none of its own; may be empty.")
+    usual: str = Field(
+        description="A model that can be used now, for somebody who did not choose; may be empty."
+    )
 
 
 class UpstreamIn(Shape):

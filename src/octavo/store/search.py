@@ -216,8 +216,8 @@ def _snippet(text: str, first: re.Match[str] | None) -> str:
     if start and (space := _SPACE.search(text, start - 1, found)):
         start = space.end()
     stop = start + SNIPPET
-    if stop < len(text) and (space := text.rfind(" ", after, stop + 1)) > 0:
-        stop = space
+    if stop < len(text) and (end := text.rfind(" ", after, stop + 1)) > 0:
+        stop = end
     return text[start:stop]
 
 

@@ -30,7 +30,7 @@ from octavo.cli.chat.screen import Screen
 from octavo.engine.engine import Engine
 from octavo.errors import BadInput
 from tests.cli.chat.test_keyboard import BACKSPACE, CTRL_C, CTRL_D, ENTER, LONG, bracketed
-from tests.cli.kit import Done, Run
+from tests.cli.kit import Done, Run, octavo
 from tests.cli.scripted import MODEL, Parrot
 
 TALK = ("at length 1", "at length 2", "at length 3")
@@ -313,6 +313,13 @@ def test_without_a_model_it_is_said_what_to_do(run: Run) -> None:
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "OpenAI: set OPENAI_API_KEY" in done.err
     assert "--model NAME" in done.err
+
+
+def test_a_model_that_only_its_owner_can_name_is_asked_for(environment: dict[str, str]) -> None:
+    own = environment | {"AZURE_OPENAI_API_KEY": "k", "AZURE_OPENAI_ENDPOINT": "https://nobody.invalid"}
+    done = octavo("chat", environment=own, stdin="hello\n")
+    assert done.code == 2
+    assert "--model azure/DEPLOYMENT" in done.err
 
 
 def test_an_answer_that_fails_leaves_the_message_and_can_be_asked_again(run: Run) -> None:

@@ -1,5 +1,6 @@
 /** From one state to the next. Pure: what is to be done about it is in `effects`. */
 
+import type { Models } from "../api/types";
 import { openChat, reduceChat } from "./reducers/chat";
 import { reduceConversations } from "./reducers/conversations";
 import { reduceFoldings } from "./reducers/fold";
@@ -22,7 +23,7 @@ export function reduce(state: State, action: Action): State {
     case "toast/removed":
       return { ...state, toasts: state.toasts.filter((one) => one.id !== action.id) };
     case "models/loaded":
-      return { ...state, models: action.models };
+      return { ...state, models: action.models, chosen: state.chosen ?? usualOf(action.models) };
     case "models/chosen":
       return { ...state, chosen: action.model };
     case "draft/changed":
@@ -54,3 +55,6 @@ function nextChat(chat: Chat | null, action: Action): Chat | null {
   if (action.type === "chat/opened") return openChat(action.id, action.info);
   return chat?.id === action.id ? reduceChat(chat, action as Parameters<typeof reduceChat>[1]) : chat;
 }
+
+/** Who chose no model is answered by one that can be used. */
+const usualOf = ({ default: chosen, usual }: Models): string | null => (chosen ? null : usual || null);

@@ -6,7 +6,7 @@ import asyncio
 
 from starlette.responses import Response
 
-from octavo.providers.availability import availability
+from octavo.providers.availability import availability, usual_model
 from octavo.server import schemas as s
 from octavo.server.cards import Upstream, check_address
 from octavo.server.hub import TheAdmin, TheCaller, TheHub
@@ -26,9 +26,9 @@ async def list_models(hub: TheHub, _: TheCaller) -> Response:
     own = hub.registry.fields_of
     cards = [show_card(card, own(card.name)) for card in hub.engine.models.book.cards.values()]
     default = str((await hub.engine.settings_of()).get("model") or "")
-    return reply(
-        s.ModelsOut(models=cards, providers=[show_provider(each) for each in providers], default=default)
-    )
+    shown = [show_provider(each) for each in providers]
+    usual = usual_model(providers)
+    return reply(s.ModelsOut(models=cards, providers=shown, default=default, usual=usual))
 
 
 @routes.get("/models/{model:path}", response_model=s.CardOut)

@@ -13,6 +13,7 @@ import type { ShownMessage } from "../types";
 import { refresh } from "./chat";
 import { NEW } from "./drafts";
 import { clearEntry, setEntry } from "./entry";
+import { haveModel } from "./models";
 import { go } from "./route";
 import { report } from "./toast";
 
@@ -27,6 +28,7 @@ export async function say(entry: Entry): Promise<void> {
   const text = expanded(entry);
   const shown = text.trim() ? text : entry.files.map((one) => one.name).join("\n");
   clearEntry(route.name === "chat" ? route.id : NEW);
+  if (route.name === "chat") await haveModel();
   const id = route.name === "chat" ? route.id : await begin(shown);
   if (!id) setEntry(NEW, entry);
   else if (await startTurn(id, { content: contentOf(text, entry.files.map((one) => one.part)) }, shown)) remember(entry);
