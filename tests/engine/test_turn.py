@@ -296,6 +296,26 @@ async def test_what_cannot_fit_says_so_with_the_sums(make: MakeEngine) -> None:
     assert len(await chat.branch()) == 1
 
 
+async def test_what_did_not_fit_is_folded_with_the_next_turn(make: MakeEngine) -> None:
+    """That nothing could be folded beside it was no failure to wait after."""
+    engine = await make()
+    chat = await engine.create()
+    await events(chat.turn("Hello"))
+    pallets = " ".join(f"Pallet {n} stands in aisle {n % 40}." for n in range(2_000))
+    with pytest.raises(ContextOverflow):
+        await events(chat.turn(f"Remember this list. {pallets}"))
+    assert await engine.store.jobs.of_conversation(chat.id) == ()
+    seen = await events(chat.turn("Which aisle is pallet 37 in?"))
+    assert "CompressionEnded" in names(seen)
+    assert "Shrunk" not in names(seen)
+    assert names(seen)[-1] == "Answered"
+    usage = await chat.usage()
+    assert usage.reading.tokens < usage.budget.hard
+    serving = await chat.serving()
+    assert serving is not None
+    assert pallets in (await chat.expand(serving.id))[-1].message.text
+
+
 async def test_overhead_that_leaves_no_room_is_refused_with_a_breakdown(make: MakeEngine) -> None:
     """Case 100."""
     engine = await make()

@@ -157,6 +157,9 @@ async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event
     if cut is None:
         yield CompressionEnded(Skipped("nothing", "there is nothing to compress"))
         return
+    if order.urgency != "manual" and (hopeless := _hopeless(scene, cut)):
+        yield CompressionEnded(Skipped("nothing", hopeless))
+        return
     held = await _claim(scene, cut, order, means)
     if not isinstance(held, Job):
         yield CompressionEnded(held)
@@ -176,6 +179,17 @@ async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event
         beat.cancel()
         with suppress(asyncio.CancelledError):
             await beat
+
+
+def _hopeless(scene: Scene, cut: Split) -> str:
+    """Say why even a snapshot of no size would not be accepted; empty if one may be.
+
+    So it is when the last turn is nearly all there is. It is no failure: with the next turn, that one can be folded.
+    """
+    before = scene.reading.tokens
+    kept = scene.budget.overhead.total + sum(scene.size(node) for node in scene.recipe.branch[cut.cut :])
+    problems = (*size_problems(scene.policy, scene.budget, before, kept),)
+    return "; ".join(problem.detail for problem in problems if problem.fatal)
 
 
 async def _claim(scene: Scene, cut: Split, order: Order, means: Means) -> Job | Skipped:
