@@ -208,6 +208,15 @@ def _silence(recipe: Recipe) -> _Stage:
     return _Stage(int(worth_it), lambda _: quiet, lambda _: "nothing said of what is left out")
 
 
+_PARTS = {
+    "last_turn": "the newest turn",
+    "system": "the system prompt",
+    "tools": "the list of tools",
+    "pins": "what is pinned",
+    "summary": "the summary",
+}
+
+
 def _overflow(recipe: Recipe, limit: int, measure: Measure) -> ContextOverflow:
     context = build_context(recipe)
     bare = measure(Context())
@@ -220,8 +229,9 @@ def _overflow(recipe: Recipe, limit: int, measure: Measure) -> ContextOverflow:
         "summary": measure(Context(summary=context.summary)) - bare,
         "last_turn": measure(Context(retained=context.retained, pending=context.pending)) - bare,
     }
+    largest = max(_PARTS, key=lambda part: terms[part])
     return ContextOverflow(
-        "What must be sent does not fit, even with everything else left out. "
-        "Shorten the newest message, the pins, the tools or the system prompt, or use a model with a larger window",
+        f"What must be sent does not fit, even with everything else left out: of {terms['needed']:,} tokens {limit:,} may "
+        f"be sent, and {_PARTS[largest]} takes {terms[largest]:,}. Shorten it, or use a model with a larger window",
         terms,
     )

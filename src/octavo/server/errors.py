@@ -41,7 +41,7 @@ TABLE: tuple[tuple[type[OctavoError], int, str], ...] = (
     (BadBudget, 409, "the numbers show what takes the room; change one of them"),
     (BadInput, 422, "correct the value that the message names"),
     (UsageError, 409, "the message says what is missing"),
-    (ContextOverflow, 422, "shorten what the numbers show to be large, or use a model with a larger window"),
+    (ContextOverflow, 422, "nothing that was stored is lost"),
     (RateLimited, 429, "wait, then try again"),
     (ProviderTimeout, 504, "try again"),
     (WindowExceeded, 502, "compress, or tell the model's true window in a card of your own"),
