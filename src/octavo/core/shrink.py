@@ -231,7 +231,8 @@ def _overflow(recipe: Recipe, limit: int, measure: Measure) -> ContextOverflow:
     }
     largest = max(_PARTS, key=lambda part: terms[part])
     return ContextOverflow(
-        f"What must be sent does not fit, even with everything else left out: of {terms['needed']:,} tokens {limit:,} may "
-        f"be sent, and {_PARTS[largest]} takes {terms[largest]:,}. Shorten it, or use a model with a larger window",
+        f"What must be sent does not fit, even with everything else left out: of {terms['needed']:,} tokens "
+        f"{limit:,} may be sent, and {_PARTS[largest]} takes {terms[largest]:,}. "
+        "Shorten it, or use a model with a larger window",
         terms,
     )
