@@ -350,6 +350,24 @@ def test_an_automatic_fold_is_told_unless_settings_say_no(page: Page, octavo: Oc
         expect(page.get_by_role("region", name="Folded messages")).to_be_visible()
 
 
+def test_whoever_is_at_the_end_stays_there_when_a_fold_comes_in_above(
+    page: Page, octavo: Octavo, upstream: Upstream
+) -> None:
+    """Planted bug: the divider pushed the end of the answer, and what can be done with it, behind the input."""
+    upstream.say = lambda _: "That is all."
+    pallets = " ".join(f"Pallet {n} stands in aisle {n % 40}." for n in range(900))
+    id = octavo.conversation("u: Hello.", "a: Good day.", f"u: Keep this list. {pallets}", "a: I have it.")
+    page.goto(f"/c/{id}")
+    page.get_by_label("Message", exact=True).fill("What now?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("That is all.")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_in_viewport()
+    page.wait_for_function(
+        "() => { const log = document.querySelector('[role=log]');"
+        " return log.scrollHeight - log.clientHeight - log.scrollTop < 2 }"
+    )
+
+
 def test_a_fold_prepared_in_the_background_is_seen_in_the_meter(
     page: Page, octavo: Octavo, upstream: Upstream
 ) -> None:

@@ -42,6 +42,10 @@ export function Timeline({ chat }: { chat: Chat }) {
   const items = virtualizer.getVirtualItems();
   const ready = chat.status === "ready";
   useLayoutEffect(() => virtualizer.scrollToEnd(), [ready, virtualizer]);
+  useLayoutEffect(() => {
+    // A row that comes in between, such as a fold, would push the end out of sight.
+    if (!away && !chat.target) virtualizer.scrollToEnd();
+  }, [rows.length]);
   useSentIsSeen(rows, () => virtualizer.scrollToEnd());
   useTarget(chat, rows, virtualizer);
   useStaysAtEnd(scroller, NEAR_END);
