@@ -79,6 +79,11 @@ class Embedded:
         """Load the model, which holds the whole process up for a second or two; nothing if it is loaded."""
         await asyncio.to_thread(self._start)
 
+    async def account(self) -> Account:
+        """Load the model; tell where it listens, and behind which key: it speaks OpenAI's language."""
+        await self.load()
+        return self._account()
+
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
         await self.load()
@@ -121,9 +126,11 @@ class Embedded:
             if self._server is None:
                 self._server = _serve(self.path, self.local, self._key)
 
+    def _account(self) -> Account:
+        return Account(key=self._key, base_url=f"{self._server.listening_address}/v1")
+
     def _connect(self) -> ChatCompletions:
-        account = Account(key=self._key, base_url=f"{self._server.listening_address}/v1")
-        return open_openai(account, self.patience, name=self.name)
+        return open_openai(self._account(), self.patience, name=self.name)
 
     def _ask(self, path: str, body: JsonObject) -> JsonObject:
         self._start()

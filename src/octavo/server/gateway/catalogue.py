@@ -16,7 +16,7 @@ UNKNOWN_TIME = "1970-01-01T00:00:00Z"
 async def listed(hub: Hub) -> list[ModelCard]:
     """List what can be used, by name."""
     every = await asyncio.to_thread(availability, hub.settings.providers)
-    found = [one for one in every if one.ready and one.provider != "local"]
+    found = [one for one in every if one.ready]
     ready, book = {one.provider for one in found}, hub.engine.models.book
     cards = {card.name: card for card in book.cards.values() if card.provider in ready}
     for one in found:

@@ -37,7 +37,9 @@ async def count(hub: Hub, caller: Caller, asked: Asked, headers: Headers, query:
 async def _ask(hub: Hub, caller: Caller, asked: Asked, headers: Headers, query: str) -> Response | None:
     """Let the provider count; None if it cannot be asked, or does not count."""
     try:
-        target = find_target(hub, ANTHROPIC, asked.model, headers, caller, path="/count_tokens", query=query)
+        target = await find_target(
+            hub, ANTHROPIC, asked.model, headers, caller, path="/count_tokens", query=query
+        )
         response = await send(hub, target, named(asked.onward, asked.model, target))
         body = await receive(target, response)
     except (Refusal, ProviderError, NotFound):

@@ -48,7 +48,7 @@ async def relay(
     """Answer a request of a client."""
     asked = dialect.read(raw, headers)
     await hub.registry.refresh()
-    target = find_target(hub, dialect, asked.model, headers, caller, query=query)
+    target = await find_target(hub, dialect, asked.model, headers, caller, query=query)
     if asked.options.off:
         return pass_unread(await send(hub, target, named(asked.onward, asked.model, target)))
     meter = await loaded(await hub.engine.models.meter(asked.model))

@@ -5,6 +5,7 @@ Of the client's headers only those go on that the providers know. An Octavo key 
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
@@ -15,6 +16,7 @@ from octavo.core.protocol import COMPATIBLE, Rules
 from octavo.core.protocol import OPENAI as OPENAI_RULES
 from octavo.errors import NotFound, UnknownModel
 from octavo.providers.catalogue import PROVIDERS, resolve
+from octavo.providers.embedded import Embedded
 from octavo.providers.openai import OFFICIAL_HOSTS
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account
@@ -54,7 +56,7 @@ class Target:
     """What must not show in anything that is said about the request: the server's key, or the client's."""
 
 
-def find_target(
+async def find_target(
     hub: Hub,
     dialect: Dialect,
     model: str,
@@ -78,6 +80,8 @@ def find_target(
             own.account or "compatible", _asking(url, query), model, signed, account, dialect, headers
         )
     provider, name = _provider(hub, dialect, model)
+    if provider == "local":
+        return await _embedded(hub, dialect, model, headers, query)
     account = (
         hub.settings.providers.openai
         if provider == "compatible"
@@ -87,6 +91,17 @@ def find_target(
     style = "azure" if provider == "azure" else dialect.name
     signed = _signed(hub, provider, account, headers, caller, style=style)
     return _target(provider, url, name, signed, account, dialect, headers)
+
+
+async def _embedded(hub: Hub, dialect: Dialect, model: str, headers: Headers, query: str) -> Target:
+    """Find the model that runs inside the server: it listens on this machine, behind a key that nobody else knows."""
+    provider = await asyncio.to_thread(hub.engine.models.provider, model)
+    if not isinstance(provider, Embedded):
+        raise NotFound(f"{model} does not run inside this server")
+    account = await provider.account()
+    assert account.key
+    url, signed = f"{account.base_url}/chat/completions", {"authorization": f"Bearer {account.key.reveal()}"}
+    return _target("local", _asking(url, query), provider.path.stem, signed, account, dialect, headers)
 
 
 def _asking(url: str, query: str) -> str:
@@ -127,8 +142,6 @@ def _provider(hub: Hub, dialect: Dialect, model: str) -> tuple[str, str]:
         found = resolve(model)
     except UnknownModel:
         return ("anthropic", model) if dialect.name == "anthropic" else ("openai", model)
-    if found.provider == "local":
-        raise NotFound(f"{model} runs inside the server and answers under /api/v1 only")
     if dialect.name == "anthropic" and found.provider != "anthropic":
         raise NotFound(f"{model} is not served in Anthropic's format; use /v1/chat/completions")
     if found.provider == "compatible" and not hub.settings.providers.openai.base_url:
