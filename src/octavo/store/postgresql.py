@@ -47,7 +47,7 @@ more than running it, and a plan that was made while a table was small would rea
 _WRITTEN = "rows written in this transaction"
 _STATISTICS_WAIT = sa.text("SET LOCAL lock_timeout = '5s'")
 """The server's own work on a table gives way after one second, unless it must not be put off."""
-_KNOWN = sa.text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:table)")
+_KNOWN = sa.text("SELECT coalesce(max(reltuples), 0) FROM pg_class WHERE oid = to_regclass(:table)")
 
 
 class Postgresql:
