@@ -140,3 +140,19 @@ def test_what_is_deleted_for_good_is_said_to_be_gone(page: Page, octavo: Octavo,
     # Not even its meter and its snapshots, which are asked for at the same time, break the page.
     page.goto(f"/c/{id}")
     expect(page.get_by_role("heading", name="This conversation is not here")).to_be_visible()
+
+
+def test_the_list_beside_another_conversation_follows_what_is_done_in_another_tab(
+    page: Page, other: Page, octavo: Octavo
+) -> None:
+    octavo.conversation("u: Hello", title="Boats")
+    page.goto("/")
+    other.goto("/")
+    expect(other.get_by_role("link", name="Boats")).to_be_visible()
+    page.get_by_role("textbox", name="Message").fill("Talk of trains")
+    page.keyboard.press("Enter")
+    expect(other.get_by_role("link", name="Talk of trains")).to_be_visible()
+    act(page, "Boats", "Delete")
+    expect(other.get_by_role("link", name="Boats")).to_have_count(0)
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
+    expect(other.get_by_role("link", name="Boats")).to_be_visible()

@@ -4,6 +4,7 @@ import * as api from "../../api/client";
 import type { Conversation } from "../../api/types";
 import { dispatch, state } from "../store";
 import { go } from "./route";
+import { tellTabs } from "./tabs";
 import { report, toast } from "./toast";
 
 const PAGE = 60;
@@ -37,7 +38,7 @@ export async function loadConversations(query: string, archived: boolean, append
   }
 }
 
-/** What another tab did to other conversations is told by no event. */
+/** What was done to other conversations elsewhere is told by no event. */
 export function reloadConversations(): Promise<void> {
   const { query, archived } = state().conversations;
   return loadConversations(query, archived);
@@ -63,6 +64,7 @@ async function change(id: string, what: { title?: string; archived?: boolean }):
     const conversation = await api.changeConversation(id, what);
     dispatch({ type: "conversations/changed", conversation });
     dispatch({ type: "chat/info", id, info: conversation });
+    tellTabs();
   } catch (error) {
     report(error);
   }
@@ -88,6 +90,7 @@ async function remove(id: string, undo: number): Promise<boolean> {
   try {
     await api.deleteConversation(id, undo);
     dispatch({ type: "conversations/removed", id });
+    tellTabs();
     if (state().conversations.archived) void reloadConversations();
     return true;
   } catch (error) {
@@ -99,6 +102,7 @@ async function remove(id: string, undo: number): Promise<boolean> {
 export async function bringBack(id: string): Promise<void> {
   try {
     dispatch({ type: "conversations/changed", conversation: await api.undeleteConversation(id) });
+    tellTabs();
     if (state().conversations.archived) void reloadConversations();
   } catch (error) {
     report(error);

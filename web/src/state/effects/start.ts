@@ -5,10 +5,12 @@ import { refresh } from "./chat";
 import { loadConversations, reloadConversations } from "./conversations";
 import { loadModels } from "./models";
 import { readRoute, show } from "./route";
+import { hearTabs } from "./tabs";
 
 export function start(): void {
   addEventListener("popstate", () => show(readRoute(location.pathname)));
   document.addEventListener("visibilitychange", lookAgain);
+  hearTabs();
   show(readRoute(location.pathname));
   void loadModels();
   void loadConversations("", false);

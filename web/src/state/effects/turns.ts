@@ -15,6 +15,7 @@ import { NEW } from "./drafts";
 import { clearEntry, setEntry } from "./entry";
 import { haveModel } from "./models";
 import { go } from "./route";
+import { tellTabs } from "./tabs";
 import { report } from "./toast";
 
 const TITLE_LENGTH = 60;
@@ -46,6 +47,7 @@ async function begin(text: string): Promise<string | null> {
   try {
     const made = await api.createConversation(firstTitle(text), model ? { model } : {});
     dispatch({ type: "conversations/changed", conversation: made });
+    tellTabs();
     go({ name: "chat", id: made.id });
     return made.id;
   } catch (error) {
