@@ -31,6 +31,7 @@ from octavo.engine.outcome import (
 )
 from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, UnknownModel, WindowExceeded
 from octavo.protocols import Provider
+from octavo.store.ids import new_id
 from octavo.store.values import ForConversation
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import MODEL, MakeEngine, billed
@@ -314,6 +315,34 @@ async def test_what_did_not_fit_is_folded_with_the_next_turn(make: MakeEngine) -
     serving = await chat.serving()
     assert serving is not None
     assert pallets in (await chat.expand(serving.id))[-1].message.text
+
+
+async def test_what_could_not_be_folded_at_one_step_of_a_tool_loop_is_at_the_next(make: MakeEngine) -> None:
+    """Planted bug: that there was nothing to fold was held against the whole turn, which was only shortened then."""
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Weigh all pallets.")
+
+    async def step(*outputs: str) -> None:
+        calls = [new_id() for _ in outputs]
+        asked = [
+            {"id": call, "type": "function", "function": {"name": "weigh", "arguments": "{}"}}
+            for call in calls
+        ]
+        await chat.add({"role": "assistant", "content": "", "tool_calls": asked})
+        for call, output in zip(calls, outputs, strict=True):
+            await chat.add({"role": "tool", "tool_call_id": call, "content": output})
+
+    await step(*(" ".join(f"Pallet {n} weighs {n * k % 90} kg." for n in range(90)) for k in (3, 5, 7, 11)))
+    assert (await chat.usage()).level == "hard"
+    first = await chat.context()
+    assert await chat.serving() is None
+    await step("Pallet 301 weighs 12 kg.")
+    second = await chat.context()
+    serving = await chat.serving()
+    assert serving is not None
+    assert (first.notes != (), second.notes) == (True, ())
+    assert "Weigh all pallets." in str(second.messages)
 
 
 async def test_overhead_that_leaves_no_room_is_refused_with_a_breakdown(make: MakeEngine) -> None:

@@ -322,8 +322,6 @@ class Engine:
                     now=self.clock(),
                     forced=forced,
                 )
-            case Skipped(reason="nothing") if order.urgency == "hard":
-                state.pace = Pace(turn=scene.turn, progressed=False)
 
     def look_after(self, chat: Chat, scene: Scene) -> None:
         """Start a compression in the background if a mark asks for one and none is under way."""
