@@ -31,6 +31,8 @@ class Octavo:
             **environment,
         }
         self._process: subprocess.Popen[str] | None = None
+        # Connections are not kept: the server on their other end may be another one by then.
+        self._http = httpx2.Client(timeout=60, limits=httpx2.Limits(max_keepalive_connections=0))
         self.url = ""
 
     def start(self) -> None:
@@ -53,7 +55,7 @@ class Octavo:
 
     def wait_ready(self) -> None:
         """Wait until it answers: it takes connections from the moment it listens."""
-        httpx2.get(f"{self.url}/ready", timeout=60).raise_for_status()
+        self._http.get(f"{self.url}/ready").raise_for_status()
 
     @property
     def alive(self) -> bool:
@@ -65,10 +67,10 @@ class Octavo:
             self.start()
         for which in ("archived=false", "archived=true", "deleted=true"):
             for one in self.get(f"conversations?limit=1000&{which}")["conversations"]:
-                httpx2.delete(f"{self.url}/api/v1/conversations/{one['id']}", timeout=60)
+                self._http.delete(f"{self.url}/api/v1/conversations/{one['id']}")
         for level in ("settings", f"settings/models/{MODEL}"):
             if own := self.get(level)["own"]:
-                changed = httpx2.patch(f"{self.url}/api/v1/{level}", json=dict.fromkeys(own), timeout=60)
+                changed = self._http.patch(f"{self.url}/api/v1/{level}", json=dict.fromkeys(own))
                 assert changed.is_success, changed.text
 
     def kill(self) -> None:
@@ -81,7 +83,7 @@ class Octavo:
             self._process = None
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx2.Response:
-        answer = httpx2.request(method, f"{self.url}/api/v1/{path}", json=body, timeout=60)
+        answer = self._http.request(method, f"{self.url}/api/v1/{path}", json=body)
         assert answer.is_success, answer.text
         return answer
 

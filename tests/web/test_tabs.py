@@ -2,6 +2,8 @@
 
 Planted, each seen to fail: `changed` not answered by the page; answered only for messages; settings and pins not read
 again; a deleted conversation left on screen; a conversation that was left and opened again no longer listened to.
+
+Whichever tab is used is brought to the front: behind another one, each click takes two seconds.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ def test_folds_and_pins_of_one_tab_are_seen_in_the_other(page: Page, other: Page
     meter = other.get_by_role("button", name="Context:")
     full = octavo.get(f"conversations/{id}/usage")["reading"]["tokens"]
     expect(meter).to_contain_text(f"{full:,} /")
+    page.bring_to_front()
     panel = open_fold(page, id)
     panel.get_by_role("button", name="Undo").click()
     expect(other.get_by_text("was undone")).to_be_visible()
@@ -44,10 +47,12 @@ def test_folds_and_pins_of_one_tab_are_seen_in_the_other(page: Page, other: Page
     page.get_by_role("button", name="Redo", exact=True).first.click()
     expect(other.get_by_role("button", name=FOLDED)).to_be_visible()
     expect(meter).to_contain_text(f"{full:,} /")
+    other.bring_to_front()
     other.get_by_role("button", name=FOLDED).click()
     octavo.put(f"conversations/{id}/snapshots/{made['id']}/summary", {"summary": "Told in a **sentence**."})
     expect(other.get_by_text("Told in a sentence.")).to_be_visible()
     last = octavo.get(f"conversations/{id}/messages")["messages"][-1]["id"]
+    page.bring_to_front()
     row_of(page, last).hover()
     row_of(page, last).get_by_role("button", name="Pin the message", exact=True).click()
     pinned = row_of(other, last).get_by_text("pinned", exact=True)
@@ -88,6 +93,7 @@ def test_the_name_the_settings_and_the_model_are_the_same_in_both(
     for tab in (page, other):
         tab.goto(f"/c/{id}")
         expect(tab.get_by_text("Good day")).to_be_visible()
+    page.bring_to_front()
     act(page, "Before", "Rename")
     page.get_by_label("Title").fill("Afterwards")
     page.keyboard.press("Enter")
@@ -113,11 +119,13 @@ def test_what_one_tab_deletes_is_gone_in_the_other_and_comes_back_in_both(
     for tab in (page, other):
         tab.goto(f"/c/{id}")
         expect(tab.get_by_text("Good day")).to_be_visible()
+    page.bring_to_front()
     act(page, "Of both", "Delete")
     expect(page.get_by_role("heading", name="Talk as long as you like")).to_be_visible()
     expect(other.get_by_role("heading", name="This conversation was deleted")).to_be_visible()
     expect(other.get_by_role("link", name="Of both")).to_have_count(0)
     audit(other)
+    other.bring_to_front()
     other.get_by_role("button", name="Bring back").click()
     expect(other.get_by_text("Good day")).to_be_visible()
     expect(other.get_by_role("link", name="Of both")).to_be_visible()
@@ -149,6 +157,7 @@ def test_the_list_beside_another_conversation_follows_what_is_done_in_another_ta
     page.goto("/")
     other.goto("/")
     expect(other.get_by_role("link", name="Boats")).to_be_visible()
+    page.bring_to_front()
     page.get_by_role("textbox", name="Message").fill("Talk of trains")
     page.keyboard.press("Enter")
     expect(other.get_by_role("link", name="Talk of trains")).to_be_visible()

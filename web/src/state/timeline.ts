@@ -43,7 +43,9 @@ export function rowsOf(chat: Chat): Row[] {
   });
   if (chat.pending !== null) rows.push({ kind: "pending", key: "pending", text: chat.pending });
   // The answer is stored under the turn's own id: with the same key, the row stays when the answer is there.
-  if (chat.turn) rows.push({ kind: "turn", key: chat.turn.task, turn: chat.turn });
+  // It may be among the messages before the turn has told its end.
+  if (chat.turn && !ids.includes(chat.turn.task))
+    rows.push({ kind: "turn", key: chat.turn.task, turn: chat.turn });
   if (chat.failure) rows.push({ kind: "failure", key: "failure", trouble: chat.failure });
   return rows;
 }
