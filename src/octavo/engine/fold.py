@@ -101,6 +101,10 @@ def cut_of(scene: Scene, order: Order) -> Split | None:
     return split(said, sizes, keep, start=start, room=room, boundary=scene.policy.boundary)
 
 
+def _tokens(scene: Scene, nodes: Branch) -> int:
+    return sum(scene.size(node) for node in nodes)
+
+
 def _start(scene: Scene) -> int:
     """Where the previous snapshot ended."""
     cutoff = scene.recipe.snapshot.cutoff_depth if scene.recipe.snapshot else 0
@@ -124,7 +128,7 @@ def plan_of(scene: Scene, order: Order, decision: Compress, cut: Split | None) -
     covered = branch[start : cut.cut] if cut else ()
     retained = branch[cut.cut :] if cut else branch[start:]
     before = previous.messages if previous else 0
-    kept = sum(scene.size(node) for node in retained)
+    kept = _tokens(scene, retained)
     after = scene.budget.overhead.total + min(scene.budget.snapshot, scene.history) + kept
     leading = len(scene.recipe.leading)
     new = len(covered) - max(0, leading - start) if covered else 0
@@ -135,7 +139,7 @@ def plan_of(scene: Scene, order: Order, decision: Compress, cut: Split | None) -
         messages=before + len(branch) - max(leading, start),
         covered=before + new,
         retained=len(retained) if cut else len(branch) - max(leading, start),
-        covered_tokens=sum(scene.size(node) for node in covered),
+        covered_tokens=_tokens(scene, covered),
         retained_tokens=kept,
         after_cap=min(after, scene.reading.tokens) if cut else scene.reading.tokens,
         reason=_reason(scene, order, cut),
@@ -165,7 +169,7 @@ async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event
         yield CompressionEnded(held)
         return
     covered_now = scene.recipe.branch[_start(scene) : cut.cut]
-    tokens = sum(scene.size(node) for node in covered_now)
+    tokens = _tokens(scene, covered_now)
     yield CompressionStarted(urgency=order.urgency, messages=len(covered_now), tokens=tokens)
     beat = asyncio.create_task(_keep_alive(means.store, held, asyncio.current_task()))
     try:
@@ -187,7 +191,7 @@ def _hopeless(scene: Scene, cut: Split) -> str:
     So it is when the last turn is nearly all there is. It is no failure: with the next turn, that one can be folded.
     """
     before = scene.reading.tokens
-    kept = scene.budget.overhead.total + sum(scene.size(node) for node in scene.recipe.branch[cut.cut :])
+    kept = scene.budget.overhead.total + _tokens(scene, scene.recipe.branch[cut.cut :])
     problems = (*size_problems(scene.policy, scene.budget, before, kept),)
     return "; ".join(problem.detail for problem in problems if problem.fatal)
 
@@ -303,7 +307,7 @@ async def _make(scene: Scene, cut: Split, order: Order, means: Means, narrative:
         focus=order.focus,
         voice=scene.policy.voice,
     )
-    before = sum(scene.size(node) for node in branch[_start(scene) : cut.cut])
+    before = _tokens(scene, branch[_start(scene) : cut.cut])
     before += previous.tokens_before if previous else 0
     made = await means.aside.make(
         task, scene.meter.count_message, tokens=before, urgent=order.urgency == "hard"

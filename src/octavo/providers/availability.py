@@ -43,8 +43,9 @@ class Availability:
     @property
     def usual(self) -> str:
         """The model to begin with; empty where only its owner knows how it is called."""
-        own_names = self.provider in ("azure", "compatible")
-        return self.models[0] if self.models else "" if own_names else self.example
+        if self.models:
+            return self.models[0]
+        return "" if self.provider in ("azure", "compatible") else self.example
 
 
 def usual_model(found: Iterable[Availability]) -> str:

@@ -82,12 +82,12 @@ class Embedded:
     async def account(self) -> Account:
         """Load the model; tell where it listens, and behind which key: it speaks OpenAI's language."""
         await self.load()
-        return self._account()
+        return Account(key=self._key, base_url=f"{self._server.listening_address}/v1")
 
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
-        await self.load()
-        speaker = self._speaker = self._speaker or self._connect()
+        account = await self.account()
+        speaker = self._speaker = self._speaker or open_openai(account, self.patience, name=self.name)
         async with aclosing(speaker.attempt(replace(request, model=self.path.stem))) as chunks:
             async for chunk in chunks:
                 yield chunk
@@ -125,12 +125,6 @@ class Embedded:
         with self._lock:
             if self._server is None:
                 self._server = _serve(self.path, self.local, self._key)
-
-    def _account(self) -> Account:
-        return Account(key=self._key, base_url=f"{self._server.listening_address}/v1")
-
-    def _connect(self) -> ChatCompletions:
-        return open_openai(self._account(), self.patience, name=self.name)
 
     def _ask(self, path: str, body: JsonObject) -> JsonObject:
         self._start()

@@ -15,8 +15,8 @@ export async function loadModels(): Promise<void> {
 
 /** See to it that some model answers in the open conversation: it may have been begun without one. */
 export async function haveModel(): Promise<void> {
-  const { chat, chosen, models } = state();
-  if (chosen && !models?.default && chat?.settings && !chat.settings.effective.model) await chooseModel(chosen);
+  const { chat, chosen } = state();
+  if (chosen && chat?.settings && !chat.settings.effective.model) await chooseModel(chosen);
 }
 
 /** Choose for the open conversation, or for the next one. */

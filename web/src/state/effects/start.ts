@@ -10,7 +10,7 @@ import { hearTabs } from "./tabs";
 export function start(): void {
   addEventListener("popstate", () => show(readRoute(location.pathname)));
   document.addEventListener("visibilitychange", lookAgain);
-  hearTabs();
+  hearTabs(() => void reloadConversations());
   show(readRoute(location.pathname));
   void loadModels();
   void loadConversations("", false);
