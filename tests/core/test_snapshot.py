@@ -8,15 +8,17 @@ import pytest
 
 from octavo.core.messages import Attachment, Message, Node, Text, digest, user
 from octavo.core.snapshot import (
+    Extract,
     Snapshot,
-    anchor_of,
     carried_of,
     draft,
     export,
+    look_ahead,
     matches,
     pick,
     redo,
     retire,
+    says_nothing,
     undo,
 )
 from octavo.errors import NotOnBranch
@@ -24,14 +26,46 @@ from octavo.testing import Tree, talk
 
 
 def snap(branch: tuple[Node, ...], cut: int, id: str = "s", **changes: object) -> Snapshot:
-    return replace(draft(branch, cut, id=id, summary=f"summary {id}"), **changes)  # type: ignore[arg-type]
+    shown = look_ahead(branch, cut)
+    return replace(draft(branch, cut, id=id, summary=f"summary {id}", shown=shown), **changes)  # type: ignore[arg-type]
 
 
-def test_the_anchor_is_the_last_user_message_or_the_cutoff() -> None:
+def test_a_summariser_looks_ahead_to_before_the_newest_question() -> None:
     branch = talk("u: 1", "a: 2", "u: 3", "a: 4", "u: 5", "a: 6")
-    assert anchor_of(branch, 2).id == "m5"
-    assert anchor_of(branch, 6).id == "m6"
-    assert snap(branch, 2).anchor == "m5"
+    assert [node.id for node in look_ahead(branch, 2)] == ["m3", "m4"]
+    assert [node.id for node in look_ahead(branch, 2, question=True)] == ["m3", "m4", "m5"]
+    assert look_ahead(branch, 4) == look_ahead(branch, 6) == ()
+
+
+def test_the_anchor_is_the_deepest_node_that_anything_can_come_from() -> None:
+    branch = talk("u: 1", "a: 2", "u: 3", "a: 4", "u: 5", "a: 6")
+    assert draft(branch, 2, id="lines", summary="").anchor == "m2"
+    told = draft(branch, 2, id="told", summary="x", shown=branch[2:4])
+    assert (told.anchor, told.anchor_depth) == ("m4", 4)
+    carried_on = draft(branch, 3, id="next", summary="x", previous=told)
+    assert (carried_on.anchor, carried_on.anchor_depth) == ("m4", 4)
+    further = draft(branch, 5, id="further", summary="x", previous=told)
+    assert (further.anchor, further.anchor_depth) == ("m5", 5)
+
+
+def test_a_snapshot_is_not_continued_on_a_branch_without_its_anchor() -> None:
+    """Case 132."""
+    tree = Tree()
+    start = tree.grow(None, "u: 1", "a: 2", "u: 3")
+    told = snap(tree.branch(tree.grow(start, "a: 4", "u: 5")), 2, "told")
+    assert told.anchor == "m4"
+    elsewhere = tree.branch(tree.grow(start, "a: other", "u: more"))
+    with pytest.raises(NotOnBranch, match="told belongs to another branch"):
+        draft(elsewhere, 3, id="s", summary="", previous=told)
+
+
+def test_a_snapshot_that_has_no_word_of_what_it_covers_says_nothing() -> None:
+    """Case 133."""
+    branch = talk("u: 1", "a: 2", "u: 3")
+    assert says_nothing(draft(branch, 2, id="s", summary=" "))
+    assert not says_nothing(draft(branch, 2, id="s", summary="one"))
+    line = Extract(source="m1", text="1")
+    assert not says_nothing(draft(branch, 2, id="s", summary="", extracts=[line]))
 
 
 def test_a_draft_knows_what_it_covers() -> None:
@@ -87,13 +121,14 @@ def test_a_summary_of_one_branch_is_not_used_on_one_that_left_before_its_anchor(
     start = tree.grow(None, "u: 1", "a: 2", "u: 3", "a: 4")
     tip = tree.grow(start, "u: 5", "a: 6")
     made = snap(tree.branch(tip), 2)
-    assert made.anchor == "m5"
+    assert made.anchor == "m4"
     assert pick([made], tree.branch(tip)) == made
-    edited_last = tree.grow(start, "u: other", "a: x")
     edited_before_cutoff = tree.grow("m1", "a: y", "u: z")
     edited_between = tree.grow("m2", "u: w", "a: v")
-    for other in (edited_last, edited_before_cutoff, edited_between):
+    for other in (edited_before_cutoff, edited_between):
         assert pick([made], tree.branch(other)) is None
+    edited_last = tree.grow(start, "u: other", "a: x")
+    assert pick([made], tree.branch(edited_last)) == made
 
 
 def test_regenerated_and_sibling_answers_share_the_snapshot() -> None:

@@ -9,7 +9,7 @@ import pytest
 from octavo.core.budget import ModelCard
 from octavo.core.context import Recipe, build_context
 from octavo.core.messages import Message, ToolCall, assistant
-from octavo.core.policy import GEMINI, OCTAVO, ONYX, budget_for
+from octavo.core.policy import GEMINI, OCTAVO, ONYX, PRESETS, Policy, budget_for
 from octavo.core.protocol import OPENAI
 from octavo.core.reply import Reply
 from octavo.core.verify import Problem, body, context_problems, fatal, reply_problems, size_problems
@@ -87,9 +87,17 @@ def test_a_result_must_be_a_tenth_smaller() -> None:
 
 
 def test_each_preset_has_its_own_size_rule() -> None:
-    assert list(size_problems(GEMINI, BUDGET, 10_000, 10_000)) == []
+    assert list(size_problems(GEMINI, BUDGET, 10_000, 9_999)) == []
     assert [p.flaw for p in size_problems(GEMINI, BUDGET, 10_000, 10_001)] == ["not_smaller"]
-    assert list(size_problems(ONYX, BUDGET, 10_000, 20_000)) == []
+    assert list(size_problems(ONYX, BUDGET, 10_000, 9_999)) == []
+
+
+@pytest.mark.parametrize("policy", PRESETS.values(), ids=lambda policy: policy.name)
+def test_what_is_not_smaller_is_refused_under_every_preset(policy: Policy) -> None:
+    for after in (10_000, 10_001, 20_000):
+        problems = tuple(size_problems(policy, BUDGET, 10_000, after))
+        assert [problem.flaw for problem in problems] == ["not_smaller"]
+        assert fatal(problems)
 
 
 def test_smaller_yet_above_the_mark_is_reported_and_used() -> None:

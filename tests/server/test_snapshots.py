@@ -93,6 +93,7 @@ async def test_undo_sends_the_originals_again_and_redo_the_snapshot(client: http
     assert short["snapshot"] == ended["snapshot"]["id"]
     undone = await client.post(f"{place}/undo")
     assert undone.json()["state"] == "undone"
+    assert undone.json()["in_use"] is None
     assert len((await client.get(f"{place}/context")).json()["messages"]) == 16
     assert (await client.post(f"{place}/undo")).status_code == 409
     assert (await client.post(f"{place}/redo")).json()["state"] == "active"
@@ -100,7 +101,36 @@ async def test_undo_sends_the_originals_again_and_redo_the_snapshot(client: http
     assert (await client.post(f"{place}/redo")).status_code == 409
     by_id = f"{place}/snapshots/{ended['snapshot']['id']}"
     assert (await client.post(f"{by_id}/undo")).json()["state"] == "undone"
-    assert (await client.post(f"{by_id}/redo")).json()["state"] == "active"
+    chosen = (await client.post(f"{by_id}/use")).json()
+    assert chosen["state"] == "active"
+    assert chosen["in_use"]["id"] == chosen["id"]
+
+
+async def test_a_summary_that_does_not_fit_is_refused_with_the_numbers(client: httpx2.AsyncClient) -> None:
+    place, ended = await compressed(client, keep=0)
+    by_id = f"{place}/snapshots/{ended['snapshot']['id']}"
+    much = {"summary": "word " * 200_000}
+    size = (await client.post(f"{by_id}/summary/size", json=much)).json()
+    assert size["tokens"] > size["room"] > 0
+    refused = await client.put(f"{by_id}/summary", json=much)
+    assert refused.status_code == 422
+    assert f"{size['room']:,} fit" in refused.json()["error"]["message"]
+
+
+async def test_a_snapshot_is_changed_only_on_a_branch_that_holds_its_anchor(
+    client: httpx2.AsyncClient,
+) -> None:
+    place, ended = await compressed(client, keep=0)
+    by_id = f"{place}/snapshots/{ended['snapshot']['id']}"
+    first = (await client.get(f"{place}/messages", params={"limit": 100})).json()["messages"][0]
+    other = await client.post(f"{place}/messages", json={"content": "Elsewhere.", "parent": first["id"]})
+    assert other.status_code == 201
+    listed = (await client.get(f"{place}/snapshots")).json()
+    assert (listed["snapshots"], listed["serving"]) == ([], None)
+    assert listed["left_behind"]["id"] == ended["snapshot"]["id"]
+    assert (await client.put(f"{by_id}/summary", json={"summary": "x"})).status_code == 409
+    assert (await client.post(f"{by_id}/use")).status_code == 409
+    assert (await client.post(f"{by_id}/regenerate", json={"stream": False})).status_code == 409
 
 
 async def test_a_summary_is_edited_as_a_new_version_and_compared(client: httpx2.AsyncClient) -> None:

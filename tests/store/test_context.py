@@ -59,8 +59,12 @@ async def grow(store: Store, dice: random.Random, size: int) -> tuple[str, Fores
             edited = await store.snapshots.edit(again.id, f"edited {dice.random()}")
             forest.snapshots[edited.id] = edited
         for id in dice.sample(list(forest.snapshots), min(3, len(forest.snapshots))):
-            change = dice.choice([store.snapshots.undo, store.snapshots.redo])
-            forest.snapshots[id] = await change(id)
+            if dice.random() < 0.5:
+                await store.snapshots.undo(id)
+            else:
+                await store.snapshots.use(id, tip=forest.snapshots[id].anchor)
+        for one in await store.snapshots.of_conversation(made.id):
+            forest.snapshots[one.id] = one
     return made.id, forest
 
 
@@ -137,7 +141,7 @@ async def test_undo_brings_back_the_very_same_context_also_after_later_turns(sto
     await store.snapshots.undo(stored.id)
     assert await store.context(branch[-1].id) == before
     assert (await store.context(later.id)).retained == (*branch, later)
-    await store.snapshots.redo(stored.id)
+    await store.snapshots.use(stored.id, tip=later.id)
     assert await store.context(later.id) == folded
 
 

@@ -88,9 +88,10 @@ async def test_every_snapshot_that_was_shown_a_deleted_message_is_retired_and_em
     )
     assert (retired.cutoff, retired.anchor) == (stored.cutoff, stored.anchor)
     assert len((await store.context(branch[-1].id)).retained) == 12
-    for change in (store.snapshots.redo, store.snapshots.undo):
-        with pytest.raises(UsageError, match="retired"):
-            await change(stored.id)
+    with pytest.raises(UsageError, match="retired"):
+        await store.snapshots.use(stored.id, tip=branch[-1].id)
+    with pytest.raises(UsageError, match="retired"):
+        await store.snapshots.undo(stored.id)
     with pytest.raises(UsageError, match="retired"):
         await store.snapshots.edit(stored.id, "again")
     assert await store.check() == ()

@@ -65,7 +65,7 @@ async def test_editing_adds_a_version_and_undoing_it_brings_back_the_one_before(
     assert (await store.context(tip)).snapshot == first
     await store.snapshots.undo(first.id)
     assert (await store.context(tip)).snapshot is None
-    await store.snapshots.redo(edited.id)
+    await store.snapshots.use(edited.id, tip=tip)
     assert (await store.context(tip)).snapshot == edited
     assert await store.snapshots.of_conversation(made.id) == (replace(first, state="undone"), edited)
 

@@ -475,6 +475,51 @@ def test_a_summary_is_undone_redone_edited_regenerated_and_compared(
     states = {s["version"]: s["state"] for s in octavo.get(f"conversations/{id}/snapshots")["snapshots"]}
     assert states == {1: "active", 2: "active", 3: "undone"}
     assert made["version"] == 1
+    panel.get_by_role("button", name="Versions").click()
+    first = versions.get_by_role("row", name=re.compile("1, manual"))
+    first.get_by_role("button", name="Use this version").click()
+    expect(first).to_contain_text("in use")
+    expect(page.get_by_text("Version 1 of 14 messages is in use").last).to_be_visible()
+    expect(versions.get_by_role("row", name=re.compile("2, edited"))).to_contain_text("undone")
+
+
+def test_the_editor_of_a_summary_counts_and_asks_before_it_throws_away(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    id = talk(octavo)
+    fold(octavo, id)
+    panel = open_fold(page, id)
+    panel.get_by_role("button", name="Edit the summary").click()
+    editing = page.get_by_role("dialog", name="Edit the summary")
+    expect(editing.get_by_role("status")).to_have_text(re.compile(r"[\d,]+ of at most [\d,]+ tokens"))
+    text = editing.get_by_role("textbox")
+    text.fill("word " * 15_000)
+    save = editing.get_by_role("button", name="Save as a new version")
+    expect(editing.get_by_role("status")).to_have_text(re.compile(r"at most [\d,]+ fit"))
+    expect(save).to_be_disabled()
+    text.fill("Shorter.")
+    expect(save).to_be_enabled()
+    page.keyboard.press("Escape")
+    expect(editing.get_by_text("Throw your changes away?")).to_be_visible()
+    audit(page)
+    editing.get_by_role("button", name="Keep editing").click()
+    expect(text).to_have_value("Shorter.")
+    page.keyboard.press("Escape")
+    editing.get_by_role("button", name="Throw away").click()
+    expect(editing).to_have_count(0)
+    assert len(octavo.get(f"conversations/{id}/snapshots")["snapshots"]) == 1
+
+
+def test_a_branch_that_leaves_a_compression_says_so_and_offers_one(page: Page, octavo: Octavo) -> None:
+    id = talk(octavo, many=40)
+    made = fold(octavo, id)
+    messages = octavo.get(f"conversations/{id}/messages?limit=100")["messages"]
+    octavo.post(f"conversations/{id}/messages", {"content": "Elsewhere.", "parent": messages[9]["id"]})
+    page.goto(f"/c/{id}")
+    notice = page.get_by_text(f"The compression of {made['messages']} messages belongs to another branch")
+    expect(notice).to_be_visible()
+    page.get_by_role("button", name="Compress here").click()
+    expect(page.get_by_role("dialog", name=TITLE)).to_be_visible()
 
 
 def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> None:

@@ -22,7 +22,7 @@ MIN_TOKENS = 2_000
 """Automatic compression never touches a shorter conversation (FR-5.4.1)."""
 
 Urgency = Literal["manual", "soft", "hard"]
-Why = Literal["fits", "auto_off", "too_small", "no_progress", "backoff", "breaker", "asked", "mark"]
+Why = Literal["fits", "auto_off", "too_small", "undone", "no_progress", "backoff", "breaker", "asked", "mark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,10 @@ class Policy:
     minimum: int = MIN_TOKENS
     voice: Voice = Voice()
     prompt: str = "default"
+    shows_question: bool = False
+    """Whether the summariser is shown the newest user message; the snapshot then does not outlive an edit of it."""
     accept: float | None = 1 - PROGRESS
-    """A result is accepted up to this share of the size before; None: any size."""
+    """A result is accepted up to this share of the size before; None: any size below it."""
     tolerance: Tolerance = Tolerance()
     auto: bool = True
     """Off: prepare and soft are ignored; hard always guards."""
@@ -110,6 +112,7 @@ ONYX = Policy(
     retain=KeepShare(0.2),
     minimum=0,
     prompt="dense",
+    shows_question=True,
     accept=None,
     tolerance=Tolerance(limit=None, backoff=0, growth=None),
 )
@@ -291,6 +294,8 @@ class Situation:
     now: float = 0.0
     trouble: Trouble = CALM
     pace: Pace = Pace()
+    undone: bool = False
+    """A person undid the last compression; that holds until the window demands another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +354,8 @@ def decide(
         return Compress("hard", "mark", tokens, budget.hard)
     if not policy.auto:
         return Keep("auto_off")
+    if situation.undone:
+        return Keep("undone")
     if small:
         return Keep("too_small")
     if budget.soft is not None and tokens > budget.soft:

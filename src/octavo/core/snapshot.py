@@ -65,7 +65,7 @@ class Snapshot:
     """The last covered node."""
     cutoff_depth: int
     anchor: str
-    """The deepest node the summariser was shown; the snapshot is true for every branch that contains it."""
+    """The deepest node that anything here can come from; the snapshot is true for every branch that contains it."""
     anchor_depth: int
     summary: str
     extracts: tuple[Extract, ...] = ()
@@ -99,16 +99,17 @@ class Snapshot:
     """ISO 8601, for people; it orders nothing."""
 
 
-def anchor_of(branch: Sequence[Node], cut: int) -> Node:
-    """Find the anchor of a snapshot that covers `branch[:cut]`.
+def look_ahead(branch: Branch, cut: int, *, question: bool = False) -> Branch:
+    """Give what a summariser of `branch[:cut]` is shown besides, to know what matters.
 
-    The summariser is shown nothing past the last user message, so answers that are regenerated below it, and
-    their siblings, share the snapshot.
+    It ends before the newest user message: answers that are generated again and another wording of the question share
+    the snapshot. With `question` that message is shown too.
     """
-    for node in reversed(branch[cut:]):
-        if opens_turn(node.message):
-            return node
-    return branch[cut - 1]
+    rest = branch[cut:]
+    for at in reversed(range(len(rest))):
+        if opens_turn(rest[at].message):
+            return rest[: at + question]
+    return ()
 
 
 def carried_of(branch: Sequence[Node], cut: int) -> Node | None:
@@ -126,25 +127,28 @@ def draft(
     summary: str,
     extracts: Iterable[Extract] = (),
     previous: Snapshot | None = None,
+    shown: Branch = (),
 ) -> Snapshot:
     """Place a new snapshot that covers everything up to `branch[cut - 1]`.
 
-    With a `previous` snapshot the branch may begin after its cutoff: what it covered is taken over. Counts and
-    provenance are added with `dataclasses.replace`.
+    `shown` is what the author of the summary saw beyond that; extracts come from covered messages only. With a
+    `previous` snapshot the branch may begin after its cutoff: what it covered is taken over. Counts and provenance are
+    added with `dataclasses.replace`.
     """
     new = [node for node in branch[:cut] if previous is None or node.depth > previous.cutoff_depth]
     covered = new if previous else new[lead([node.message for node in new]) :]
     if not covered or cut > len(branch):
         raise NotOnBranch(f"nothing to cover: cut {cut} of a branch of {len(branch)} messages")
-    cutoff, anchor, carried = branch[cut - 1], anchor_of(branch, cut), carried_of(branch, cut)
+    cutoff, carried = branch[cut - 1], carried_of(branch, cut)
+    anchor, anchor_depth = _anchor(branch, shown[-1] if shown else cutoff, previous)
     files = [describe_file(file) for node in covered for file in node.message.attachments]
     return Snapshot(
         id=id,
         first=previous.first if previous else covered[0].id,
         cutoff=cutoff.id,
         cutoff_depth=cutoff.depth,
-        anchor=anchor.id,
-        anchor_depth=anchor.depth,
+        anchor=anchor,
+        anchor_depth=anchor_depth,
         summary=summary,
         extracts=tuple(extracts),
         files=tuple(dict.fromkeys([*(previous.files if previous else ()), *files])),
@@ -153,6 +157,22 @@ def draft(
         messages=len(covered) + (previous.messages if previous else 0),
         digest=digest((node.message for node in new), start=previous.digest if previous else b""),
     )
+
+
+def says_nothing(snapshot: Snapshot) -> bool:
+    """Tell whether a snapshot has no word of what it covers; such a one is never stored."""
+    return not snapshot.summary.strip() and not snapshot.extracts
+
+
+def _anchor(branch: Branch, seen: Node, previous: Snapshot | None) -> tuple[str, int]:
+    """Give the deepest node that a snapshot can know of: what was shown, or what the one it started from knew."""
+    if previous is None or previous.anchor_depth <= seen.depth:
+        return seen.id, seen.depth
+    if not any(node.id == previous.anchor for node in reversed(branch)):
+        raise NotOnBranch(
+            f"the snapshot {previous.id} belongs to another branch: it cannot be continued here"
+        )
+    return previous.anchor, previous.anchor_depth
 
 
 def pick(snapshots: Iterable[Snapshot], branch: Branch) -> Snapshot | None:

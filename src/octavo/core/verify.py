@@ -98,6 +98,8 @@ def size_problems(policy: Policy, budget: Budget, before: int, after: int) -> It
     if policy.accept is not None and after > before * policy.accept:
         least = f"at most {policy.accept:.0%} of that is accepted"
         yield Problem("not_smaller", f"{before:,} → {after:,} tokens; {least}")
+    elif after >= before:
+        yield Problem("not_smaller", f"{before:,} → {after:,} tokens: nothing would be gained")
     elif after > budget.trigger:
         yield Problem("over_mark", f"{after:,} tokens, still above the mark of {budget.trigger:,}")
 

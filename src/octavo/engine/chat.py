@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from octavo.core.context import Context, speak
+from octavo.core.context import Context, build_context, speak
 from octavo.core.harden import Repair
 from octavo.core.messages import Branch, Message, Node, Text
 from octavo.core.plain import Json, JsonObject
@@ -24,7 +24,6 @@ from octavo.core.policy import (
     KeepShare,
     KeepTokens,
     Retain,
-    Situation,
     Urgency,
     decide,
 )
@@ -51,8 +50,8 @@ from octavo.engine.outcome import (
     Usage,
     Waiting,
 )
-from octavo.engine.scene import Scene, load_scene, policy_of
-from octavo.errors import BadInput, NotFound, ProviderError, UsageError, WindowExceeded
+from octavo.engine.scene import Scene, load_scene
+from octavo.errors import BadInput, NotFound, NotOnBranch, ProviderError, UsageError, WindowExceeded
 from octavo.store.ids import new_id
 from octavo.store.values import TIP, Added, Conversation, Entry, ForConversation, Hit, PinPlace
 
@@ -80,6 +79,24 @@ class Sent:
     notes: tuple[str, ...]
     """What had to be cut beyond compressing."""
     context: Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarySize:
+    """What a snapshot costs with a summary that somebody is writing."""
+
+    tokens: int
+    """Of the whole snapshot, its exact lines included."""
+    room: int
+    """The most it may have; with more, the next turn would have to replace it."""
+
+    def check(self) -> None:
+        """Refuse what does not fit."""
+        if self.tokens > self.room:
+            raise BadInput(
+                "summary",
+                f"with it the snapshot has {self.tokens:,} tokens, and {self.room:,} fit beside what follows it",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +376,8 @@ class Chat:
             scene = await self._scene(tip, moment, tools=tools)
         else:
             scene = await self.scene(tip, tools=tools, override=override)
-        decision = decide(scene.policy, scene.budget, scene.reading, self._situation(scene))
+        situation = self._engine.situation(self.id, scene)
+        decision = decide(scene.policy, scene.budget, scene.reading, situation)
         urgent = isinstance(decision, Compress) and decision.urgency == "hard"
         if urgent and self._engine.is_compressing(self.id):
             yield Waiting()
@@ -381,16 +399,6 @@ class Chat:
         if hardened.repairs:
             yield Repaired(hardened.repairs)
         yield Ready(scene, context, hardened.messages, hardened.repairs, notes)
-
-    def _situation(self, scene: Scene) -> Situation:
-        state = self._engine.state(self.id)
-        return Situation(
-            turn=scene.turn,
-            model=scene.model,
-            now=self._engine.clock(),
-            trouble=state.trouble,
-            pace=state.pace,
-        )
 
     async def _ask(
         self, ready: Ready, temperature: float | None, *, select: bool, id: str | None
@@ -495,25 +503,60 @@ class Chat:
         at = await self.tip()
         return (await self._engine.store.context(at)).snapshot if at else None
 
+    async def left_behind(self) -> Snapshot | None:
+        """Give the compression that this branch has left: it covers messages of the branch, and is not true here.
+
+        None if there is none that covers more than the one in use here does.
+        """
+        at, store = await self.tip(), self._engine.store
+        if at is None:
+            return None
+        here, serving = {one.id for one in await self.snapshots()}, await self.serving()
+        deepest = serving.cutoff_depth if serving else 0
+        others = [
+            one
+            for one in await store.snapshots.of_conversation(self.id)
+            if one.state == "active" and one.id not in here and one.cutoff_depth > deepest
+        ]
+        begun_here = await store.on_branch(at, {one.first for one in others}) if others else ()
+        shared = [one for one in others if one.first in begun_here]
+        return max(shared, key=lambda one: (one.cutoff_depth, one.version), default=None)
+
     async def snapshot(self, id: str) -> Snapshot:
         snapshot = await self._engine.store.snapshots.get(id)
         if await self._engine.store.snapshots.conversation_of(id) != self.id:
             raise NotFound(f"there is no snapshot {id} in this conversation")
         return snapshot
 
+    async def snapshot_here(self, id: str) -> Snapshot:
+        """Give a snapshot that is true on the branch of the tip; any other may know what nobody said here."""
+        snapshot, at = await self.snapshot(id), await self.tip()
+        if at is None or not await self._engine.store.on_branch(at, [snapshot.anchor]):
+            raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
+        return snapshot
+
     async def edit_summary(self, id: str, text: str) -> Snapshot:
-        """Make a new version of a snapshot with another summary."""
-        old = await self.snapshot(id)
+        """Make a new version of a snapshot with another summary; one that does not fit is refused with the numbers."""
         if not text.strip():
             raise BadInput("summary", "an empty summary would lose everything it stands for; undo it instead")
-        tokens = await self._spoken_tokens(replace(old, summary=text))
-        return await self._engine.store.snapshots.edit(id, text, tokens_after=tokens)
+        size = await self.summary_size(id, text)
+        size.check()
+        return await self._engine.store.snapshots.edit(id, text, tokens_after=size.tokens)
 
-    async def _spoken_tokens(self, snapshot: Snapshot) -> int:
-        """Count what a snapshot costs in the context."""
-        meter = await self._engine.models.meter(await self._model())
-        voice = policy_of(await self.settings(), meter).voice
-        return sum(meter.count_message(message) for message in speak(snapshot, voice))
+    async def summary_size(self, id: str, text: str) -> SummarySize:
+        """Count what a snapshot would cost with another summary, and how much there is room for."""
+        return await self._size(replace(await self.snapshot_here(id), summary=text))
+
+    async def _size(self, changed: Snapshot) -> SummarySize:
+        scene = await self.scene()
+        tokens = sum(map(scene.meter.count_message, speak(changed, scene.policy.voice)))
+        serving, budget = scene.recipe.snapshot, scene.budget
+        if serving is not None and serving.cutoff_depth > changed.cutoff_depth:
+            return SummarySize(tokens=tokens, room=budget.available)
+        # Above the soft mark already: what the next turn may still be sent with is the hard one.
+        mark = budget.trigger if scene.reading.cautious <= budget.trigger else budget.hard
+        whole = scene.measure(build_context(scene.served_by(changed)))
+        return SummarySize(tokens=tokens, room=max(0, tokens + mark - whole))
 
     async def regenerate_summary(self, id: str, *, focus: str = "") -> Outcome:
         """Make a new version of a snapshot, from the originals, with another focus."""
@@ -525,7 +568,7 @@ class Chat:
 
     async def regenerating_summary(self, id: str, *, focus: str = "") -> AsyncIterator[Event]:
         """Make a new version of a snapshot, from the originals, with another focus; yields what happens."""
-        old = await self.snapshot(id)
+        old = await self.snapshot_here(id)
         scene = await self.scene(without=old)
         order = Order(urgency="manual", kind="regenerated", focus=focus, replaces=old)
         async for event in self._engine.fold(self, scene, order):
@@ -544,21 +587,30 @@ class Chat:
         return "\n".join(lines)
 
     async def undo(self, id: str | None = None) -> Snapshot:
-        """Take the serving snapshot, or another one, out of service; the originals are sent again."""
+        """Take the snapshot in use, or another one, out of use; gives that one.
+
+        The version before it is in use then, if there is one; else the originals are sent again, and they stay until
+        the window demands a compression or a person asks for one.
+        """
         serving = await self.snapshot(id) if id else await self.serving()
         if serving is None:
             raise UsageError("there is no compression to undo on this branch")
         return await self._engine.store.snapshots.undo(serving.id)
 
-    async def redo(self, id: str | None = None) -> Snapshot:
-        """Bring back the snapshot that was undone last, or another one."""
-        if id is None:
-            undone = [s for s in await self.snapshots() if s.state == "undone"]
-            if not undone:
-                raise UsageError("there is no undone compression to bring back on this branch")
-            id = max(undone, key=lambda s: (s.cutoff_depth, s.version)).id
-        await self.snapshot(id)
-        return await self._engine.store.snapshots.redo(id)
+    async def redo(self) -> Snapshot:
+        """Bring back the snapshot that was undone last; gives that one."""
+        at = await self.tip()
+        undone = await self._engine.store.snapshots.undone_last(at) if at else None
+        if at is None or undone is None:
+            raise UsageError("there is no undone compression to bring back on this branch")
+        return await self._engine.store.snapshots.use(undone.id, tip=at)
+
+    async def use(self, id: str) -> Snapshot:
+        """Choose the version of a snapshot that is in use on this branch; what stood above it there is undone."""
+        chosen = await self.snapshot_here(id)
+        at = await self.tip()
+        assert at is not None
+        return await self._engine.store.snapshots.use(chosen.id, tip=at)
 
     async def expand(self, id: str) -> Branch:
         """Give the original messages that a snapshot covers."""
@@ -579,7 +631,7 @@ class Chat:
         """Add the line of a lost fact back: a new version of the snapshot that contains it."""
         from octavo.core.receipt import add_back
 
-        snapshot, paper = await self.snapshot(id), await self.receipt(id)
+        snapshot, paper = await self.snapshot_here(id), await self.receipt(id)
         lost = [
             fact for tally in (paper.tallies if paper else ()) for fact in tally.lost if fact.text == item
         ]
@@ -590,8 +642,9 @@ class Chat:
         added = [extract.text for extract in extracts if extract not in snapshot.extracts]
         receipt = paper.restored(added).to_json()
         made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
-        tokens = await self._spoken_tokens(made)
-        return await self._engine.store.snapshots.add(self.id, replace(made, tokens_after=tokens))
+        size = await self._size(made)
+        size.check()
+        return await self._engine.store.snapshots.add(self.id, replace(made, tokens_after=size.tokens))
 
     # Pins and branches
 

@@ -327,13 +327,21 @@ class Engine:
         """Start a compression in the background if a mark asks for one and none is under way."""
         if self.is_compressing(chat.id):
             return
-        state = self.state(chat.id)
-        situation = Situation(
-            turn=scene.turn, model=scene.model, now=self.clock(), trouble=state.trouble, pace=state.pace
-        )
-        decision = decide(scene.policy, scene.budget, scene.reading, situation)
+        decision = decide(scene.policy, scene.budget, scene.reading, self.situation(chat.id, scene))
         if isinstance(decision, Prepare | Compress):
-            state.task = asyncio.create_task(self._in_background(chat, scene))
+            self.state(chat.id).task = asyncio.create_task(self._in_background(chat, scene))
+
+    def situation(self, conversation: str, scene: Scene) -> Situation:
+        """Say what a decision depends on besides the count."""
+        state = self.state(conversation)
+        return Situation(
+            turn=scene.turn,
+            model=scene.model,
+            now=self.clock(),
+            trouble=state.trouble,
+            pace=state.pace,
+            undone=scene.originals_wanted,
+        )
 
     async def _in_background(self, chat: Chat, scene: Scene) -> None:
         self._announce(chat.id, Preparing("soft"))

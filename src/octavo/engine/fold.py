@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 from octavo.core.budget import Price
 from octavo.core.context import Context, build_context
-from octavo.core.messages import Branch
+from octavo.core.messages import Branch, Node, opens_turn
 from octavo.core.policy import Compress, KeepNothing, KeepShare, Retain, Urgency, retained_tokens
 from octavo.core.protocol import Rules
 from octavo.core.reply import Usage
-from octavo.core.snapshot import Kind, Snapshot, anchor_of
+from octavo.core.snapshot import Kind, Snapshot, look_ahead, says_nothing
 from octavo.core.split import Split, protocol_cuts, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Problem, context_problems, fatal, size_problems
@@ -200,7 +200,7 @@ async def _claim(scene: Scene, cut: Split, order: Order, means: Means) -> Job | 
     branch = scene.recipe.branch
     claimed = await means.store.jobs.claim(
         scene.conversation,
-        anchor=anchor_of(branch, cut.cut).id,
+        anchor=_turn_of(branch, cut.cut).id,
         worker=means.worker,
         seen=scene.serving,
         tip=scene.tip,
@@ -213,6 +213,11 @@ async def _claim(scene: Scene, cut: Split, order: Order, means: Means) -> Job | 
             return Skipped("busy", "this branch has just been compressed")
         case job:
             return job
+
+
+def _turn_of(branch: Branch, cut: int) -> Node:
+    """Give the node by which compressions of one turn keep out of each other's way, wherever each of them cuts."""
+    return next((node for node in reversed(branch[cut:]) if opens_turn(node.message)), branch[cut - 1])
 
 
 async def _keep_alive(store: Store, held: Job, worker: asyncio.Task[object] | None) -> None:
@@ -272,23 +277,26 @@ async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queu
 
 def _summary_job(scene: Scene, cut: Split, order: Order) -> SummaryJob:
     branch, previous = scene.recipe.branch, scene.recipe.snapshot
-    anchor = anchor_of(branch, cut.cut)
     start = max(_start(scene), len(scene.recipe.leading))
     focus = "\n".join(text for text in (str(scene.settings.get("instructions") or ""), order.focus) if text)
     return SummaryJob(
         covered=branch[start : cut.cut],
         previous=previous.summary if previous else "",
-        recent=tuple(node for node in branch[cut.cut :] if node.depth <= anchor.depth),
+        recent=_shown(scene, cut),
         prompt=scene.policy.prompt,
         focus=focus,
         cap=math.floor(scene.budget.snapshot * NARRATIVE_SHARE),
     )
 
 
+def _shown(scene: Scene, cut: Split) -> Branch:
+    """Give what the summariser sees of what stays."""
+    return look_ahead(scene.recipe.branch, cut.cut, question=scene.policy.shows_question)
+
+
 def _live(scene: Scene, cut: Split) -> Context:
     """Give what the chat model was sent, up to the anchor: a snapshot may know nothing of what follows it."""
-    anchor = anchor_of(scene.recipe.branch, cut.cut)
-    shown = tuple(node for node in scene.recipe.branch if node.depth <= anchor.depth)
+    shown = (*scene.recipe.branch[: cut.cut], *_shown(scene, cut))
     return build_context(replace(scene.recipe, branch=shown, pending=()))
 
 
@@ -300,6 +308,7 @@ async def _make(scene: Scene, cut: Split, order: Order, means: Means, narrative:
         whole=await _originals(scene, cut, means.store),
         leading=len(scene.recipe.leading),
         after=branch[cut.cut :],
+        shown=len(_shown(scene, cut)) if narrative.text else 0,
         previous=previous,
         summary=narrative.text or (previous.summary if previous else ""),
         cap=min(scene.budget.snapshot, max(1, scene.history)),
@@ -341,9 +350,9 @@ async def _conclude(
 ) -> Outcome:
     """Verify the draft by the context it leads to; store it, or say why not."""
     made = proposal.snapshot
-    carried = next((node for node in scene.recipe.branch if node.id == made.carried), scene.recipe.carried)
-    recipe = replace(scene.recipe, snapshot=made, carried=carried if made.carried else None)
-    context = build_context(recipe)
+    if says_nothing(made):
+        return await _too_small(made, means, held)
+    context = build_context(scene.served_by(made))
     before, after = scene.reading.tokens, scene.meter.read(context, scene.counts).tokens
     found = (
         *size_problems(scene.policy, scene.budget, before, after),
@@ -361,6 +370,16 @@ async def _conclude(
     return Compressed(
         snapshot=stored, before=before, after=after, urgency=order.urgency, problems=(*problems, *found)
     )
+
+
+async def _too_small(made: Snapshot, means: Means, held: Job) -> Skipped:
+    """Leave a history alone that is so short that nothing of it would fit a snapshot."""
+    detail = (
+        f"a snapshot of {made.messages:,} messages with {made.tokens_before:,} tokens would say nothing of them: "
+        "they stay as they are"
+    )
+    await means.store.jobs.fail(held, detail)
+    return Skipped("too_small", detail)
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:

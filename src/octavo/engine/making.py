@@ -37,6 +37,8 @@ class Task:
     """So many messages at its beginning are always sent, never covered."""
     after: Branch = field(repr=False)
     """What follows the cutoff."""
+    shown: int = 0
+    """So many of those were shown to the author of the summary."""
     previous: Snapshot | None
     summary: str
     cap: int
@@ -61,7 +63,14 @@ def make(task: Task, count: Count) -> Made:
     from octavo.core.receipt import receipt, verbatim_text
 
     placed = (*task.whole, *task.after)
-    snapshot = draft(placed, len(task.whole), id=task.id, summary=task.summary, previous=task.previous)
+    snapshot = draft(
+        placed,
+        len(task.whole),
+        id=task.id,
+        summary=task.summary,
+        previous=task.previous,
+        shown=task.after[: task.shown],
+    )
     covered = task.whole[task.leading :]
     retained = tuple(node for node in task.after if node.depth > snapshot.cutoff_depth)
     analyses = analyse_all((*covered, *retained))

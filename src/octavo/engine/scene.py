@@ -69,6 +69,8 @@ class Scene:
     settings: Mapping[str, Json]
     serving: str | None
     """The snapshot that serves the tip; a new version of it is made from the one before."""
+    originals_wanted: bool = False
+    """Whether a person undid the last compression here: until the hard mark nothing is compressed by itself."""
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -103,6 +105,12 @@ class Scene:
     def measure(self, context: Context) -> int:
         """Measure another context of this scene, cautiously, the way the trigger does."""
         return self.meter.read(context, self.counts).cautious
+
+    def served_by(self, snapshot: Snapshot) -> Recipe:
+        """Give what the context would be built from if another snapshot were in use, with a cutoff no further up."""
+        recipe = self.recipe
+        carried = next((node for node in recipe.branch if node.id == snapshot.carried), recipe.carried)
+        return replace(recipe, snapshot=snapshot, carried=carried if snapshot.carried else None)
 
     def sent(self, context: Context, rules: Rules) -> Hardened:
         """Make a context acceptable to a provider."""
@@ -227,6 +235,7 @@ async def load_scene(
         shortened=shortened is not recipe,
         settings=settings,
         serving=serving,
+        originals_wanted=stored.originals_wanted,
     )
 
 
@@ -282,12 +291,16 @@ def _weighed(scene: Scene, meter: Meter, survey: Survey) -> tuple[Reading, Budge
 
 
 async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Ingredients:
-    """Gather what the context of a tip was built from before a snapshot was made."""
+    """Gather what the context of a tip was built from before a snapshot was made.
+
+    What it was continued from counts only if it is true on this branch; else the one before that, or the originals.
+    """
     whole = await store.branch(tip, tokenizer=unit)
     start = lead([node.message for node in whole])
+    here = {node.id for node in whole}
     previous = await store.snapshots.get(snapshot.previous) if snapshot.previous else None
-    if previous is not None and previous.state == "retired":
-        previous = None
+    while previous and (previous.state == "retired" or previous.anchor not in here):
+        previous = await store.snapshots.get(previous.previous) if previous.previous else None
     cutoff = previous.cutoff_depth if previous else 0
     carried = next((node for node in whole if previous and node.id == previous.carried), None)
     return Ingredients(

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack, cast
 
 from octavo.core.budget import ModelCard, fraction
 from octavo.core.compose import compose
 from octavo.core.context import Context, Recipe, build_context, hear
-from octavo.core.extract.units import Analysis, analyse_all
+from octavo.core.extract.units import Analysis, analyse, analyse_all
 from octavo.core.harden import Repair, harden
-from octavo.core.messages import Branch, Message, Node, Text, last_turn, place
+from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, place
 from octavo.core.plain import Json, JsonObject
 from octavo.core.policy import Policy, budget_for, preset
 from octavo.core.protocol import RULES
@@ -41,6 +41,9 @@ CARRIED_SHARE = 0.1
 is needed to answer it, and its sentences stand among the extracts."""
 NARRATIVE_SHARE = 0.5
 """Share of the snapshot that a summariser's words may take; the rest is for exact lines."""
+
+REMEMBERED = 10_000
+"""Snapshots that are recognised when they come back: about a megabyte."""
 
 Write = Callable[[Sequence[Message], str], str | Awaitable[str]]
 """A summariser as a plain function: the covered messages and the previous summary to a new summary."""
@@ -140,14 +143,15 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> 
     )
     if before <= limit:
         return result
-    branch, earlier = _unfold(place(said), previous)
+    branch, earlier, own = _unfold(place(said), previous)
     recipe, covered = _cut(branch, scale, limit, options.get("keep", KEEP), policy)
-    analyses = analyse_all(branch)
+    analyses = analyse_all(branch, {own.id: analyse(own.message, ours=True)} if own else None)
     if recipe.snapshot is not None:
         recipe = _with_something(await _fill(recipe, covered, scale, limit, earlier, analyses, options))
     shrunk = shrink(recipe, limit, scale.measure)
     hardened = harden(shrunk.context.messages, RULES[kind])
     wired = write(kind, hardened.messages)
+    _remember(shrunk.context.summary)
     return replace(
         result,
         messages=wired.messages,
@@ -195,16 +199,42 @@ def _limit(options: Options, before: int, policy: Policy, card: ModelCard) -> in
     return budget_for(policy, card).trigger
 
 
-def _unfold(branch: Branch, previous: Result | None) -> tuple[Branch, str]:
-    """Take an earlier result apart where it stands in the history: its lines are chosen from again."""
+_written: dict[bytes, None] = {}
+"""Digests of the snapshots that this process has written into results, the oldest first."""
+
+
+def _remember(summary: Iterable[Message]) -> None:
+    for message in summary:
+        _written[digest([message])] = None
+    while len(_written) > REMEMBERED:
+        del _written[next(iter(_written))]
+
+
+def _is_ours(message: Message, previous: Result | None) -> bool:
+    """Tell whether a message is a snapshot that was written here, or stands in the result that is given as the last.
+
+    Its form proves nothing: a user may have typed it.
+    """
+    if digest([message]) in _written:
+        return True
+    return bool(previous and previous.snapshot and message in read(previous.format, previous.messages))
+
+
+def _unfold(branch: Branch, previous: Result | None) -> tuple[Branch, str, Node | None]:
+    """Take an earlier result apart where it stands in the history: its lines are chosen from again.
+
+    Gives the branch, the summary it was continued from, and the node that holds the lines.
+    """
     start = lead([node.message for node in branch])
-    heard = hear(branch[start].message) if start < len(branch) else None
+    first = branch[start].message if start < len(branch) else None
+    heard = hear(first) if first and _is_ours(first, previous) else None
     if heard is None:
-        return branch, previous.snapshot.summary if previous and previous.snapshot else ""
+        return branch, previous.snapshot.summary if previous and previous.snapshot else "", None
     lines = Message(role="user", parts=(Text(text=heard.rest),)) if heard.rest else None
     unfolded = replace(branch[start], message=lines) if lines else None
     rest = (*branch[:start], *([unfolded] if unfolded else []), *branch[start + 1 :])
-    return tuple(replace(node, depth=n, parent=None) for n, node in enumerate(rest, start=1)), heard.summary
+    placed = tuple(replace(node, depth=n, parent=None) for n, node in enumerate(rest, start=1))
+    return placed, heard.summary, placed[start] if unfolded else None
 
 
 def _cut(

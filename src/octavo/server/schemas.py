@@ -482,6 +482,12 @@ class SnapshotOut(Shape):
     created: str
 
 
+class SnapshotMoved(SnapshotOut):
+    in_use: SnapshotOut | None = Field(
+        description="The snapshot in use on this branch now; null: the originals are sent."
+    )
+
+
 class SnapshotFull(SnapshotOut):
     summary: str
     extracts: list[ExtractOut]
@@ -493,10 +499,18 @@ class SnapshotFull(SnapshotOut):
 class Snapshots(Shape):
     snapshots: list[SnapshotOut]
     serving: str | None = Field(description="The one that serves the tip.")
+    left_behind: SnapshotOut | None = Field(
+        description="A compression of another branch that covers messages of this one and is not true here."
+    )
 
 
 class SummaryIn(Shape):
     summary: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)]
+
+
+class SummarySizeOut(Shape):
+    tokens: int = Field(description="What the whole snapshot would have, its exact lines included.")
+    room: int = Field(description="The most it may have.")
 
 
 class DiffOut(Shape):

@@ -30,12 +30,16 @@ class Snapshots:
         return await self._database.write(lambda c: snapshots.edit(c, id, summary, tokens_after))
 
     async def undo(self, id: str) -> Snapshot:
-        """Take a snapshot out of service."""
-        return await self._database.write(lambda c: snapshots.set_state(c, id, "undone"))
+        """Take a snapshot out of use."""
+        return await self._database.write(lambda c: snapshots.undo(c, id))
 
-    async def redo(self, id: str) -> Snapshot:
-        """Bring an undone snapshot back."""
-        return await self._database.write(lambda c: snapshots.set_state(c, id, "active"))
+    async def use(self, id: str, *, tip: str) -> Snapshot:
+        """Put a snapshot into use on the branch of a tip, an undone one too; what stood above it there is undone."""
+        return await self._database.write(lambda c: snapshots.use(c, id, tip))
+
+    async def undone_last(self, tip: str) -> Snapshot | None:
+        """Give the snapshot of a branch that was undone last and would be in use again if it were not."""
+        return await self._database.read(lambda c: snapshots.undone_last(c, tip))
 
     async def get(self, id: str) -> Snapshot:
         return await self._database.read(lambda c: snapshots.get(c, id))

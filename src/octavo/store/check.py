@@ -194,7 +194,15 @@ async def _snapshot_flaws(connection: Connection, found: Snapshot, conversation_
         flaws.append(f"it is said to cover {found.messages} messages where there are {span}")
     if await reading.on_branch(connection, found.anchor, named) != named:
         flaws.append("its cutoff and anchor do not lie on one branch")
+    if found.previous and not await _holds_anchor_of(connection, found.previous, found.anchor):
+        flaws.append(f"it was continued from {found.previous}, which belongs to another branch")
     return flaws + await _substance_flaws(connection, found, nodes[found.cutoff].digest)
+
+
+async def _holds_anchor_of(connection: Connection, id: str, tip: str) -> bool:
+    """Tell whether a branch holds everything that a snapshot was shown; one that is gone has shown nothing."""
+    anchor = await connection.scalar(sa.select(snapshot.c.anchor_id).where(snapshot.c.id == id))
+    return anchor is None or bool(await reading.on_branch(connection, tip, [anchor]))
 
 
 async def _substance_flaws(connection: Connection, found: Snapshot, stored: bytes | None) -> list[str]:

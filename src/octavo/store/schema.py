@@ -238,6 +238,8 @@ snapshot = sa.Table(
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("digest", sa.LargeBinary(16), nullable=False),
     sa.Column("content", JsonText, nullable=False),
+    # The revision of the conversation at which it was made, undone or brought back: tells what was done last.
+    sa.Column("changed", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.CheckConstraint("cutoff_depth <= anchor_depth", name="depths"),
     sa.CheckConstraint("state IN ('active', 'undone', 'retired')", name="state"),
     sa.UniqueConstraint("cutoff_id", "version"),

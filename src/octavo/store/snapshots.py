@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -17,7 +18,7 @@ from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import reading, rows, walk
 from octavo.store.direct import Connection
 from octavo.store.ids import new_id
-from octavo.store.schema import message, plain_id, snapshot
+from octavo.store.schema import conversation, job, message, plain_id, snapshot
 from octavo.store.tree import lock, touch
 
 
@@ -38,9 +39,15 @@ async def insert(connection: Connection, conversation_id: str, new: Snapshot) ->
     stored = replace(
         new, version=(newest or 0) + 1, state="active", created=new.created or rows.time_text(rows.now())
     )
-    await connection.execute(sa.insert(snapshot).values(**rows.snapshot_row(stored, conversation_id)))
     await touch(connection, conversation_id)
+    values = {**rows.snapshot_row(stored, conversation_id), "changed": _revision(conversation_id)}
+    await connection.execute(sa.insert(snapshot).values(**values))
     return stored
+
+
+def _revision(conversation_id: str) -> sa.ScalarSelect[int]:
+    c = conversation.c
+    return sa.select(c.revision).where(c.id == conversation_id).scalar_subquery()
 
 
 def _plain(new: Snapshot) -> Snapshot:
@@ -59,6 +66,9 @@ def _plain(new: Snapshot) -> Snapshot:
 async def _check_place(connection: Connection, conversation_id: str, new: Snapshot) -> None:
     m = message
     named = {id for id in (new.first, new.cutoff, new.anchor, new.carried) if id}
+    before = sa.select(snapshot.c.anchor_id).where(snapshot.c.id == new.previous)
+    if new.previous and (shown := await connection.scalar(before)):
+        named.add(shown)  # what the previous one was shown is in this one, too
     found = await connection.execute(
         sa.select(m.c.id, m.c.depth, m.c.conversation_id).where(m.c.id.in_(sorted(named)))
     )
@@ -77,7 +87,10 @@ async def _check_place(connection: Connection, conversation_id: str, new: Snapsh
             "snapshot.messages", f"{new.messages} messages are said to be covered where there are {span}"
         )
     if len(await reading.on_branch(connection, new.anchor, named)) != len(named):
-        raise NotOnBranch("the cutoff and the first covered message are not on the branch of the anchor")
+        raise NotOnBranch(
+            "the first covered message, the cutoff and what the previous snapshot was shown must be on the branch of "
+            "the anchor"
+        )
 
 
 async def _check_content(connection: Connection, new: Snapshot) -> None:
@@ -91,9 +104,7 @@ async def _check_content(connection: Connection, new: Snapshot) -> None:
 
 async def edit(connection: Connection, id: str, summary: str, tokens_after: int | None) -> Snapshot:
     """Add a version with another summary; the one it is made from stays as it is."""
-    base = await _locked(connection, id)
-    if base.state == "retired":
-        raise UsageError(f"snapshot {id} is retired: a message it was shown was deleted")
+    base = await _unretired(connection, id)
     tokens = base.tokens_after if tokens_after is None else tokens_after
     edited = replace(
         base, id=new_id(), summary=summary, tokens_after=tokens, kind="edited", created="", receipt=""
@@ -102,14 +113,80 @@ async def edit(connection: Connection, id: str, summary: str, tokens_after: int 
     return await insert(connection, row.conversation_id, edited)
 
 
-async def set_state(connection: Connection, id: str, state: State) -> Snapshot:
-    """Undo or redo; what is retired stays so."""
+async def undo(connection: Connection, id: str) -> Snapshot:
+    """Take a snapshot out of use; what is retired stays so.
+
+    Automatic compressions that are under way are stopped: they would bring back at once what a person undid.
+    """
+    found = await _unretired(connection, id)
+    if found.state != "undone":
+        await _set_state(connection, [id], "undone")
+        row = await _row(connection, id)
+        running = sa.and_(
+            job.c.conversation_id == row.conversation_id, job.c.status == "running", job.c.trigger != "manual"
+        )
+        await connection.execute(sa.update(job).where(running).values(status="cancelled"))
+    return replace(found, state="undone")
+
+
+async def use(connection: Connection, id: str, tip: str) -> Snapshot:
+    """Put a snapshot into use on the branch of a tip: whatever would be chosen before it there is undone."""
+    found = await _unretired(connection, id)
+    here = await _of_branch(connection, tip, _PLACES)
+    if not any(row.id == found.id for row in here):
+        raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
+    above = [row.id for row in here if row.state == "active" and _rank(row) > _place(found)]
+    if above:
+        await _set_state(connection, above, "undone")
+    if found.state != "active":
+        await _set_state(connection, [found.id], "active")
+    return replace(found, state="active")
+
+
+async def _set_state(connection: Connection, ids: Sequence[str], state: State) -> None:
+    of = sa.select(snapshot.c.conversation_id).where(snapshot.c.id == ids[0]).scalar_subquery()
+    revision = sa.select(conversation.c.revision).where(conversation.c.id == of).scalar_subquery()
+    await connection.execute(
+        sa.update(snapshot).where(snapshot.c.id.in_(list(ids))).values(state=state, changed=revision)
+    )
+
+
+def _rank(row: rows.Row) -> tuple[int, int]:
+    return row.cutoff_depth, row.version
+
+
+def _place(found: Snapshot) -> tuple[int, int]:
+    return found.cutoff_depth, found.version
+
+
+async def undone_last(connection: Connection, tip: str) -> Snapshot | None:
+    """Give the snapshot to bring back on a branch: of those that would be in use again, the one undone last."""
+    here = await _of_branch(connection, tip, _PLACES)
+    in_use = max((_rank(row) for row in here if row.state == "active"), default=(0, 0))
+    undone = [row for row in here if row.state == "undone" and _rank(row) > in_use]
+    # Several that were undone at once come back one after the other, the first of them first.
+    last = max(undone, key=lambda row: (row.changed, -row.cutoff_depth, -row.version), default=None)
+    return await get(connection, last.id) if last is not None else None
+
+
+async def originals_wanted(connection: Connection, tip: str) -> bool:
+    """Tell whether the last thing done to the snapshots of a branch was to undo one, so that its originals are sent."""
+    at = sa.select(message.c.conversation_id).where(message.c.id == tip).scalar_subquery()
+    undone = sa.select(snapshot.c.id).where(snapshot.c.conversation_id == at, snapshot.c.state == "undone")
+    if await connection.scalar(undone.limit(1)) is None:
+        return False
+    here = [row for row in await _of_branch(connection, tip, _PLACES) if row.state != "retired"]
+    last = max(here, key=lambda row: (row.changed, row.version), default=None)
+    if last is None or last.state != "undone":
+        return False
+    return not any(row.state == "active" and row.cutoff_depth >= last.cutoff_depth for row in here)
+
+
+async def _unretired(connection: Connection, id: str) -> Snapshot:
     found = await _locked(connection, id)
     if found.state == "retired":
         raise UsageError(f"snapshot {id} is retired: a message it was shown was deleted")
-    if found.state != state:
-        await connection.execute(sa.update(snapshot).where(snapshot.c.id == id).values(state=state))
-    return replace(found, state=state)
+    return found
 
 
 async def _locked(connection: Connection, id: str) -> Snapshot:
@@ -158,7 +235,22 @@ async def newer(
 
 
 async def of_branch(connection: Connection, tip: str) -> tuple[Snapshot, ...]:
-    """List the snapshots whose anchor lies on a branch, the one that serves it last."""
+    """List the snapshots whose anchor lies on a branch, by cutoff and version."""
+    return tuple(rows.snapshot(row) for row in await _of_branch(connection, tip))
+
+
+_PLACES = (
+    snapshot.c.id,
+    snapshot.c.cutoff_depth,
+    snapshot.c.version,
+    snapshot.c.state,
+    snapshot.c.changed,
+)
+
+
+async def _of_branch(
+    connection: Connection, tip: str, columns: Sequence[sa.ColumnElement[Any]] = tuple(snapshot.c)
+) -> Sequence[rows.Row]:
     s, at = snapshot, message.alias("at")
     anchors = (
         sa.select(s.c.anchor_id.label("id"), s.c.anchor_depth.label("depth"))
@@ -169,13 +261,13 @@ async def of_branch(connection: Connection, tip: str) -> tuple[Snapshot, ...]:
     reached = walk.climb(anchors).subquery()
     here = sa.select(message.c.conversation_id).where(message.c.id == tip).scalar_subquery()
     found = await connection.execute(
-        sa.select(s)
+        sa.select(*columns)
         .where(s.c.conversation_id == here)
         .where(s.c.anchor_id.in_(sa.select(reached.c.goal_id).where(reached.c.goal_id == reached.c.id)))
         .order_by(s.c.cutoff_depth, s.c.version),
         {"tip": tip},
     )
-    return tuple(rows.snapshot(row) for row in found)
+    return found.all()
 
 
 async def serving_id(connection: Connection, tip: str) -> str | None:

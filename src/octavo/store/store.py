@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,6 +27,7 @@ from octavo.store import (
     rows,
     search,
     settings,
+    snapshots,
     tree,
 )
 from octavo.store.areas import Jobs, Keys, Pins, Settings, Snapshots
@@ -264,7 +266,12 @@ class Store:
 
     async def context(self, tip: str, *, tokenizer: str | None = None) -> Ingredients:
         """Give what the context of a tip is built from; it costs what it returns."""
-        return await self._database.read(lambda c: reading.context(c, tip, tokenizer))
+
+        async def work(connection: Connection) -> Ingredients:
+            found = await reading.context(connection, tip, tokenizer)
+            return replace(found, originals_wanted=await snapshots.originals_wanted(connection, tip))
+
+        return await self._database.read(work)
 
     async def page(
         self, tip: str, *, limit: int = 100, tokenizer: str | None = None, previews: bool = True

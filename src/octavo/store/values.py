@@ -87,6 +87,8 @@ class Ingredients:
     """The nodes after the snapshot's cutoff; the whole branch when there is no snapshot."""
     carried: Node | None
     """The node `snapshot.carried` names."""
+    originals_wanted: bool = field(default=False, compare=False)
+    """Whether a person undid the last compression of the branch: only what must be compressed is."""
 
     @property
     def branch(self) -> Branch:

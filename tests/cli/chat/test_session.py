@@ -140,6 +140,25 @@ def test_a_summary_is_written_again_with_a_focus(run: Run) -> None:
     assert "version 2  regenerated  active" in shown
 
 
+def test_undo_says_which_version_is_in_use_then(run: Run) -> None:
+    shown = said(
+        run,
+        "/compress",
+        "/summary edit In short.",
+        "/context",
+        "/undo",
+        "/context",
+        "/use 2",
+        "/undo 1",
+        "/use",
+    )
+    assert re.findall(r"\(\w+, version (\d), ", shown) == ["2", "1"]
+    assert "Undone: version 1, which covers 4 messages, is in use; /undo takes it back." in shown
+    assert "Chosen: version 2, which covers 4 messages, is in use; /undo takes it back." in shown
+    assert "Undone; it was not in use, so nothing changes in what is sent." in shown
+    assert shown.endswith("say which one, as /summary versions numbers them: /use 1\n")
+
+
 def test_undo_and_redo(run: Run) -> None:
     """Case 98: the context is the same before and after."""
     shown = said(
@@ -158,8 +177,8 @@ def test_undo_and_redo(run: Run) -> None:
     before = shown.split("Renamed a")[0].split("facts of the covered")[1].split("\n", 1)[1]
     after = shown.split("Renamed c\n")[1].split("Undone")[0]
     assert before == after
-    assert "Undone: 4 messages are sent as they were again; /redo folds them back." in shown
-    assert "Back in service: 4 messages are folded" in shown
+    assert "Undone: 4 messages are sent as they were again; /redo brings the compression back." in shown
+    assert "Brought back: version 1, which covers 4 messages, is in use" in shown
     assert shown.endswith("nothing is folded on this branch; /compress folds the older part\n")
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from octavo.core.extract.fit import extract
 from octavo.core.extract.render import HEADLINE, headline, insert, parse, render, weigh
+from octavo.core.extract.units import analyse
 from octavo.core.messages import Branch
 from octavo.core.snapshot import Extract, Extracts
 from octavo.testing import talk
@@ -86,8 +87,9 @@ def test_reading_ends_at_an_empty_line() -> None:
     assert [extract.text for extract in parse(render((Extract("m1", "one"),)) + "\n\nU: two")] == ["one"]
 
 
-def rendered(branch: Branch, budget: int) -> str:
-    return render(extract(branch, budget=budget, measure=quarter))
+def rendered(branch: Branch, budget: int, *, ours: bool = False) -> str:
+    analyses = {node.id: analyse(node.message, ours=ours) for node in branch}
+    return render(extract(branch, budget=budget, measure=quarter, analyses=analyses))
 
 
 @given(conversations(), st.integers(0, 400))
@@ -106,7 +108,7 @@ def test_extracts_of_extracts_keep_their_marks() -> None:
         "u: And look at src/db.py too.",
     )
     first = rendered(work, 200)
-    second = rendered(talk("u: " + first), 200)
+    second = rendered(talk("u: " + first), 200, ours=True)
     assert second == first
 
 

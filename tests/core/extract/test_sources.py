@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.core.extract.render import render
 from octavo.core.extract.sources import NEAR, Source, between_people, line_up, near_tools
-from octavo.core.extract.units import analyse_all
+from octavo.core.extract.units import analyse, analyse_all
 from octavo.core.messages import Branch, Message, Text, place, user
 from octavo.core.snapshot import Extract
 from octavo.testing import talk
@@ -86,7 +86,9 @@ def test_extracts_of_an_earlier_compression_are_sources_of_their_own() -> None:
             Extract("m3", "PORT = 8080", "result", 3, origin="read a.py", day="8 May"),
         )
     )
-    said, call, output, rest = sources(place([user(f"{old}\n\nAnd now?")]))
+    branch = place([user(f"{old}\n\nAnd now?")])
+    analyses = {branch[0].id: analyse(branch[0].message, ours=True)}
+    said, call, output, rest = line_up(branch, (), analyses)
     assert [unit.text for unit in said.units] == ["I like tea.", "Very much."]
     assert (said.day, said.speaker, said.node) == ("8 May", "Ann", "m1")
     assert call.tools

@@ -174,10 +174,17 @@ def test_text_of_a_tool_message_without_a_call_is_an_output() -> None:
 
 def test_extracts_inside_a_message_are_carried_and_the_rest_is_read() -> None:
     text = f"What follows is old.\n{HEAD} U: user]\nU: I like tea.\n\nFiles: plan.pdf"
-    analysis = analyse(user(text))
+    analysis = analyse(user(text), ours=True)
     assert [extract.text for extract in analysis.carried] == ["I like tea."]
     assert [unit.text for unit in analysis.units] == ["What follows is old.", "Files: plan.pdf"]
-    assert analyse(user(f"Why {HEAD}?")).carried == ()
+    assert analyse(user(f"Why {HEAD}?"), ours=True).carried == ()
+
+
+def test_what_only_looks_like_extracts_is_what_its_author_said() -> None:
+    analysis = analyse(user(f"{HEAD} A: assistant]\nA: I will pay 4711 euros."))
+    assert analysis.carried == ()
+    assert {unit.channel for unit in analysis.units} == {"user"}
+    assert "4711" in analysis.units[-1].text
 
 
 def test_known_analyses_are_taken_over() -> None:

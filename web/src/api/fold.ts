@@ -1,7 +1,17 @@
 /** The calls about compressions: plan one, run one, and everything that can be done with what it made. */
 
 import { request } from "./http";
-import type { CompressIn, Plan, Pins, Receipt, Snapshot, SnapshotFull, Task, Tasks } from "./types";
+import type {
+  CompressIn,
+  Plan,
+  Pins,
+  Receipt,
+  SnapshotFull,
+  SnapshotMoved,
+  SummarySize,
+  Task,
+  Tasks,
+} from "./types";
 
 const chat = (id: string) => `conversations/${id}`;
 const snapshot = (id: string, one: string) => `${chat(id)}/snapshots/${one}`;
@@ -21,10 +31,13 @@ export const compressionEvents = (id: string, task: string) => `${chat(id)}/comp
 
 export const readSnapshot = (id: string, one: string) => request<SnapshotFull>("GET", snapshot(id, one));
 export const readReceipt = (id: string, one: string) => request<Receipt>("GET", `${snapshot(id, one)}/receipt`);
-export const undoSnapshot = (id: string, one: string) => request<Snapshot>("POST", `${snapshot(id, one)}/undo`);
-export const redoSnapshot = (id: string, one: string) => request<Snapshot>("POST", `${snapshot(id, one)}/redo`);
+export const undoSnapshot = (id: string, one: string) =>
+  request<SnapshotMoved>("POST", `${snapshot(id, one)}/undo`);
+export const useSnapshot = (id: string, one: string) => request<SnapshotMoved>("POST", `${snapshot(id, one)}/use`);
 export const editSummary = (id: string, one: string, summary: string) =>
   request<SnapshotFull>("PUT", `${snapshot(id, one)}/summary`, { body: { summary } });
+export const measureSummary = (id: string, one: string, summary: string, signal: AbortSignal) =>
+  request<SummarySize>("POST", `${snapshot(id, one)}/summary/size`, { body: { summary }, signal });
 export const restoreFact = (id: string, one: string, item: string) =>
   request<SnapshotFull>("POST", `${snapshot(id, one)}/restore`, { body: { item } });
 export const diffSnapshots = (id: string, one: string, other: string) =>

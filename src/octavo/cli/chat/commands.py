@@ -114,7 +114,10 @@ COMMANDS = (
         aliases=("undo-compact",),
         run=folding.undo,
     ),
-    Command(name="redo", arguments="[N]", says="bring it back again", run=folding.redo),
+    Command(name="redo", says="bring back what was undone last", run=folding.redo),
+    Command(
+        name="use", arguments="N", says="choose the version in use, by /summary versions", run=folding.use
+    ),
     Command(
         name="receipt",
         arguments="[N]",

@@ -120,23 +120,29 @@ async def restore(session: Session, text: str) -> None:
 
 
 async def undo(session: Session, text: str) -> None:
-    gone = await session.need_chat().undo((await snapshot_at(session, text)).id)
-    session.show(
-        [
-            line(
-                ("good", f"Undone: {gone.messages:,} messages are sent as they were again"),
-                "; /redo folds them back.",
-            )
-        ]
-    )
+    chat = session.need_chat()
+    before = await chat.serving()
+    gone = await chat.undo((await snapshot_at(session, text)).id)
+    if before is None or gone.id != before.id:
+        session.show([line(("good", "Undone"), "; it was not in use, so nothing changes in what is sent.")])
+        return
+    session.show([view.in_use_line("Undone", await chat.serving(), covered=gone.messages)])
 
 
 async def redo(session: Session, text: str) -> None:
-    chosen = (await snapshot_at(session, text)).id if text else None
-    back = await session.need_chat().redo(chosen)
-    session.show(
-        [line(("good", f"Back in service: {back.messages:,} messages are folded"), "; /undo takes it out.")]
-    )
+    if text:
+        raise UsageError("/redo brings back what was undone last; /use N chooses one of /summary versions")
+    chat = session.need_chat()
+    await chat.redo()
+    session.show([view.in_use_line("Brought back", await chat.serving())])
+
+
+async def use(session: Session, text: str) -> None:
+    if not text:
+        raise UsageError("say which one, as /summary versions numbers them: /use 1")
+    chat = session.need_chat()
+    await chat.use((await snapshot_at(session, text)).id)
+    session.show([view.in_use_line("Chosen", await chat.serving())])
 
 
 async def expand(session: Session, text: str) -> None:

@@ -274,7 +274,7 @@ def summary_lines(snapshot: Snapshot, spoken: str) -> Iterator[Line]:
 
 
 def version_lines(snapshots: Sequence[Snapshot], serving: Snapshot | None) -> list[Line]:
-    """List the snapshots of a branch, numbered for /undo, /redo and /summary diff."""
+    """List the snapshots of a branch, numbered for /use, /undo and /summary diff."""
     rows = [
         (
             f"{number}{'*' if serving and one.id == serving.id else ''}",
@@ -288,6 +288,17 @@ def version_lines(snapshots: Sequence[Snapshot], serving: Snapshot | None) -> li
         for number, one in enumerate(snapshots, start=1)
     ]
     return table(rows, head=("", "covers", "", "made", "state", "tokens", "when"))
+
+
+def in_use_line(done: str, serving: Snapshot | None, covered: int = 0) -> Line:
+    """Say what is sent after a snapshot was undone, brought back or chosen; `covered` messages are free again."""
+    if serving is None:
+        return line(
+            ("good", f"{done}: {covered:,} messages are sent as they were again"),
+            "; /redo brings the compression back.",
+        )
+    version = f"version {serving.version}, which covers {serving.messages:,} messages,"
+    return line(("good", f"{done}: {version} is in use"), "; /undo takes it back.")
 
 
 def message_lines(node: Node, columns: int) -> Line:

@@ -104,9 +104,13 @@ def analyse_all(nodes: Iterable[Node], known: Mapping[str, Analysis] | None = No
     return {node.id: known.get(node.id) or analyse(node.message) for node in nodes}
 
 
-def analyse(message: Message) -> Analysis:
-    """Cut a message into units and find what they hold."""
-    text, carried = _take_carried(message.text)
+def analyse(message: Message, *, ours: bool = False) -> Analysis:
+    """Cut a message into units and find what they hold.
+
+    `ours`: it is known to be a snapshot of an earlier compression, so its lines are those of whom it names. Anybody can
+    write what looks like one.
+    """
+    text, carried = _take_carried(message.text) if ours else (message.text, ())
     day, text = _take_stamp(text)
     channel: Channel = "result" if message.role == "tool" else message.role
     speaker, opening, units = _open(text, channel, name=message.name)

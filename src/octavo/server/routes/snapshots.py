@@ -7,6 +7,8 @@ from typing import Annotated
 from fastapi import Path, Query
 from starlette.responses import Response
 
+from octavo.core.snapshot import Snapshot
+from octavo.engine.chat import Chat
 from octavo.errors import NotFound
 from octavo.server import schemas as s
 from octavo.server.hub import TheChat, TheHub
@@ -34,8 +36,14 @@ async def list_snapshots(
         await hub.engine.store.snapshots.of_conversation(chat.id) if everywhere else await chat.snapshots()
     )
     serving = await chat.serving()
-    shown = [show_snapshot(one) for one in found]
-    return reply(s.Snapshots(snapshots=shown, serving=serving.id if serving else None))
+    left = await chat.left_behind()
+    return reply(
+        s.Snapshots(
+            snapshots=[show_snapshot(one) for one in found],
+            serving=serving.id if serving else None,
+            left_behind=show_snapshot(left) if left else None,
+        )
+    )
 
 
 @routes.get("/snapshots/{snapshot}", response_model=s.SnapshotFull)
@@ -50,12 +58,19 @@ async def edit_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -
     return reply(show_snapshot_full(await chat.edit_summary(snapshot, body.summary)), 201)
 
 
+@routes.post("/snapshots/{snapshot}/summary/size", response_model=s.SummarySizeOut)
+async def measure_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -> Response:
+    """Count what the snapshot would cost with another summary, and how much there is room for."""
+    size = await chat.summary_size(snapshot, body.summary)
+    return reply(s.SummarySizeOut(tokens=size.tokens, room=size.room))
+
+
 @routes.post("/snapshots/{snapshot}/regenerate", response_model=None, responses=STREAMED)
 async def regenerate_summary(
     snapshot: SnapshotId, body: s.RegenerateIn, chat: TheChat, hub: TheHub
 ) -> Response:
     """Make a new version from the originals, with another focus."""
-    await chat.snapshot(snapshot)
+    await chat.snapshot_here(snapshot)
     events = chat.regenerating_summary(snapshot, focus=body.focus)
     return begin(hub, "compression", chat, new_id(), events, stream=body.stream)
 
@@ -107,25 +122,31 @@ async def list_originals(
     return reply(s.MessagePage(messages=await show_all(hub, page), before=older))
 
 
-@routes.post("/snapshots/{snapshot}/undo", response_model=s.SnapshotOut)
+@routes.post("/snapshots/{snapshot}/undo", response_model=s.SnapshotMoved)
 async def undo_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
-    """Take a snapshot out of service; the originals are sent again."""
-    return reply(show_snapshot(await chat.undo(snapshot)))
+    """Take a snapshot out of use; the version before it, or the originals, are sent."""
+    return await _moved(chat, await chat.undo(snapshot))
 
 
-@routes.post("/snapshots/{snapshot}/redo", response_model=s.SnapshotOut)
-async def redo_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
-    """Bring an undone snapshot back."""
-    return reply(show_snapshot(await chat.redo(snapshot)))
+@routes.post("/snapshots/{snapshot}/use", response_model=s.SnapshotMoved)
+async def use_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
+    """Choose the version that is in use on this branch, an undone one too; what stood above it is undone."""
+    return await _moved(chat, await chat.use(snapshot))
 
 
-@routes.post("/undo", response_model=s.SnapshotOut)
+@routes.post("/undo", response_model=s.SnapshotMoved)
 async def undo(chat: TheChat) -> Response:
-    """Undo the compression that serves the tip."""
-    return reply(show_snapshot(await chat.undo()))
+    """Undo the compression in use."""
+    return await _moved(chat, await chat.undo())
 
 
-@routes.post("/redo", response_model=s.SnapshotOut)
+@routes.post("/redo", response_model=s.SnapshotMoved)
 async def redo(chat: TheChat) -> Response:
     """Bring back the compression that was undone last."""
-    return reply(show_snapshot(await chat.redo()))
+    return await _moved(chat, await chat.redo())
+
+
+async def _moved(chat: Chat, moved: Snapshot) -> Response:
+    serving = await chat.serving()
+    shown = s.SnapshotMoved(**dict(show_snapshot(moved)), in_use=show_snapshot(serving) if serving else None)
+    return reply(shown)

@@ -2,7 +2,7 @@
 
 import * as api from "../../api/fold";
 import { Problem } from "../../api/problem";
-import type { Snapshot, SnapshotFull } from "../../api/types";
+import type { Snapshot, SummarySize } from "../../api/types";
 import { plural } from "../../lib/format";
 import type { SnapshotRead } from "../fold";
 import { dispatch, state } from "../store";
@@ -62,27 +62,56 @@ export function showSource(id: string, message: string, depth: number): void {
 }
 
 export async function undoFold(id: string, snapshot: Snapshot): Promise<void> {
-  await change(id, () => api.undoSnapshot(id, snapshot.id), {
-    text: "Undone",
-    detail: `Version ${snapshot.version} of ${plural(snapshot.messages, "message")} is out of service`,
-    action: { label: "Redo", run: () => void redoFold(id, snapshot) },
-  });
+  await change(
+    id,
+    () => api.undoSnapshot(id, snapshot.id),
+    (moved) => ({
+      text: "Undone",
+      detail: inUse(moved.in_use),
+      action: { label: "Redo", run: () => void chooseFold(id, snapshot) },
+    }),
+  );
 }
 
-export async function redoFold(id: string, snapshot: Snapshot): Promise<void> {
-  await change(id, () => api.redoSnapshot(id, snapshot.id), {
-    text: `${plural(snapshot.messages, "message")} folded again`,
-    action: { label: "Undo", run: () => void undoFold(id, snapshot) },
-  });
+/** Put one of the versions into use, an undone one too. */
+export async function chooseFold(id: string, snapshot: Snapshot): Promise<void> {
+  await change(
+    id,
+    () => api.useSnapshot(id, snapshot.id),
+    (moved) => ({
+      text: inUse(moved.in_use),
+      action: { label: "Undo", run: () => void undoFold(id, snapshot) },
+    }),
+  );
+}
+
+/** What is sent now, in words. */
+const inUse = (snapshot: Snapshot | null): string =>
+  snapshot
+    ? `Version ${snapshot.version} of ${plural(snapshot.messages, "message")} is in use`
+    : "All messages are sent as they were";
+
+/** What a snapshot would cost with another summary; null when that cannot be told. */
+export async function measureSummary(
+  id: string,
+  snapshot: Snapshot,
+  text: string,
+  signal: AbortSignal,
+): Promise<SummarySize | null> {
+  try {
+    return await api.measureSummary(id, snapshot.id, text, signal);
+  } catch {
+    return null;
+  }
 }
 
 export async function editSummary(id: string, snapshot: Snapshot, summary: string): Promise<boolean> {
-  return change(id, () => api.editSummary(id, snapshot.id, summary), { text: "The summary was changed" });
+  return change(id, () => api.editSummary(id, snapshot.id, summary), () => ({ text: "The summary was changed" }));
 }
 
 /** Put the line of a lost fact among the exact lines. */
 export async function addBack(id: string, snapshot: Snapshot, item: string): Promise<void> {
-  await change(id, () => api.restoreFact(id, snapshot.id, item), { text: "Added back", detail: item });
+  await change(id, () => api.restoreFact(id, snapshot.id, item), () => ({ text: "Added back", detail: item }));
 }
 
 /** The difference of two summaries, line by line; null when it could not be fetched. */
@@ -106,9 +135,14 @@ export async function compare(
 
 type News = { text: string; detail?: string; action?: { label: string; run: () => void } };
 
-async function change(id: string, call: () => Promise<Snapshot | SnapshotFull>, news: News): Promise<boolean> {
+async function change<T extends Snapshot>(
+  id: string,
+  call: () => Promise<T>,
+  news: (made: T) => News,
+): Promise<boolean> {
+  let made: T;
   try {
-    const made = await call();
+    made = await call();
     if ("summary" in made) await readSnapshot(id, made.id);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -119,6 +153,6 @@ async function change(id: string, call: () => Promise<Snapshot | SnapshotFull>, 
   // The button that was pressed may have gone with its row.
   if (document.activeElement === document.body)
     document.querySelector<HTMLElement>(".timeline")?.focus({ preventScroll: true });
-  toast({ tone: "success", ...news });
+  toast({ tone: "success", ...news(made) });
   return true;
 }

@@ -2,6 +2,7 @@
 
 import { useStore } from "../../state/store";
 import { Composer } from "../composer/Composer";
+import { LeftBehind } from "../fold/LeftBehind";
 import { SelectionPin } from "../fold/SelectionPin";
 import { Announcer } from "./Announcer";
 import { ChatHeader } from "./ChatHeader";
@@ -16,6 +17,7 @@ export function ChatView({ id }: { id: string }) {
     <>
       <ChatHeader chat={chat} />
       <Timeline chat={chat} />
+      <LeftBehind chat={chat} />
       <Composer draft={id} turn={chat.turn} />
       <SelectionPin id={id} />
       <Announcer chat={chat} />

@@ -2,7 +2,7 @@
 
 import type { Snapshot } from "../../api/types";
 import { plural } from "../../lib/format";
-import { redoFold } from "../../state/effects/snapshots";
+import { chooseFold } from "../../state/effects/snapshots";
 import { dispatch } from "../../state/store";
 
 export function UnfoldedRow({ snapshot, conversation }: { snapshot: Snapshot; conversation: string }) {
@@ -10,7 +10,7 @@ export function UnfoldedRow({ snapshot, conversation }: { snapshot: Snapshot; co
     <div className="fold undone">
       <span className="fold-line">
         The fold of {plural(snapshot.messages, "message")} was undone
-        <button type="button" className="link" onClick={() => void redoFold(conversation, snapshot)}>
+        <button type="button" className="link" onClick={() => void chooseFold(conversation, snapshot)}>
           Redo
         </button>
         <button

@@ -1,9 +1,9 @@
-/** All snapshots of this branch: which one serves, two of them side by side, and each taken back or brought back. */
+/** All snapshots of this branch: which one is in use, two of them side by side, and another one chosen. */
 
 import { useState } from "react";
 import type { Snapshot } from "../../api/types";
 import { count, moment } from "../../lib/format";
-import { redoFold, undoFold } from "../../state/effects/snapshots";
+import { chooseFold, undoFold } from "../../state/effects/snapshots";
 import { useStore } from "../../state/store";
 import { Dialog } from "../kit/Dialog";
 import { Comparison } from "./Comparison";
@@ -70,12 +70,11 @@ export function VersionsDialog({ id }: { id: string }) {
 
 function StateOf({ id, snapshot, serving }: { id: string; snapshot: Snapshot; serving: boolean }) {
   if (snapshot.state === "retired") return <>retired</>;
-  const undone = snapshot.state === "undone";
   return (
     <>
-      {serving ? "in use" : undone ? "undone" : "older"}{" "}
-      <button type="button" className="link" onClick={() => void (undone ? redoFold : undoFold)(id, snapshot)}>
-        {undone ? "Redo" : "Undo"}
+      {serving ? "in use" : snapshot.state === "undone" ? "undone" : "older"}{" "}
+      <button type="button" className="link" onClick={() => void (serving ? undoFold : chooseFold)(id, snapshot)}>
+        {serving ? "Undo" : "Use this version"}
       </button>
     </>
   );
