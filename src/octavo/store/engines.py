@@ -161,7 +161,11 @@ async def _open_sqlite(url: URL, durability: Durability) -> Database:
 
 
 def _open_postgresql(url: str, parsed: URL) -> Database:
-    from octavo.store.postgresql import Postgresql
+    try:
+        # SQLAlchemy itself needs `greenlet` to use the driver; both come with the extra.
+        from octavo.store.postgresql import Postgresql
+    except ImportError:
+        raise UsageError("PostgreSQL needs a driver; run: pip install 'octavo[postgres]'") from None
 
     place = parsed.render_as_string(hide_password=True)
     return Database(Postgresql(re.sub("^postgres:", "postgresql:", url), place), place, None)
