@@ -175,10 +175,9 @@ def test_the_shell_completes_conversations(talked: Run, monkeypatch: pytest.Monk
     assert talked().lines == [known["id"][-8:]]
 
 
-def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
-    command = f"{sys.executable} -m octavo models | head -n 1"
-    done = subprocess.run(
-        command,
+def in_shell(command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        f"{sys.executable} -m octavo {command}",
         shell=True,
         capture_output=True,
         text=True,
@@ -186,5 +185,24 @@ def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
         env={**os.environ, **environment},
         timeout=60,
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this system has no device that is full")
+@pytest.mark.parametrize("command", ["--help", "models", "models --json", "conversations"])
+def test_an_output_that_takes_nothing_is_one_sentence(environment: dict[str, str], command: str) -> None:
+    done = in_shell(f"{command} > /dev/full", environment)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "octavo: cannot write to standard output: No space left on device\n",
+    )
+
+
+def test_closed_streams_are_no_trouble(environment: dict[str, str]) -> None:
+    assert in_shell("conversations >&-", environment).stderr == ""
+    assert in_shell("conversations nosuch 2>&-", environment).returncode == 2
+
+
+def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
+    done = in_shell("models | head -n 1", environment)
     assert done.stderr == ""
     assert "OpenAI" in done.stdout

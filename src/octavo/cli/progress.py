@@ -53,10 +53,13 @@ def progress() -> Iterator[Progress]:
 
 
 def size_of(file: IO[bytes]) -> int:
-    """Tell how large a file is; 0 for a pipe."""
+    """Tell how large a file is; 0 for a pipe, and for what has no end."""
     if not file.seekable():
         return 0
     at = file.tell()
-    end = file.seek(0, 2)
+    try:
+        end = file.seek(0, 2)
+    except OSError:
+        return 0
     file.seek(at)
     return end
