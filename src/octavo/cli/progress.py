@@ -15,6 +15,7 @@ PATIENCE = 0.5
 PAUSE = 0.1
 """Seconds between two drawings."""
 COLUMNS = 24
+TENTHS = 10
 
 
 class Progress:
@@ -40,6 +41,20 @@ class Progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._drawn = False
+
+
+class Lines:
+    """The same in a pipe, for what takes long: a line whenever the words change, and at every tenth of the way."""
+
+    def __init__(self) -> None:
+        self._said = ("", 0)
+
+    def step(self, words: str, done: int = 0, total: int = 0) -> None:
+        """Say what is being done; with a total, how much of it."""
+        at = (words, TENTHS * done // total if total else 0)
+        if at != self._said:
+            self._said = at
+            print(f"{words} ({done:,} of {total:,})" if total else words, file=sys.stderr, flush=True)
 
 
 @contextmanager
