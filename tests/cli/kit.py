@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from octavo.cli.main import main
+from octavo.cli.setup import Setup, read_setup
 from tests.cli.scripted import Parrot, scripted
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -51,13 +52,22 @@ def octavo(
     stdin: str | bytes = b"",
     parrot: Parrot | None = None,
 ) -> Done:
-    """Run a command and wait for it."""
+    """Run a command in which the parrot serves every model, and wait for it."""
+    return _run(arguments, scripted(environment, parrot), stdin)
+
+
+def plainly(*arguments: str, environment: dict[str, str], stdin: str | bytes = b"") -> Done:
+    """Run a command in which each model is served by whom its name says, and wait for it."""
+    return _run(arguments, read_setup(environment), stdin)
+
+
+def _run(arguments: tuple[str, ...], setup: Setup, stdin: str | bytes) -> Done:
     out, err = _stream(), _stream()
     before = sys.stdin
     sys.stdin = _stream(stdin.encode() if isinstance(stdin, str) else stdin)
     try:
         with redirect_stdout(out), redirect_stderr(err):
-            main(arguments, scripted(environment, parrot))
+            main(arguments, setup)
         code: object = 0
     except SystemExit as ended:
         code = ended.code or 0

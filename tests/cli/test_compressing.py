@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -213,6 +214,69 @@ def test_200_megabytes_are_refused_within_bounded_memory(tmp_path: Path, kind: s
     )
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert f"octavo: {path}: line 1" in done.stderr
+
+
+def test_ctrl_c_stops_at_once_and_writes_nothing(tmp_path: Path) -> None:
+    """Also while it reads, and nobody knows whether more will come."""
+    out = tmp_path / "smaller.jsonl"
+    command = [sys.executable, "-m", "octavo", "compress", "-", "--budget", "900", "--out", str(out)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        line = json.dumps({"messages": talk(8)})
+        running.stdin.write(f"{line}\n{line}\n")
+        running.stdin.flush()
+        assert "line 1" in running.stderr.readline()
+        running.send_signal(signal.SIGINT)
+        try:
+            assert running.wait(60) == 130
+        finally:
+            running.kill()
+        assert "Traceback" not in running.stderr.read()
+        assert running.stdout.read() == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["/", "/proc/self/mem", "folder", "missing/file"])
+def test_a_place_that_cannot_be_written_is_one_sentence(run: Run, tmp_path: Path, place: str) -> None:
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / place
+    done = run("compress", "--budget", "900", "--out", str(path), stdin=json.dumps(talk(8)))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines()[-1].startswith(f"octavo: cannot write {path}: ")
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("folder")] == ["folder"]
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(run: Run, tmp_path: Path) -> None:
+    """As root, `--out /dev/full` would otherwise make a file of the device."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run("compress", "--budget", "900", "--out", str(pipe), stdin=json.dumps(talk(8))).code == 0
+    assert pipe.is_fifo()
+    assert json.loads(os.read(reader, 1 << 16))
+    os.close(reader)
+
+
+def test_a_link_keeps_pointing_to_the_file_that_is_written(run: Run, tmp_path: Path) -> None:
+    link, file = tmp_path / "link.json", tmp_path / "file.json"
+    link.symlink_to(file)
+    assert run("compress", "--budget", "900", "--out", str(link), stdin=json.dumps(talk(8))).code == 0
+    assert link.is_symlink()
+    assert json.loads(file.read_text())
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="this system has no such file")
+@pytest.mark.parametrize(
+    "command", [("compress", "--budget", "900"), ("count",), ("count", "--text"), ("import",)]
+)
+def test_a_file_that_cannot_be_read_is_one_sentence_that_names_it(run: Run, command: tuple[str, ...]) -> None:
+    done = run(*command, "/proc/self/mem")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "/proc/self/mem" in done.err
 
 
 def test_many_conversations_are_compressed_one_at_a_time(run: Run) -> None:

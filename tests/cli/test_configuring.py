@@ -82,6 +82,20 @@ def test_a_key_is_shown_once_listed_and_revoked(run: Run) -> None:
     assert run("keys", "revoke", "nobody").code == 2
 
 
+def test_a_key_that_was_only_named_may_read_and_write(run: Run) -> None:
+    assert run("keys", "create", "laptop", "--json").json["scopes"] == ["read", "write"]
+    assert "read, write" in run("keys", "list").out
+
+
+@pytest.mark.parametrize("arguments", [("",), ("  ",), ("laptop", "--scope", "wirte")])
+def test_a_key_without_a_name_or_with_an_unknown_right_is_refused(
+    run: Run, arguments: tuple[str, ...]
+) -> None:
+    done = run("keys", "create", *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert run("keys", "list").out == "no keys\n"
+
+
 def test_the_secret_alone_is_on_standard_output(run: Run) -> None:
     done = run("keys", "create", "ci")
     assert len(done.lines) == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ from octavo.cli.evaluating import read_size
 from octavo.cli.main import main
 from octavo.cli.setup import read_setup
 from octavo.core.reply import Request
-from octavo.errors import BadInput
+from octavo.engine.engine import Engine
+from octavo.errors import BadInput, ProviderError
 from octavo.testing import ScriptedProvider
-from tests.cli.kit import Run
+from tests.cli.kit import Run, plainly
 
 TALK = [
     {
@@ -85,10 +88,107 @@ def test_a_stored_conversation_is_compared_with_what_is_sent_now(talked: Run) ->
     assert now["facts"][0] > found(done.json, "stored", "truncate")["facts"][0]
 
 
-def test_an_empty_conversation_is_refused(run: Run) -> None:
-    assert run("chat", "--model", "parrot", stdin="/rename Empty\n").code == 0
+def test_an_empty_conversation_is_refused(run: Run, database: Path) -> None:
+    async def make() -> None:
+        async with await Engine.open(database) as engine:
+            await engine.create("Nothing yet")
+
+    asyncio.run(make())
     done = run("eval", "--conversation", "last")
     assert done.code == 2
+    assert "is empty" in done.err
+
+
+OWN = """
+calls = []
+
+def text(messages, budget):
+    return "hello"
+
+def nothing(messages, budget):
+    return None
+
+def body(messages, budget):
+    return {"messages": messages[-1:]}
+
+def broken(messages, budget):
+    return [{"role": "nobody", "content": 3}]
+
+def moody(messages, budget):
+    calls.append(budget)
+    if len(calls) % 2:
+        raise RuntimeError("not\\ntoday")
+    return messages[-2:]
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        ("text", "6 of 6 results count 0: it gave a value of type str, not a list of messages"),
+        ("nothing", "6 of 6 results count 0: it gave a value of type NoneType, not a list of messages"),
+        ("body", "6 of 6 results count 0: it gave a value of type dict, not a list of messages"),
+        ("broken", "6 of 6 results count 0: it gave what cannot be read as messages: messages[0]"),
+        ("moody", "3 of 6 results count 0: it raised RuntimeError: not today"),
+    ],
+)
+def test_a_compressor_that_fails_costs_its_own_result_only_and_says_why(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, why: str
+) -> None:
+    (tmp_path / "my_compressors.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_compressors", raising=False)
+    options = ("eval", "--only", "branches", "-c", f"my_compressors:{function}", "-c", "octavo", "-b", "0.3")
+    done = run(*options, "--html", str(tmp_path / "report.html"))
+    assert done.code == 0, done.err
+    assert f"- **my_compressors:{function}**: {why}" in done.out
+    assert "| octavo | " in done.out
+    assert why.partition(":")[0] in (tmp_path / "report.html").read_text()
+
+
+def test_a_module_that_cannot_be_imported_is_one_sentence(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_broken.py").write_text("1 / 0\n")
+    monkeypatch.chdir(tmp_path)
+    done = run("eval", "-c", "my_broken:f")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "cannot import 'my_broken': ZeroDivisionError" in done.err
+
+
+def test_nothing_is_the_upper_end_though_no_budget_holds_it(run: Run) -> None:
+    options = ("eval", "--only", "branches", "-c", "octavo", "-c", "none", "-b", "0.1", "--json")
+    for more in ((), ("--rounds", "3")):
+        data = run(*options, *more).json
+        end, ours = found(data, "branches", "none"), found(data, "branches", "octavo")
+        assert end["index"][0] == end["answers"][0] == 1.0 > ours["index"][0]
+        assert end["over"][0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--model", "gpt4oo"], "nothing is known of the model 'gpt4oo'"),
+        (["--originals"], "--originals says how rounds go on: give --rounds too"),
+        (["--judge", "words"], "--judge is about probes: give --probe too"),
+        (["--repeats", "7"], "--repeats is about probes: give --probe too"),
+        (["--probes", "2"], "--probes is about probes: give --probe too"),
+        (["--probe-cases", "2"], "--probe-cases is about probes: give --probe too"),
+        (["--yes"], "--yes is about probes: give --probe too"),
+        (["--seed", "3", "chat.json"], "--seed is about conversations that are made here"),
+        (["--only", "chats", "--conversation", "last"], "--only chooses among sets"),
+        (["--summariser", "gpt-4o-mini", "-c", "truncate"], "--summariser is for policies: name one with -c"),
+        (["--probe", "gpt-4o", "--judge", "claude-sonnet-4-5", "--yes"], "another model of openai"),
+        (["--probe", "nosuch", "--yes"], "no provider is known for the model 'nosuch'"),
+    ],
+)
+def test_what_is_unknown_or_of_no_use_is_refused_before_anything_is_measured(
+    environment: dict[str, str], arguments: list[str], why: str
+) -> None:
+    own = environment | {"OPENAI_API_KEY": "k"}
+    done = plainly("eval", *arguments, environment=own)
+    assert (done.code, done.out) == (2, "")
+    assert why in done.err
 
 
 def test_rounds_tell_how_long_facts_last(run: Run) -> None:
@@ -180,10 +280,12 @@ def model(request: Request) -> str:
     return "5433" if "5433" in asked.partition("context>>>")[0] else "unknown"
 
 
-def probed(environment: dict[str, str], tmp_path: Path, *options: str) -> ScriptedProvider:
+def probed(
+    environment: dict[str, str], tmp_path: Path, *options: str, provider: ScriptedProvider | None = None
+) -> ScriptedProvider:
     path = tmp_path / "talk.json"
     path.write_text(json.dumps(TALK[:3]))
-    provider = ScriptedProvider(model)
+    provider = provider or ScriptedProvider(model)
     setup = read_setup(environment)
     arguments = [
         "eval",
@@ -218,6 +320,27 @@ def test_probes_show_their_price_first_and_are_judged(
     assert scores["| the whole conversation"] == "5.00"
     assert scores["| octavo"] == "5.00"
     assert scores["| truncate"] == "0.00"
+
+
+def test_probes_tell_how_far_they_are_in_a_pipe_and_keep_what_they_have(
+    environment: dict[str, str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    def tiring(request: Request) -> str:
+        if len(provider.requests) > 30:
+            raise ProviderError("the quota is used up")
+        return model(request)
+
+    provider = ScriptedProvider(tiring)
+    with pytest.raises(SystemExit) as ended:
+        probed(environment, tmp_path, "--yes", "--judge", "gpt-4o", provider=provider)
+    assert ended.value.code == 1
+    out, err = (text.decode() for text in capfdbinary.readouterr())
+    assert "asking about talk.json" in err
+    assert "answering and judging" in err
+    assert "the probes stopped early: the quota is used up" in err
+    assert "### files, budget 30 %" in out
+    assert "Stopped early, after " in out
+    assert "| the whole conversation | 1 |" in out
 
 
 def test_probes_do_not_start_where_nobody_can_agree(

@@ -98,6 +98,42 @@ def test_a_database_that_cannot_be_opened_is_said_in_one_line(run: Run, tmp_path
     assert run("conversations", "--db", "mysql://x").code == 2
 
 
+def without(
+    *modules: str, arguments: tuple[str, ...], **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command where packages are not installed."""
+    script = (
+        f"import sys\nsys.modules.update(dict.fromkeys({modules}))\n"
+        f"from octavo.cli.main import main\nmain({arguments})"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("modules", [("asyncpg", "greenlet"), ("greenlet",), ("asyncpg",)])
+def test_a_postgresql_address_without_its_driver_is_answered_with_the_usual_advice(
+    modules: tuple[str, ...],
+) -> None:
+    done = without(*modules, arguments=("conversations", "--db", "postgresql://ann@127.0.0.1:1/chats"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "octavo: PostgreSQL needs a driver; run: pip install 'octavo[postgres]'\n"
+
+
+@pytest.mark.parametrize("module", ["xllamacpp", "openai"])
+def test_no_model_is_fetched_that_nothing_here_could_run(module: str, tmp_path: Path) -> None:
+    done = without(module, arguments=("local", "install"), OCTAVO_CACHE=str(tmp_path / "cache"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'octavo[local]'" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "cache").exists()
+
+
 def test_the_database_can_be_named_before_the_command_and_after_it(run: Run, tmp_path: Path) -> None:
     first, second = tmp_path / "first.db", tmp_path / "second.db"
     assert run("--db", str(first), "conversations").code == 0
@@ -139,10 +175,9 @@ def test_the_shell_completes_conversations(talked: Run, monkeypatch: pytest.Monk
     assert talked().lines == [known["id"][-8:]]
 
 
-def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
-    command = f"{sys.executable} -m octavo models | head -n 1"
-    done = subprocess.run(
-        command,
+def in_shell(command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        f"{sys.executable} -m octavo {command}",
         shell=True,
         capture_output=True,
         text=True,
@@ -150,5 +185,24 @@ def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
         env={**os.environ, **environment},
         timeout=60,
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this system has no device that is full")
+@pytest.mark.parametrize("command", ["--help", "models", "models --json", "conversations"])
+def test_an_output_that_takes_nothing_is_one_sentence(environment: dict[str, str], command: str) -> None:
+    done = in_shell(f"{command} > /dev/full", environment)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "octavo: cannot write to standard output: No space left on device\n",
+    )
+
+
+def test_closed_streams_are_no_trouble(environment: dict[str, str]) -> None:
+    assert in_shell("conversations >&-", environment).stderr == ""
+    assert in_shell("conversations nosuch 2>&-", environment).returncode == 2
+
+
+def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
+    done = in_shell("models | head -n 1", environment)
     assert done.stderr == ""
     assert "OpenAI" in done.stdout

@@ -77,6 +77,15 @@ def test_mistakes_are_one_line_and_change_nothing(talked: Run, arguments: list[s
     assert len(talked("conversations", "--json").json) == 1
 
 
+def test_a_mistake_in_a_file_names_the_file(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text('[{"role": "user", "content": "hello"},\n {"role": "nobody", "content": "hi"}]')
+    done = run("import", str(path))
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert done.err.startswith(f"octavo: {path}: line 1: messages[1].role: unknown role 'nobody'")
+    assert run("import", stdin="{broken").err.startswith("octavo: standard input: line 1: not JSON")
+
+
 def test_a_deleted_conversation_is_gone(talked: Run) -> None:
     done = talked("delete", "last", "--yes")
     assert (done.code, done.out) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from hashlib import blake2b
@@ -13,7 +14,7 @@ from octavo.core.measure.answers import Question
 from octavo.core.measure.score import Case
 from octavo.core.messages import user
 from octavo.core.reply import Reply, Request
-from octavo.errors import BadReply
+from octavo.errors import BadReply, ProviderError
 from octavo.evals.judging import (
     FULL,
     PROMPTS,
@@ -28,6 +29,7 @@ from octavo.evals.judging import (
     read_probes,
     shown,
     spent,
+    verdicts,
 )
 from octavo.meters.meter import Meter
 from octavo.testing import ScriptedProvider, messages
@@ -144,6 +146,43 @@ async def test_questions_that_come_with_a_conversation_are_its_probes_and_words_
     assert {one.context: one.score.mean for one in found}["truncate"] == 2.5
     assert set(found[0].by_kind) == {"recall", "decision"}
     assert all("<<<context" in request.messages[-1].text for request in provider.requests)
+
+
+async def test_an_answer_that_does_not_come_is_left_out_and_a_provider_that_fails_ends_it() -> None:
+    def sometimes(request: Request) -> str:
+        asked = request.messages[-1].text
+        if not asked.startswith("Score") and len(provider.requests) % 7 == 0:
+            raise BadReply("it said nothing")
+        return model(request)
+
+    provider = ScriptedProvider(sometimes)
+    table = bench(provider)
+    assert {one.context for one in await probe_all(table, [CASE], CONTENDERS, lambda *_: None)}
+    assert table.stopped == ""
+
+    def never(request: Request) -> str:
+        raise ProviderError(f"gone, {request.model}")
+
+    table = bench(ScriptedProvider(never))
+    assert await probe_all(table, [CASE], CONTENDERS, lambda *_: None) == ()
+    assert table.stopped == "gone, judge"
+    assert len(table.usage) == 0
+
+
+async def test_what_was_judged_is_there_when_probing_is_interrupted() -> None:
+    provider = ScriptedProvider(model)
+    table, me = bench(provider), asyncio.current_task()
+    assert me is not None
+
+    def tell(words: str, done: int, total: int) -> None:
+        if words == "answering and judging" and done == total // 2:
+            me.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await probe_all(table, [CASE], CONTENDERS, tell)
+    me.uncancel()
+    assert table.judged
+    assert verdicts(table, CONTENDERS)
 
 
 async def test_a_judgement_that_cannot_be_read_counts_neither_way() -> None:

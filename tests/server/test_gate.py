@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 from fastapi import FastAPI
 
 from octavo.engine.engine import Engine
@@ -21,6 +22,8 @@ from octavo.server.config import Limits, ServerSettings, is_loopback, read_serve
 from octavo.server.door import Door
 from octavo.server.limits import Meters
 from octavo.server.run import check_safe
+from octavo.store.direct import Connection
+from octavo.store.schema import api_key
 from tests.server.conftest import MakeEngine
 from tests.server.fake import Provider
 from tests.server.kit import KEY, accounts, client_of, conversation, gateway, listening
@@ -54,6 +57,35 @@ async def test_with_keys_required_nobody_gets_in_without_one(engine: Engine) -> 
         assert (await client.get("/openapi.json")).status_code == 200
         wrong = await client.get("/api/v1/me", headers={"authorization": "Bearer octavo_wrong"})
         assert wrong.status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("authorization", "Bearer octavo_wrong"),
+        ("authorization", "Bearer laptop"),
+        ("x-api-key", "sk-of-a-provider"),
+        ("x-octavo-key", "laptop"),
+    ],
+)
+async def test_a_wrong_key_is_called_wrong(engine: Engine, header: str, value: str) -> None:
+    async with client_of(create_app(engine, KEYED)) as client:
+        refused = await client.get("/api/v1/me", headers={header: value})
+        missing = await client.get("/api/v1/me")
+    assert refused.status_code == missing.status_code == 401
+    assert "this key is wrong" in refused.json()["error"]["message"]
+    assert value.removeprefix("Bearer ") not in refused.text
+    assert missing.json()["error"]["message"] == "a key is needed"
+
+
+async def test_a_key_for_the_api_has_a_name_and_rights(client: httpx2.AsyncClient) -> None:
+    made = (await client.post("/api/v1/keys", json={"name": "laptop"})).json()
+    assert made["scopes"] == ["read", "write"]
+    for body in ({"name": ""}, {"name": "  "}, {"name": "laptop", "scopes": []}):
+        refused = await client.post("/api/v1/keys", json=body)
+        assert 400 <= refused.status_code < 500
+        assert refused.json()["error"]["message"]
+    assert len((await client.get("/api/v1/keys")).json()["keys"]) == 1
 
 
 async def test_a_key_is_shown_once_stored_hashed_and_revoked_at_once(engine: Engine) -> None:
@@ -95,8 +127,15 @@ async def test_scopes_open_only_their_doors(engine: Engine) -> None:
         assert (await client.patch("/api/v1/settings", json={"auto": False})).status_code == 403
         assert (await client.put("/api/v1/models/mine", json={"window": 1_000_000})).status_code == 403
         assert (await client.get("/api/v1/upstreams")).status_code == 403
-    async with client_of(app, authorization=await key(engine)) as client:
+    bare = await key(engine, "read", owner="eve")
+    await engine.store._database.write(_take_the_rights_of_eve)
+    async with client_of(app, authorization=bare) as client:
         assert (await client.get("/api/v1/conversations")).status_code == 403
+
+
+async def _take_the_rights_of_eve(connection: Connection) -> None:
+    """Leave a key as version 0.1.0 made them where only a name was given."""
+    await connection.execute(sa.update(api_key).where(api_key.c.owner == "eve").values(scopes=[]))
 
 
 async def test_a_request_that_came_through_a_proxy_is_not_the_person_at_this_machine(

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import stat
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -179,6 +180,26 @@ async def test_a_full_disk_fails_an_export_and_leaves_no_half_of_it(
             await store.export(small_disk / "copy.jsonl", [made.id])
     assert not (small_disk / "copy.jsonl").exists()
     assert not (small_disk / "copy.jsonl.partial").exists()
+
+
+async def test_the_files_of_a_database_are_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        async with await Store.open(f"sqlite:///{tmp_path / 'mine.db'}") as store:
+            await store.create("secret")
+            await store.backup(tmp_path / "copy.db")
+            made = [tmp_path / name for name in ("mine.db", "mine.db-wal", "mine.db-shm", "copy.db")]
+            assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o600] * 4
+    finally:
+        os.umask(before)
+
+
+async def test_a_database_that_others_may_read_stays_so(tmp_path: Path) -> None:
+    path = tmp_path / "shared.db"
+    path.touch()
+    path.chmod(0o640)
+    async with await Store.open(f"sqlite:///{path}"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 async def test_a_backup_is_the_whole_store_while_others_write(sqlite_url: str, tmp_path: Path) -> None:

@@ -99,6 +99,28 @@ async def test_a_revoked_key_opens_nothing(store: Store) -> None:
         await store.keys.revoke(new_id())
 
 
+async def test_a_key_may_read_and_write_unless_told_otherwise(store: Store) -> None:
+    key, _ = await store.keys.create("laptop")
+    assert key.scopes == ("read", "write")
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes", "problem"),
+    [
+        ("", ["read"], "name"),
+        (" \t", ["read"], "name"),
+        ("laptop", [], "scope"),
+        ("laptop", ["wirte"], "'wirte'"),
+    ],
+)
+async def test_a_key_without_a_name_or_a_right_is_refused(
+    store: Store, name: str, scopes: list[str], problem: str
+) -> None:
+    with pytest.raises(BadInput, match=problem):
+        await store.keys.create(name, scopes=scopes)
+    assert await store.keys.every() == ()
+
+
 async def test_keys_differ(store: Store) -> None:
     made = [await store.keys.create("same") for _ in range(5)]
     assert len({secret for _, secret in made}) == 5

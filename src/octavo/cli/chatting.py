@@ -70,7 +70,8 @@ def chat(
     starts a new line, Ctrl-C stops an answer, twice leaves. A paste of more than 200 characters is shown as
     [LongText#1] and sent whole.
 
-    With something piped in, every line is a message or a command, and answers are printed as plain Markdown.
+    With something piped in, every line is a message or a command, and answers are printed as plain Markdown. What
+    fails is told on standard error; the rest is read all the same, and the exit code is 1.
     """
     setup = setup_of(context, db)
     wanted: dict[str, Json] = {
@@ -91,12 +92,21 @@ async def _chat(setup: Setup, conversation: str | None, wanted: dict[str, Json])
             session.overhear(id, event)
 
     async with opened(setup, listen=overhear) as engine:
-        screen = Screen(sys.stdout, setup.environment)
-        session = Session(engine, screen, _keyboard(setup, sessions), wanted=wanted, usual=dict(wanted))
+        piped = not (sys.stdin.isatty() and sys.stdout.isatty())
+        session = Session(
+            engine,
+            Screen(sys.stdout, setup.environment),
+            _keyboard(setup, sessions),
+            complaints=Screen(sys.stderr, setup.environment) if piped else None,
+            wanted=wanted,
+            usual=dict(wanted),
+        )
         sessions.append(session)
         with overheard(session.murmur):
             await _prepare(setup, engine, session, conversation)
             await _until_hung_up(session)
+        if piped and session.failed:
+            raise typer.Exit(1)
 
 
 async def _until_hung_up(session: Session) -> None:

@@ -19,7 +19,7 @@ from octavo.cli.options import AsJson, Db, InputFile, Model, Policy
 from octavo.cli.printing import put, show, tell, written
 from octavo.cli.progress import progress
 from octavo.cli.receipts import brief, receipt_lines
-from octavo.cli.setup import Setup, run, setup_of
+from octavo.cli.setup import Setup, run_busy, setup_of
 from octavo.cli.wishes import (
     USUAL_MODEL,
     Budgeted,
@@ -106,7 +106,7 @@ def compress(
         focus=focus,
         format=format,
     )
-    run(_compress(setup, file, wish, summariser, out, whole=receipt, as_json=as_json))
+    run_busy(_compress(setup, file, wish, summariser, out, whole=receipt, as_json=as_json))
 
 
 async def _compress(
@@ -204,7 +204,7 @@ def plan(
         focus=focus,
         format=format,
     )
-    run(_plan(setup, file, wish, as_json=as_json))
+    run_busy(_plan(setup, file, wish, as_json=as_json))
 
 
 async def _plan(setup: Setup, name: str, wish: Wish, *, as_json: bool) -> None:

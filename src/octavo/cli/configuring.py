@@ -302,18 +302,23 @@ def create(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope", metavar="NAME", show_default=False, help="What it may do; give it several times."
+            "--scope",
+            metavar="NAME",
+            show_default=False,
+            help="What it may do: read, write or admin; give it several times. By default read and write.",
         ),
     ] = None,
     as_json: AsJson = False,
     db: Db = None,
 ) -> None:
     """Make a key. Its secret is printed once and stored nowhere."""
+    from octavo.store.keys import USUAL
+
     setup = setup_of(context, db)
 
     async def work() -> tuple[ApiKey, str]:
         async with opened(setup) as engine:
-            return await engine.store.keys.create(name, owner=owner, scopes=scope or ())
+            return await engine.store.keys.create(name, owner=owner, scopes=scope or USUAL)
 
     made, secret = run(work())
     if as_json:
@@ -341,12 +346,15 @@ def list_keys(context: typer.Context, *, as_json: AsJson = False, db: Db = None)
             short(key.id),
             key.name,
             f"{key.prefix}...",
+            ", ".join(key.scopes) or "nothing",
             "revoked" if key.revoked else "active",
             when(key.used) if key.used else "never",
         )
         for key in found
     ]
-    show(setup, table(rows, head=("id", "name", "key", "state", "used")) if rows else [line("no keys")])
+    show(
+        setup, table(rows, head=("id", "name", "key", "may", "state", "used")) if rows else [line("no keys")]
+    )
 
 
 @keys.command(short_help="Revoke a key.", epilog="\b\nExamples:\n  octavo keys revoke 3f9a2c1b")

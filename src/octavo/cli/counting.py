@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from octavo.cli.app import app
-from octavo.cli.histories import STDIN, History, dumped, open_input
+from octavo.cli.histories import STDIN, History, dumped, read_text
 from octavo.cli.lines import Line, line, table
 from octavo.cli.options import AsJson, Db, InputFile, Model
 from octavo.cli.printing import put, show
 from octavo.cli.progress import progress
-from octavo.cli.setup import Setup, run, setup_of
+from octavo.cli.setup import Setup, run_busy, setup_of
 from octavo.cli.wishes import USUAL_MODEL, FormatName, format_of, histories_of, metered, naming
 from octavo.core.fields import Json, JsonObject
 
@@ -45,7 +45,9 @@ def count(
     several conversations in a file, each has a line of its own.
     """
     setup = setup_of(context, db)
-    run(_count(setup, file, model or setup.settings.model or USUAL_MODEL, format, text=text, as_json=as_json))
+    run_busy(
+        _count(setup, file, model or setup.settings.model or USUAL_MODEL, format, text=text, as_json=as_json)
+    )
 
 
 async def _count(
@@ -67,8 +69,7 @@ async def _count(
 
 
 def _count_text(setup: Setup, name: str, meter: Meter, *, as_json: bool) -> None:
-    with open_input(name) as file:
-        words = file.read().decode("utf-8", "replace")
+    words = read_text(name)
     tokens, exact = meter.count_text(words), meter.unit.tokenizer.exact
     basis = "exact" if exact else "estimated"
     if as_json:

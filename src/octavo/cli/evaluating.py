@@ -6,8 +6,10 @@ money says how much before it starts.
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,20 +17,22 @@ import typer
 
 from octavo.cli.app import app
 from octavo.cli.histories import open_input, read_histories
-from octavo.cli.lines import Line, line
+from octavo.cli.lines import Line, clean, is_terminal, line, many
 from octavo.cli.options import AsJson, Db, complete_conversations
 from octavo.cli.printing import put, show_json, tell, written
-from octavo.cli.progress import Progress, progress
-from octavo.cli.setup import Setup, find_chat, opened, run, setup_of
+from octavo.cli.progress import Lines, Progress, progress
+from octavo.cli.setup import Setup, find_chat, opened, run_busy, setup_of
 from octavo.cli.wishes import format_of, naming, summarising
 from octavo.errors import BadInput, UsageError
 
 if TYPE_CHECKING:
+    from asyncio import Task
+
     from octavo.core.measure.score import Case
-    from octavo.evals.compressors import Fixed, Workshop
+    from octavo.evals.compressors import Fixed
     from octavo.evals.findings import Findings
     from octavo.evals.job import Compressor
-    from octavo.evals.judging import Estimate, Verdict
+    from octavo.evals.judging import Bench, Estimate
     from octavo.evals.session import Wanted
     from octavo.meters.meter import Meter
 
@@ -38,6 +42,8 @@ BUDGETS = ("0.1", "0.25")
 HISTORIES = (".json", ".jsonl")
 """Files of a folder that are read."""
 YARDSTICK = "chars4"
+PROBING = ("judge", "repeats", "probes", "probe_cases", "yes")
+"""Options about probes."""
 
 
 @app.command(
@@ -175,6 +181,7 @@ def evaluate(
     from octavo.evals.session import Wanted
 
     setup = setup_of(context, db)
+    _refuse_useless(context)
     wanted = Wanted(
         compressors=tuple(compressor or USUAL),
         budgets=tuple(map(read_size, budget or BUDGETS)),
@@ -190,7 +197,7 @@ def evaluate(
         probes=probes,
         probe_cases=probe_cases,
     )
-    found = run(_evaluate(setup, wanted, sources or [], data, conversation, summariser, yes=yes))
+    found = run_busy(_evaluate(setup, wanted, sources or [], data, conversation, summariser, yes=yes))
     if html is not None:
         from octavo.evals.page import page
 
@@ -198,6 +205,27 @@ def evaluate(
             write(page(found))
         tell(setup, [line(f"report: {html}")])
     _print(found, as_json=as_json)
+    if found.stopped:
+        raise typer.Exit(1)
+
+
+def _refuse_useless(context: typer.Context) -> None:
+    """Refuse options that would change nothing: whoever gives one expects something of it."""
+
+    def given(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    useless = [(name, "is about probes: give --probe too") for name in PROBING if not given("probe")]
+    if not given("rounds"):
+        useless.append(("originals", "says how rounds go on: give --rounds too"))
+    if given("sources") or given("data") or given("conversation"):
+        useless.append(("seed", "is about conversations that are made here: leave out the others"))
+    if given("conversation"):
+        useless.append(("only", "chooses among sets, and a stored conversation is one by itself"))
+    for name, why in useless:
+        if given(name):
+            raise UsageError(f"--{name.replace('_', '-')} {why}")
 
 
 def _print(found: Findings, *, as_json: bool) -> None:
@@ -231,7 +259,7 @@ async def _evaluate(
     *,
     yes: bool,
 ) -> Findings:
-    from octavo.evals.compressors import Workshop, make_all, meter_of, release
+    from octavo.evals.compressors import Policed, Workshop, make_all, meter_of, release
     from octavo.evals.session import choose, measured
     from octavo.meters.cards import find_card
 
@@ -239,25 +267,29 @@ async def _evaluate(
         raise UsageError("a stored conversation is measured by itself: leave out the files and --data")
     meter = meter_of(wanted.model)
     fixed: tuple[Fixed, ...] = ()
-    with progress() as shown:
-        if conversation:
-            cases, fixed = await _stored(setup, conversation)
-        else:
-            cases = tuple(_cases(sources, data, meter, shown, wanted.seed))
-        async with summarising(setup, summariser, wanted.model) as narrator:
-            workshop = Workshop(
-                meter=meter,
-                summariser=narrator,
-                summariser_name=summariser,
-                price=find_card(summariser).price if narrator else None,
-            )
-            compressors: tuple[Compressor, ...] = (*fixed, *make_all(workshop, wanted.compressors))
+    async with _bench(setup, wanted) as bench, summarising(setup, summariser, wanted.model) as narrator:
+        workshop = Workshop(
+            meter=meter,
+            summariser=narrator,
+            summariser_name=summariser,
+            price=find_card(summariser).price if narrator else None,
+        )
+        named = make_all(workshop, wanted.compressors)
+        if narrator and not any(isinstance(one, Policed) for one in named):
+            raise UsageError("--summariser is for policies: name one with -c")
+        with progress() as shown:
+            if conversation:
+                cases, fixed = await _stored(setup, conversation)
+            else:
+                cases = tuple(_cases(sources, data, meter, shown, wanted.seed))
+            compressors: tuple[Compressor, ...] = (*fixed, *named)
             chosen = choose(cases, wanted.only)
             try:
                 found = await measured(wanted, chosen, compressors, meter, shown.step)
-                if wanted.probe:
-                    verdicts = await _probed(setup, wanted, chosen, compressors, workshop, shown, yes=yes)
-                    found = found.with_probes(verdicts)
+                if bench:
+                    return await _probed(
+                        setup, wanted, bench, found, chosen, compressors, meter, shown, yes=yes
+                    )
             finally:
                 await release(compressors)
     return found
@@ -314,46 +346,97 @@ async def _stored(setup: Setup, wanted: str) -> tuple[tuple[Case, ...], tuple[Fi
     return (case,), (Fixed("as it is sent now", scene.context.messages),)
 
 
-async def _probed(
-    setup: Setup,
-    wanted: Wanted,
-    cases: Sequence[Case],
-    compressors: Sequence[Compressor],
-    workshop: Workshop,
-    shown: Progress,
-    *,
-    yes: bool,
-) -> tuple[Verdict, ...]:
+@asynccontextmanager
+async def _bench(setup: Setup, wanted: Wanted) -> AsyncIterator[Bench | None]:
+    """Open the models that ask, answer and judge, if they are wanted: what is missing is said before all else."""
     from octavo.evals.compressors import meter_of
-    from octavo.evals.judging import WORDS, Bench, estimate, probe_all, spent
-    from octavo.evals.session import contenders
+    from octavo.evals.judging import WORDS, Bench
     from octavo.providers.catalogue import open_provider, resolve
     from octavo.providers.settings import read_settings
 
-    probed = cases[: wanted.probe_cases]
-    ready = await contenders(probed, compressors, wanted.budgets[0], workshop.meter)
+    if not wanted.probe:
+        yield None
+        return
+    model, judge = wanted.probe, wanted.judge
+    if setup.provider is None:
+        owner, model = resolve(wanted.probe).provider, resolve(wanted.probe).model
+        if judge not in ("", WORDS):
+            if resolve(judge).provider != owner:
+                raise UsageError(f"--judge {judge}: the one who judges must be another model of {owner}")
+            judge = resolve(judge).model
     provider = setup.provider or open_provider(wanted.probe, read_settings(setup.environment))
-    bench = Bench(
-        provider=provider,
-        model=wanted.probe if setup.provider else resolve(wanted.probe).model,
-        meter=meter_of(wanted.probe),
-        judge=wanted.judge if setup.provider or wanted.judge in ("", WORDS) else resolve(wanted.judge).model,
-        repeats=wanted.repeats,
-        per_kind=wanted.probes,
-    )
     try:
-        shown.clear()
-        tell(setup, [_price_line(estimate(bench, ready))])
-        _agree(yes=yes)
-        verdicts = await probe_all(bench, probed, ready, shown.step)
-        shown.clear()
-        paid = spent(bench)
-        price = "" if paid is None else f", ${paid:.4f}"
-        used = f"{bench.made:,} made, {bench.usable:,} of them usable"
-        tell(setup, [line(f"probes: {used}; {len(bench.usage):,} calls{price}")])
-        return verdicts
+        yield Bench(
+            provider=provider,
+            model=model,
+            meter=meter_of(wanted.probe),
+            judge=judge,
+            repeats=wanted.repeats,
+            per_kind=wanted.probes,
+        )
     finally:
         await provider.close()
+
+
+async def _probed(
+    setup: Setup,
+    wanted: Wanted,
+    bench: Bench,
+    found: Findings,
+    cases: Sequence[Case],
+    compressors: Sequence[Compressor],
+    meter: Meter,
+    shown: Progress,
+    *,
+    yes: bool,
+) -> Findings:
+    """Add the verdicts of the probes; when they fail or are stopped, those on what was judged by then."""
+    import asyncio
+
+    from octavo.evals.judging import estimate, probe_all, spent, verdicts
+    from octavo.evals.session import contenders
+
+    probed = cases[: wanted.probe_cases]
+    ready = await contenders(probed, compressors, wanted.budgets[0], meter)
+    shown.clear()
+    tell(setup, [_price_line(estimate(bench, ready))])
+    _agree(yes=yes)
+    step = shown.step if is_terminal(sys.stderr) else Lines().step
+    with _stoppable() as task:
+        try:
+            await probe_all(bench, probed, ready, step)
+        except asyncio.CancelledError:
+            if task.uncancel():
+                raise
+            bench.stopped = "Ctrl-C"
+    shown.clear()
+    paid = spent(bench)
+    price = "" if paid is None else f", ${paid:.4f}"
+    used = f"{bench.made:,} made, {bench.usable:,} of them usable"
+    tell(setup, [line(f"probes: {used}; {len(bench.usage):,} calls{price}")])
+    stopped = ""
+    if bench.stopped:
+        tell(setup, [line(("bad", f"the probes stopped early: {clean(bench.stopped)}"))])
+        stopped = f"after {many(len(bench.judged), 'judged answer')}: {bench.stopped}"
+    return found.with_probes(verdicts(bench, ready), stopped)
+
+
+@contextmanager
+def _stoppable() -> Iterator[Task[object]]:
+    """Have Ctrl-C cancel the task that waits here, so that it can keep what it has."""
+    import asyncio
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    before = signal.getsignal(signal.SIGINT)
+    with suppress(NotImplementedError, ValueError):  # not on every platform, nor in every thread
+        loop.add_signal_handler(signal.SIGINT, task.cancel)
+    try:
+        yield task
+    finally:
+        with suppress(NotImplementedError, ValueError):
+            loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, before)
 
 
 def _price_line(expected: Estimate) -> Line:

@@ -97,6 +97,15 @@ def _opened(path: Path) -> IO[bytes]:
         raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
+def read_text(name: str) -> str:
+    """Read a whole file, or all of standard input, as text."""
+    with open_input(name) as file:
+        try:
+            return file.read().decode("utf-8", "replace")
+        except OSError as error:
+            raise UsageError(f"cannot read {name}: {error.strerror or error}") from error
+
+
 def read_histories(file: IO[bytes]) -> Iterator[History]:
     """Read conversations, one after the other, as they are needed."""
     number, first = _first_line(file)
@@ -123,13 +132,19 @@ def _first_line(file: IO[bytes]) -> tuple[int, bytes]:
 
 
 def _read_line(file: IO[bytes], number: int) -> bytes:
-    try:
+    with _unreadable(number):
         raw = file.readline(LARGEST + 1)
-    except OSError as error:
-        raise UsageError(f"cannot read on after line {number - 1}: {error.strerror or error}") from error
     if len(raw) > LARGEST:
         raise _too_large(number)
     return raw
+
+
+@contextmanager
+def _unreadable(number: int) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"line {number}", f"cannot be read: {error.strerror or error}") from error
 
 
 def _too_large(number: int) -> BadInput:
@@ -149,7 +164,8 @@ def _decode_opening(first: bytes, number: int, file: IO[bytes]) -> tuple[Json, b
     except json.JSONDecodeError as error:
         if error.pos < len(text.rstrip()) and not error.msg.startswith("Unterminated"):
             raise _not_json(error, number) from error
-    rest = file.read(LARGEST - len(first) + 1)
+    with _unreadable(number + 1):
+        rest = file.read(LARGEST - len(first) + 1)
     if len(first) + len(rest) > LARGEST:
         raise _too_large(number)
     return _decode(text + _text(rest, number), number), True

@@ -5,6 +5,7 @@ What a command needs is imported inside it, so `octavo --help` stays quick.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from typing import NoReturn
 
 from octavo.cli.app import app
 from octavo.cli.lines import clean
-from octavo.cli.printing import prepare_streams
+from octavo.cli.printing import give_up_output, prepare_streams
 from octavo.cli.setup import Setup, read_setup
 from octavo.errors import OctavoError, UsageError
 
@@ -32,6 +33,9 @@ COMMANDS = (
 )
 """The modules that add commands when they are imported."""
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""How a disk, or a device, says that it takes no more."""
+
 for _name in COMMANDS:
     import_module(f"octavo.cli.{_name}")
 
@@ -40,11 +44,20 @@ def main(arguments: Sequence[str] | None = None, setup: Setup | None = None) -> 
     """Run the command line; turn Octavo's errors into one sentence and an exit code."""
     prepare_streams()
     try:
-        app(args=arguments, prog_name="octavo", obj=setup or read_setup(os.environ))
+        try:
+            app(args=arguments, prog_name="octavo", obj=setup or read_setup(os.environ))
+        finally:
+            sys.stdout.flush()
     except UsageError as error:
         _fail(error, 2)
     except OctavoError as error:
         _fail(error, 1)
+    except OSError as error:
+        # Whoever opens a file says in words what is wrong with it; what is left is what everybody writes to.
+        if error.filename is not None or error.errno not in FULL:
+            raise
+        give_up_output()
+        _fail(OctavoError(f"cannot write to standard output: {error.strerror}"), 1)
 
 
 def _fail(error: OctavoError, code: int) -> NoReturn:

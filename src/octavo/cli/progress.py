@@ -15,6 +15,7 @@ PATIENCE = 0.5
 PAUSE = 0.1
 """Seconds between two drawings."""
 COLUMNS = 24
+TENTHS = 10
 
 
 class Progress:
@@ -42,6 +43,20 @@ class Progress:
             self._drawn = False
 
 
+class Lines:
+    """The same in a pipe, for what takes long: a line whenever the words change, and at every tenth of the way."""
+
+    def __init__(self) -> None:
+        self._said = ("", 0)
+
+    def step(self, words: str, done: int = 0, total: int = 0) -> None:
+        """Say what is being done; with a total, how much of it."""
+        at = (words, TENTHS * done // total if total else 0)
+        if at != self._said:
+            self._said = at
+            print(f"{words} ({done:,} of {total:,})" if total else words, file=sys.stderr, flush=True)
+
+
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Show progress while something goes on, if standard error is a terminal."""
@@ -53,10 +68,13 @@ def progress() -> Iterator[Progress]:
 
 
 def size_of(file: IO[bytes]) -> int:
-    """Tell how large a file is; 0 for a pipe."""
+    """Tell how large a file is; 0 for a pipe, and for what has no end."""
     if not file.seekable():
         return 0
     at = file.tell()
-    end = file.seek(0, 2)
+    try:
+        end = file.seek(0, 2)
+    except OSError:
+        return 0
     file.seek(at)
     return end

@@ -7,6 +7,7 @@ command line, hands it another one, with a provider of its own for example.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -62,6 +63,22 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     import asyncio
 
     return asyncio.run(work)
+
+
+def run_busy(work: Coroutine[Any, Any, T]) -> T:
+    """Run what a command does that computes, or reads, and seldom waits: Ctrl-C stops it where it is.
+
+    Left to itself, asyncio notes a Ctrl-C and acts on it when something is awaited the next time.
+    """
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        return run(work)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @asynccontextmanager

@@ -18,8 +18,9 @@ from octavo.cli.lines import clean, line
 from octavo.cli.options import AsJson, Db, InputFile, complete_conversations
 from octavo.cli.printing import show, show_json, tell, written
 from octavo.cli.setup import SEARCHED, find_conversation, opened, run, setup_of, short
+from octavo.cli.wishes import naming
 from octavo.core.fields import Json
-from octavo.errors import BadInput, UsageError
+from octavo.errors import BadInput, OctavoError, UsageError
 
 if TYPE_CHECKING:
     from octavo.engine.engine import Engine
@@ -74,9 +75,10 @@ def import_file(
 
     async def work() -> tuple[Conversation, ...]:
         async with opened(setup) as engine, _on_disk(file) as path:
-            return await engine.store.import_file(
-                path, format=_import_format(format), title=title, new_ids=copy
-            )
+            with naming(file):
+                return await engine.store.import_file(
+                    path, format=_import_format(format), title=title, new_ids=copy
+                )
 
     found = run(work())
     if as_json:
@@ -103,7 +105,10 @@ async def _on_disk(name: str) -> AsyncIterator[Path]:
         yield Path(name)
         return
     with tempfile.NamedTemporaryFile(prefix="octavo-") as copy, open_input(name) as piped:
-        _copy(piped, cast("IO[bytes]", copy))
+        try:
+            _copy(piped, cast("IO[bytes]", copy))
+        except OSError as error:
+            raise OctavoError(f"cannot copy what is piped in to {copy.name}: {error.strerror}") from error
         yield Path(copy.name)
 
 

@@ -73,6 +73,8 @@ class Scale:
         return text[:low]
 
 
+NONE = "none"
+"""What everything is compared with."""
 Baseline = Callable[[Messages, int, Scale], Messages]
 
 

@@ -11,7 +11,7 @@ import asyncio
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.wire import detect, read, write
 from octavo.engine.fold import cost
 from octavo.engine.stateless import Options, acompress
-from octavo.errors import BadInput, ContextOverflow
+from octavo.errors import BadInput, ContextOverflow, UnknownModel
 from octavo.evals.baselines import BASELINES, Baseline, Scale
 from octavo.evals.job import Compressor, Job, Made
 from octavo.evals.stored import STORED, Stored
@@ -41,7 +41,12 @@ def meter_of(model: str) -> Meter:
     """Give the meter of a model, or the yardstick's."""
     if model == YARDSTICK:
         return Meter(ModelCard(name=YARDSTICK, tokenizer=YARDSTICK, frame="yardstick"))
-    return Meter(find_card(model))
+    card = find_card(model)
+    if card.assumed and card.tokenizer == ModelCard(name=model).tokenizer:
+        raise UnknownModel(
+            f"nothing is known of the model {model!r}; see: octavo models; or count by {YARDSTICK}"
+        )
+    return Meter(card)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +132,24 @@ class Foreign:
 
     async def compress(self, job: Job) -> Made:
         plain: Any = write("openai", job.messages).messages
-        # In a thread of its own: such functions often start an event loop themselves.
-        answer = await asyncio.to_thread(self.function, plain, job.budget)
-        answer = await answer if inspect.isawaitable(answer) else answer
-        found = getattr(answer, "messages", answer)
-        listed = list(found) if isinstance(found, Iterable) else found
+        try:
+            # In a thread of its own: such functions often start an event loop themselves.
+            answer = await asyncio.to_thread(self.function, plain, job.budget)
+            answer = await answer if inspect.isawaitable(answer) else answer
+            found = getattr(answer, "messages", answer)
+            listed = list(found) if _is_list(found) else found
+        except Exception as error:  # noqa: BLE001 - it is somebody else's, and may raise anything
+            return Made(wrong=(f"it raised {type(error).__name__}: {error}",))
+        if not isinstance(listed, list):
+            return Made(wrong=(f"it gave a value of type {type(found).__name__}, not a list of messages",))
         try:
             return Made(messages=read(detect(listed), listed))
         except BadInput as error:
-            return Made(wrong=(f"the answer cannot be read: {error}",))
+            return Made(wrong=(f"it gave what cannot be read as messages: {error}",))
+
+
+def _is_list(found: object) -> bool:
+    return isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,8 +219,9 @@ def _function(name: str, folder: Path) -> Function:
         sys.path.insert(0, place)
     try:
         module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise BadInput("compressor", f"cannot import {module_name!r}: {error}") from error
+    except Exception as error:
+        problem = f"cannot import {module_name!r}: {type(error).__name__}: {error}"
+        raise BadInput("compressor", problem) from error
     function = getattr(module, attribute, None)
     if not callable(function):
         raise BadInput("compressor", f"{module_name!r} has no function {attribute!r}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octavo.core.measure.interval import Interval
@@ -38,10 +39,12 @@ class Findings:
     comparisons: tuple[Against, ...]
     stories: tuple[Story, ...] = ()
     probes: tuple[Verdict, ...] = ()
+    stopped: str = ""
+    """Why probing ended early, and when."""
 
-    def with_probes(self, probes: Iterable[Verdict]) -> Findings:
+    def with_probes(self, probes: Iterable[Verdict], stopped: str = "") -> Findings:
         """Add what a judge said."""
-        return replace(self, probes=tuple(probes))
+        return replace(self, probes=tuple(probes), stopped=stopped)
 
     @property
     def compressors(self) -> tuple[str, ...]:
@@ -56,6 +59,24 @@ class Findings:
         """All sets together first, then each."""
         every = dict.fromkeys(summary.set for summary in self.summaries)
         return tuple(sorted(every, key=lambda name: name != ALL))
+
+
+REASON = 200
+"""Characters of why a result is worth nothing."""
+
+
+def failures(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    """Say which compressors made what cannot be sent, how often, and why most of the time."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.compressor, []).append(row)
+    for name, tried in groups.items():
+        reasons = Counter(problem for row in tried for problem in row.score.problems[:1])
+        if reasons:
+            ((reason, _),) = reasons.most_common(1)
+            others = f" (the first of {len(reasons):,} reasons)" if len(reasons) > 1 else ""
+            words = " ".join(reason.split())[:REASON]
+            yield name, f"{reasons.total():,} of {len(tried):,} results count 0: {words}{others}"
 
 
 def conclude(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from octavo.core.messages import Message
+from octavo.errors import OctavoError
 
 Tell = Callable[[str, int, int], None]
 """Says what is being done, how much of it is done, and how much there is."""
@@ -49,3 +50,11 @@ class Compressor(Protocol):
 
     async def compress(self, job: Job) -> Made:
         """Give messages within the budget that stand for those of the job."""
+
+
+async def attempt(compressor: Compressor, job: Job) -> Made:
+    """Have a compressor work; one that fails has made nothing this once, and says why."""
+    try:
+        return await compressor.compress(job)
+    except OctavoError as error:
+        return Made(wrong=(f"it failed: {error}",))

@@ -27,7 +27,7 @@ from octavo.core.messages import Message, system, user
 from octavo.core.reply import Reply, Request, Usage
 from octavo.core.transcript import transcript
 from octavo.engine.fold import cost
-from octavo.errors import BadReply
+from octavo.errors import BadReply, ProviderError
 from octavo.meters.meter import Meter
 from octavo.protocols import Provider
 
@@ -123,6 +123,10 @@ class Bench:
     """Probes that were made."""
     usable: int = 0
     """Probes that were not sorted out."""
+    judged: list[tuple[Task, int]] = field(default_factory=list)
+    """Answers and their scores, as they come in: what was paid for is not lost when something fails later."""
+    stopped: str = ""
+    """Why no more was asked; empty when everything was."""
 
     @property
     def window(self) -> int:
@@ -193,7 +197,10 @@ async def generate(bench: Bench, case: Case) -> tuple[Probe, ...]:
     made: dict[str, Probe] = {}
     for kind, topic in TOPICS.items():
         asked = fill("probes", count=str(bench.per_kind), topic=topic, conversation=text)
-        said = await bench.ask(asked, cap=PROBE_TOKENS, temperature=0.0)
+        try:
+            said = await bench.ask(asked, cap=PROBE_TOKENS, temperature=0.0)
+        except BadReply:
+            continue
         for probe in read_probes(said, kind)[: bench.per_kind]:
             made.setdefault(probe.question, probe)
     return tuple(made.values())
@@ -245,8 +252,11 @@ async def sort_out(bench: Bench, probes: Sequence[Probe], whole: str) -> tuple[P
     """Drop what can be guessed and what cannot be answered even from the whole."""
     kept: list[Probe] = []
     for probe in probes:
-        guessed = await judge(bench, probe, await answer(bench, probe, ""))
-        known = await judge(bench, probe, await answer(bench, probe, whole))
+        try:
+            guessed = await judge(bench, probe, await answer(bench, probe, ""))
+            known = await judge(bench, probe, await answer(bench, probe, whole))
+        except BadReply:
+            continue
         if (guessed or 0) < PASS <= (known or 0):
             kept.append(probe)
     return tuple(kept)
@@ -268,62 +278,82 @@ async def probe_all(
     contenders: Sequence[Contender],
     tell: Callable[[str, int, int], None],
 ) -> tuple[Verdict, ...]:
-    """Generate, sort out, answer and judge; give the verdict on each kind of context."""
+    """Generate, sort out, answer and judge; give the verdict on each kind of context.
+
+    When the provider fails, the verdicts are those on what was judged by then, and `bench.stopped` says why.
+    """
     tasks: list[Task] = []
-    for at, case in enumerate(cases):
-        tell(f"asking about {case.name}", at, len(cases))
-        whole = shown(case.messages, bench.meter, bench.window - 2 * ANSWER_TOKENS)
-        made = await generate(bench, case)
-        probes = await sort_out(bench, made, whole)
-        bench.made += len(made)
-        bench.usable += len(probes)
-        tasks += [
-            Task(contender, probe, number, repeat)
-            for contender in contenders
-            if contender.case == case.name
-            for number, probe in enumerate(probes)
-            for repeat in range(bench.repeats)
-        ]
+    try:
+        for at, case in enumerate(cases):
+            tell(f"asking about {case.name}", at, len(cases))
+            tasks += await _asked(bench, case, contenders)
+    except ProviderError as error:
+        bench.stopped = str(error)
     # Drawn by lot, so that nothing a judge gets used to favours one context.
     Random(bench.seed).shuffle(tasks)
-    scores = await _scored(bench, tasks, tell)
-    return tuple(_verdicts(contenders, tasks, scores))
+    await _score(bench, tasks, tell)
+    return verdicts(bench, contenders)
 
 
-async def _scored(
-    bench: Bench, tasks: Sequence[Task], tell: Callable[[str, int, int], None]
-) -> list[int | None]:
+async def _asked(bench: Bench, case: Case, contenders: Sequence[Contender]) -> list[Task]:
+    """Make the probes of a case, and what there is to do with them."""
+    whole = shown(case.messages, bench.meter, bench.window - 2 * ANSWER_TOKENS)
+    made = await generate(bench, case)
+    probes = await sort_out(bench, made, whole)
+    bench.made += len(made)
+    bench.usable += len(probes)
+    return [
+        Task(contender, probe, number, repeat)
+        for contender in contenders
+        if contender.case == case.name
+        for number, probe in enumerate(probes)
+        for repeat in range(bench.repeats)
+    ]
+
+
+async def _score(bench: Bench, tasks: Sequence[Task], tell: Callable[[str, int, int], None]) -> None:
     gate = asyncio.Semaphore(PARALLEL)
+    room = bench.window - 2 * ANSWER_TOKENS
     done = 0
 
-    async def one(task: Task) -> int | None:
+    async def one(task: Task) -> None:
         nonlocal done
         async with gate:
-            room = bench.window - 2 * ANSWER_TOKENS
-            given = await answer(bench, task.probe, shown(task.contender.messages, bench.meter, room))
-            score = await judge(bench, task.probe, given)
+            if bench.stopped:
+                return
+            try:
+                given = await answer(bench, task.probe, shown(task.contender.messages, bench.meter, room))
+                score = await judge(bench, task.probe, given)
+            except BadReply:
+                score = None
+            except ProviderError as error:
+                bench.stopped = str(error)
+                return
+            if score is not None:
+                bench.judged.append((task, score))
             done += 1
             tell("answering and judging", done, len(tasks))
-            return score
 
-    return await asyncio.gather(*(one(task) for task in tasks))
+    await asyncio.gather(*(one(task) for task in tasks))
 
 
-def _verdicts(
-    contenders: Sequence[Contender], tasks: Sequence[Task], scores: Sequence[int | None]
-) -> Iterator[Verdict]:
+def verdicts(bench: Bench, contenders: Sequence[Contender]) -> tuple[Verdict, ...]:
+    """Give the verdict on each kind of context by what was judged so far."""
+    return tuple(_verdicts(contenders, bench.judged))
+
+
+def _verdicts(contenders: Sequence[Contender], judged: Sequence[tuple[Task, int]]) -> Iterator[Verdict]:
     points: dict[str, dict[tuple[str, int], list[int]]] = {}
     kinds: dict[tuple[str, int], ProbeKind] = {}
-    for task, score in zip(tasks, scores, strict=True):
+    for task, scored in judged:
         key = (task.contender.case, task.number)
         kinds[key] = task.probe.kind
-        if score is not None:
-            points.setdefault(task.contender.name, {}).setdefault(key, []).append(score)
+        points.setdefault(task.contender.name, {}).setdefault(key, []).append(scored)
     whole = _means(points.get(FULL, {}))
     for name in dict.fromkeys(contender.name for contender in contenders):
         means = _means(points.get(name, {}))
-        judged = interval(_values(means))
-        if judged is None:
+        score = interval(_values(means))
+        if score is None:
             continue
         lag = {key: whole[key] - mean for key, mean in means.items() if key in whole and name != FULL}
         sizes = [contender.tokens for contender in contenders if contender.name == name]
@@ -331,7 +361,7 @@ def _verdicts(
             context=name,
             probes=len(means),
             tokens=sum(sizes) // len(sizes),
-            score=judged,
+            score=score,
             gap=interval(_values(lag)),
             by_kind={
                 kind: found

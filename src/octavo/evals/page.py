@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 
 from octavo.core.measure.score import METRICS
-from octavo.evals.findings import Findings, Shares, Story, by_age, by_kind, by_question, by_round
+from octavo.evals.findings import Findings, Shares, Story, by_age, by_kind, by_question, by_round, failures
 from octavo.evals.plots import COLOURS, Axes, Line, bar_plot, line_plot, lines_of, round_up
 from octavo.evals.report import budget_name, cell, shown_columns, title_of
 from octavo.evals.run import COSTS, LASTS, Row, Summary
@@ -80,6 +80,10 @@ def _body(findings: Findings, title: str) -> Iterator[str]:
             if chosen:
                 yield f"<h2>{escape(set)}, budget {escape(budget_name(budget))}</h2>"
                 yield _table(chosen)
+                rows = [row for row in findings.rows if (row.set, row.budget) == (set, budget)]
+                yield from (
+                    f"<p><b>{escape(name)}</b>: {escape(words)}</p>" for name, words in failures(rows)
+                )
     if findings.comparisons:
         yield from _compared(findings)
     for budget in findings.budgets:
@@ -123,8 +127,9 @@ def _table(chosen: Sequence[Summary]) -> str:
 
 def _cell(name: str, one: Summary, chosen: Sequence[Summary]) -> str:
     found = one.found.get(name)
-    means = [other.mean for each in chosen if (other := each.found.get(name))]
-    best = name == "index" and found is not None and found.mean == max(means)
+    rivals = [each for each in chosen if each.compressor != UNCHANGED]
+    means = [other.mean for each in rivals if (other := each.found.get(name))]
+    best = name == "index" and found is not None and one in rivals and found.mean == max(means)
     return f"<td{' class=best' if best else ''}>{escape(cell(name, found))}</td>"
 
 

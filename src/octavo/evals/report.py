@@ -11,7 +11,7 @@ from octavo.core.fields import Json, JsonObject
 from octavo.core.measure.interval import Interval
 from octavo.core.measure.score import METRICS
 from octavo.core.receipt import KINDS
-from octavo.evals.findings import Findings, by_age, by_kind, by_question, by_round, dump_interval
+from octavo.evals.findings import Findings, by_age, by_kind, by_question, by_round, dump_interval, failures
 from octavo.evals.run import COSTS, LASTS, Against, Row, Summary
 
 COLUMNS = (
@@ -49,9 +49,11 @@ def _lines(findings: Findings) -> Iterator[str]:
             chosen = [one for one in findings.summaries if (one.set, one.budget) == (set, budget)]
             if chosen:
                 yield from _section(set, budget, chosen)
+                rows = [row for row in findings.rows if (row.set, row.budget) == (set, budget)]
+                yield from _failures(rows)
     if findings.comparisons:
         yield from _compared(findings.comparisons)
-    if findings.probes:
+    if findings.probes or findings.stopped:
         yield from _probed(findings)
     yield from _legend(findings)
 
@@ -65,6 +67,12 @@ def _section(set: str, budget: float, chosen: Sequence[Summary]) -> Iterator[str
     for one in chosen:
         yield f"| {one.compressor} | {' | '.join(cell(name, one.found.get(name)) for name in columns)} |"
     yield ""
+
+
+def _failures(rows: Sequence[Row]) -> Iterator[str]:
+    told = [f"- **{name}**: {words}" for name, words in failures(rows)]
+    if told:
+        yield from (*told, "")
 
 
 def shown_columns(chosen: Sequence[Summary]) -> list[str]:
@@ -121,6 +129,9 @@ def _compared(comparisons: Sequence[Against]) -> Iterator[str]:
 def _probed(findings: Findings) -> Iterator[str]:
     yield "### Probes: answers of a model, judged from 0 to 5"
     yield ""
+    if findings.stopped:
+        yield f"Stopped early, {findings.stopped}"
+        yield ""
     yield "| context | probes | tokens | score | 95 % | recall | artifact | continuation | decision |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for one in findings.probes:
@@ -173,6 +184,7 @@ def to_json(findings: Findings) -> JsonObject:
             }
             for one in findings.probes
         ],
+        "probes_stopped": findings.stopped,
     }
 
 

@@ -13,7 +13,7 @@ from octavo.core.measure.score import Ruler, written
 from octavo.core.measure.survival import survivals
 from octavo.core.measure.texts import text_of
 from octavo.core.messages import Message
-from octavo.evals.job import Compressor, Job, Made
+from octavo.evals.job import Compressor, Job, Made, attempt
 
 ROUNDS = 9
 """With a budget of a tenth and nine rounds, the context is folded each time it has doubled."""
@@ -103,7 +103,7 @@ class Growing:
         """Compress what there is; a compressor that fails leaves it as it was."""
         given = self._heard if self._originals else self.context
         job = Job(messages=tuple(given), budget=self._budget, pins=self._ruler.case.pins, thread=self._thread)
-        made = await self._compressor.compress(job)
+        made = await attempt(self._compressor, job)
         self.price += made.price
         self.wrong = made.wrong
         if not made.wrong:

@@ -16,7 +16,8 @@ from octavo.core.measure.interval import Comparison, Interval, Value, compare, i
 from octavo.core.measure.needs import Count
 from octavo.core.measure.score import METRICS, Case, Ruler, Score, make_ruler, measure
 from octavo.core.messages import place
-from octavo.evals.job import Compressor, Job, Made, Tell
+from octavo.evals.baselines import NONE
+from octavo.evals.job import Compressor, Job, Made, Tell, attempt
 from octavo.evals.rounds import Course, Lasting, lasting, play
 
 COSTS = {"seconds": "seconds a compression takes", "dollars": "what models asked for it"}
@@ -116,7 +117,7 @@ async def _row(plan: Plan, ruler: Ruler, compressor: Compressor, size: float) ->
     else:
         case = ruler.case
         job = Job(messages=case.messages, budget=budget, pins=case.pins, thread=f"{case.group} {size}")
-        made = await compressor.compress(job)
+        made = await attempt(compressor, job)
     seconds = time.perf_counter() - started
     return Row(
         compressor=compressor.name,
@@ -124,7 +125,7 @@ async def _row(plan: Plan, ruler: Ruler, compressor: Compressor, size: float) ->
         set=ruler.case.set,
         group=ruler.case.group,
         case=ruler.case.name,
-        score=measure(ruler, made.messages, budget, made.wrong),
+        score=measure(ruler, made.messages, budget, made.wrong, whole=compressor.name == NONE),
         seconds=seconds,
         dollars=made.price,
         lasting=lasting(ruler, course.rounds) if course else None,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from octavo.core.measure.score import Case, make_ruler
 from octavo.errors import UsageError
+from octavo.evals.baselines import NONE
 from octavo.evals.findings import Findings, Story, conclude
-from octavo.evals.job import Compressor, Job, Tell
+from octavo.evals.job import Compressor, Job, Tell, attempt
 from octavo.evals.judging import FULL, Contender
 from octavo.evals.rounds import ROUNDS, lasting, play
 from octavo.evals.run import Plan, run
@@ -107,11 +108,11 @@ async def contenders(
         ruler = make_ruler(case, meter.count_message)
         contexts = [(FULL, case.messages)]
         for compressor in compressors:
-            if compressor.name != "none":
+            if compressor.name != NONE:
                 job = Job(
                     messages=case.messages, budget=ruler.budget(budget), pins=case.pins, thread=case.name
                 )
-                result = await compressor.compress(job)
+                result = await attempt(compressor, job)
                 contexts.append((compressor.name, result.messages))
         made += [
             Contender(

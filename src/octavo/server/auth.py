@@ -12,7 +12,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from starlette.datastructures import Headers
 
@@ -22,8 +21,6 @@ from octavo.store.keys import START
 from octavo.store.store import Store
 from octavo.store.values import ApiKey
 
-Scope = Literal["read", "write", "admin"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
 GRANTS: dict[str, frozenset[str]] = {
     "read": frozenset({"read"}),
     "write": frozenset({"read", "write"}),
@@ -76,9 +73,15 @@ class Doorkeeper:
         apart = headers.get("x-octavo-key")
         if apart is not None:
             return await self._holder(apart, apart=True)
-        for given in (bearer(headers), headers.get("x-api-key")):
-            if given and (given.startswith(START) or self._is_admin(given)):
+        sent = [given for given in (bearer(headers), headers.get("x-api-key")) if given]
+        for given in sent:
+            if given.startswith(START) or self._is_admin(given):
                 return await self._holder(given)
+        if self._keyed and sent:
+            raise _unauthorised(
+                f"this key is wrong: the keys of this server begin with {START}",
+                "a provider's own key may stand there if yours is sent too, as: x-octavo-key: octavo_...",
+            )
         if self._keyed:
             raise _unauthorised("a key is needed", "send it as: Authorization: Bearer octavo_...")
         if any(name in headers for name in FORWARDED):
@@ -93,7 +96,9 @@ class Doorkeeper:
             return Caller(owner="", scopes=GRANTS["admin"], account="admin", apart=apart)
         key = await self._find(secret)
         if key is None:
-            raise _unauthorised("this key is unknown or was revoked", "ask an administrator for a new one")
+            raise _unauthorised(
+                "this key is wrong: it is unknown here, or was revoked", "ask an administrator for a new one"
+            )
         scopes = frozenset[str]().union(*(GRANTS.get(scope, frozenset()) for scope in key.scopes))
         return Caller(owner=key.owner, scopes=scopes, account=key.id, apart=apart)
 

@@ -179,7 +179,9 @@ class Keys:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, name: str, *, owner: str = "", scopes: Iterable[str] = ()) -> tuple[ApiKey, str]:
+    async def create(
+        self, name: str, *, owner: str = "", scopes: Iterable[str] = keys.USUAL
+    ) -> tuple[ApiKey, str]:
         """Make a key; its secret is returned here and never again."""
         wanted = tuple(scopes)
         return await self._database.write(lambda c: keys.create(c, name, owner, wanted))

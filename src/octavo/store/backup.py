@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from octavo.errors import UsageError
+from octavo.store.sqlite import make_private
 
 
 def copy_file(source: Path, target: Path, *, overwrite: bool) -> None:
@@ -16,6 +17,7 @@ def copy_file(source: Path, target: Path, *, overwrite: bool) -> None:
         raise UsageError(f"the folder {str(target.parent)!r} does not exist; create it, or give another path")
     partial = target.with_name(f"{target.name}.partial")
     partial.unlink(missing_ok=True)
+    make_private(partial)
     try:
         _copy(source, partial)
         partial.replace(target)

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError
 from octavo.errors import UsageError
 from octavo.store import faults, migrate
 from octavo.store.direct import Connection, Work
-from octavo.store.sqlite import MEMORY, Durability, Sqlite, set_wal
+from octavo.store.sqlite import MEMORY, Durability, Sqlite, make_private, set_wal
 
 T = TypeVar("T")
 TRIES = 3
@@ -153,6 +153,7 @@ async def _open_sqlite(url: URL, durability: Durability) -> Database:
     if not path.parent.is_dir():
         raise UsageError(f"the folder {str(path.parent)!r} does not exist; create it, or give another path")
     place = f"sqlite:///{path}"
+    make_private(path)
     try:
         await asyncio.to_thread(set_wal, path)
     except sqlite3.Error as error:
@@ -161,7 +162,11 @@ async def _open_sqlite(url: URL, durability: Durability) -> Database:
 
 
 def _open_postgresql(url: str, parsed: URL) -> Database:
-    from octavo.store.postgresql import Postgresql
+    try:
+        # SQLAlchemy itself needs `greenlet` to use the driver; both come with the extra.
+        from octavo.store.postgresql import Postgresql
+    except ImportError:
+        raise UsageError("PostgreSQL needs a driver; run: pip install 'octavo[postgres]'") from None
 
     place = parsed.render_as_string(hide_password=True)
     return Database(Postgresql(re.sub("^postgres:", "postgresql:", url), place), place, None)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterable
+from typing import Literal, get_args
 
 import sqlalchemy as sa
 
-from octavo.errors import NotFound
+from octavo.errors import BadInput, NotFound
 from octavo.store import rows
 from octavo.store.direct import Connection
 from octavo.store.ids import new_id
 from octavo.store.schema import api_key
 from octavo.store.values import ApiKey
 
+KeyScope = Literal["read", "write", "admin"]
+SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
+USUAL: tuple[KeyScope, ...] = ("read", "write")
+"""What a key may do when nobody says: use the server, not run it."""
 START = "octavo_"
 SECRET_BYTES = 32
 SHOWN = len(START) + 6
@@ -29,9 +34,21 @@ def _hash(secret: str) -> bytes:
 
 async def create(connection: Connection, name: str, owner: str, scopes: Iterable[str]) -> tuple[ApiKey, str]:
     """Make a key; its secret is returned here and never again."""
+    if not name.strip():
+        raise BadInput("name", "a key needs a name, so that it can be told from others and revoked")
+    wanted = set(scopes)
+    if unknown := sorted(wanted - set(SCOPES)):
+        raise BadInput("scopes", f"unknown scope {unknown[0]!r}; one of {', '.join(SCOPES)}")
+    if not wanted:
+        raise BadInput("scopes", f"a key without a scope opens nothing; give one of {', '.join(SCOPES)}")
     secret = START + secrets.token_urlsafe(SECRET_BYTES)
     new = sa.insert(api_key).values(
-        id=new_id(), name=name, owner=owner, prefix=secret[:SHOWN], sha256=_hash(secret), scopes=list(scopes)
+        id=new_id(),
+        name=name,
+        owner=owner,
+        prefix=secret[:SHOWN],
+        sha256=_hash(secret),
+        scopes=[scope for scope in SCOPES if scope in wanted],
     )
     row = (await connection.execute(new.returning(*api_key.c))).one()
     return rows.api_key(row), secret

@@ -14,11 +14,11 @@ import logging
 from collections import Counter
 from typing import Any, TypeVar
 
+import asyncpg  # type: ignore[import-untyped]
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from octavo.errors import UsageError
 from octavo.store import faults
 from octavo.store.direct import LOCK_WAIT, Work
 
@@ -56,11 +56,6 @@ class Postgresql:
     dialect = "postgresql"
 
     def __init__(self, dsn: str, place: str) -> None:
-        try:
-            import asyncpg  # type: ignore[import-untyped]
-        except ImportError:
-            raise UsageError("PostgreSQL needs a driver: install octavo[postgres]") from None
-
         async def connect() -> Any:
             # The driver reads the URL itself, so everything libpq's URLs can say (sslmode, several hosts) works.
             connection = await asyncpg.connect(dsn, timeout=CONNECT_WAIT)

@@ -8,9 +8,11 @@ of polling for the file's lock.
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -26,6 +28,8 @@ Durability = Literal["process", "power"]
 READERS = 5
 """Threads for reading: more gain nothing, since a read takes a millisecond or two."""
 MEMORY = ":memory:"
+PRIVATE = 0o600
+"""Conversations are nobody else's business."""
 _CACHE_KIB = 65_536
 
 
@@ -77,6 +81,15 @@ class Sqlite:
 
 async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+
+def make_private(path: Path) -> None:
+    """Make the file of a new database its owner's alone; what SQLite puts beside it takes after it.
+
+    What cannot be made here SQLite cannot open either, and says why.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE))
 
 
 def set_wal(path: Path) -> None:

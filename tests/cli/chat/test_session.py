@@ -51,6 +51,13 @@ def said(run: Run, *lines: str) -> str:
     return done.out.split("Renamed mark\n")[1]
 
 
+def refused(run: Run, *lines: str) -> tuple[str, str]:
+    """Talk, then give lines some of which are refused; give what was shown after the talk, and the complaints."""
+    done = chat(run, *TALK, "/rename mark", *lines)
+    assert done.code == 1
+    return done.out.split("Renamed mark\n")[1], done.err
+
+
 def test_every_command_of_the_list_is_there() -> None:
     assert set(ISSUE.split()) <= set(BY_NAME)
     assert len(BY_NAME) == sum(1 + len(command.aliases) for command in COMMANDS)
@@ -89,7 +96,7 @@ def test_a_dry_run_changes_nothing_and_tells_what_happens(run: Run) -> None:
 def test_an_empty_conversation_has_nothing_to_compress(run: Run) -> None:
     """Case 77: no model call."""
     parrot = Parrot()
-    assert "the conversation is empty" in chat(run, "/compress", parrot=parrot).out
+    assert "the conversation is empty" in chat(run, "/compress", parrot=parrot).err
     assert "Nothing to compress" in chat(run, "hello", "/compress", parrot=parrot).out
     assert len(parrot.requests) == 1
 
@@ -132,7 +139,7 @@ def test_the_summary_is_shown_edited_compared_and_listed(run: Run) -> None:
     assert "The summary is version 2 now; /undo brings the other back." in shown
     assert "+They spoke of ports." in shown
     assert re.search(r"^2\*  up to message 4  version 2  edited  active", shown, re.MULTILINE)
-    assert "expected edit, regen, versions, diff or receipt" in said(run, "/summary nonsense")
+    assert "expected edit, regen, versions, diff or receipt" in refused(run, "/summary nonsense")[1]
 
 
 def test_a_summary_is_written_again_with_a_focus(run: Run) -> None:
@@ -141,7 +148,7 @@ def test_a_summary_is_written_again_with_a_focus(run: Run) -> None:
 
 
 def test_undo_says_which_version_is_in_use_then(run: Run) -> None:
-    shown = said(
+    shown, complaints = refused(
         run,
         "/compress",
         "/summary edit In short.",
@@ -156,12 +163,12 @@ def test_undo_says_which_version_is_in_use_then(run: Run) -> None:
     assert "Undone: version 1, which covers 4 messages, is in use; /undo takes it back." in shown
     assert "Chosen: version 2, which covers 4 messages, is in use; /undo takes it back." in shown
     assert "Undone; it was not in use, so nothing changes in what is sent." in shown
-    assert shown.endswith("say which one, as /summary versions numbers them: /use 1\n")
+    assert complaints == "say which one, as /summary versions numbers them: /use 1\n"
 
 
 def test_undo_and_redo(run: Run) -> None:
     """Case 98: the context is the same before and after."""
-    shown = said(
+    shown, complaints = refused(
         run,
         "/compress",
         "/context full",
@@ -179,13 +186,13 @@ def test_undo_and_redo(run: Run) -> None:
     assert before == after
     assert "Undone: 4 messages are sent as they were again; /redo brings the compression back." in shown
     assert "Brought back: version 1, which covers 4 messages, is in use" in shown
-    assert shown.endswith("nothing is folded on this branch; /compress folds the older part\n")
+    assert complaints == "nothing is folded on this branch; /compress folds the older part\n"
 
 
 def test_the_receipt_names_what_is_lost_and_brings_it_back(run: Run) -> None:
-    shown = said(run, "/compress", "/receipt", "/restore nothing like it")
+    shown, complaints = refused(run, "/compress", "/receipt", "/restore nothing like it")
     assert "Receipt" in shown
-    assert "does not list 'nothing like it' as lost" in shown
+    assert "does not list 'nothing like it' as lost" in complaints
 
 
 def test_folded_messages_are_found_and_expanded(run: Run) -> None:
@@ -199,20 +206,20 @@ def test_folded_messages_are_found_and_expanded(run: Run) -> None:
 
 
 def test_pins(run: Run) -> None:
-    shown = said(
+    shown, complaints = refused(
         run, "/pin", "/pin 1", "/pin 2 service1 is 8001", "/pin 2 not in it", "/pin", "/unpin 1", "/unpin 1"
     )
     assert "Nothing is pinned" in shown
     assert "Pinned message 1: it is always sent word for word." in shown
     assert "Pinned part of message 2" in shown
-    assert "does not contain this text" in shown
+    assert "does not contain this text" in complaints
     assert "   2 part of it service1 is 8001" in shown
     assert "Unpinned message 1." in shown
-    assert "message 1 is not pinned" in shown
+    assert "message 1 is not pinned" in complaints
 
 
 def test_an_edit_is_a_branch_and_the_old_one_stays(run: Run) -> None:
-    shown = said(
+    shown, complaints = refused(
         run,
         "/edit 5 another question",
         "/branches",
@@ -226,8 +233,8 @@ def test_an_edit_is_a_branch_and_the_old_one_stays(run: Run) -> None:
     assert "   1  6 messages  The port of service3" in shown
     assert "*  2  6 messages  You said 16 characters" in shown
     assert "Branch 1 with 6 messages:" in shown
-    assert "there is no branch 9; /branches lists 2" in shown
-    assert "message 2 is not yours" in shown
+    assert "there is no branch 9; /branches lists 2" in complaints
+    assert "message 2 is not yours" in complaints
 
 
 def test_another_answer_is_a_branch(run: Run) -> None:
@@ -237,7 +244,7 @@ def test_another_answer_is_a_branch(run: Run) -> None:
 
 
 def test_the_model_and_settings_belong_to_the_conversation(run: Run) -> None:
-    shown = said(
+    shown, complaints = refused(
         run,
         "/model gpt-4o",
         "/model",
@@ -251,8 +258,8 @@ def test_the_model_and_settings_belong_to_the_conversation(run: Run) -> None:
     assert shown.startswith("gpt-4o\ngpt-4o\nsoft 0.7")
     assert "soft not set" in shown
     assert "summariser" in shown
-    assert "nope: unknown setting" in shown
-    assert "soft: expected a number between 0 and 1" in shown
+    assert "nope: unknown setting" in complaints
+    assert "soft: expected a number between 0 and 1" in complaints
     assert run("settings", "get", "soft").code == 1
 
 
@@ -274,7 +281,7 @@ def test_a_setting_can_hold_everywhere(run: Run) -> None:
 
 def test_exports(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    shown = said(
+    shown, complaints = refused(
         run,
         f"/export {path} --format openai",
         f"/export {path}",
@@ -282,14 +289,14 @@ def test_exports(run: Run, tmp_path: Path) -> None:
         "/export --format nope",
     )
     assert f"Written {path}" in shown
-    assert f"{path} exists; name another file, or say --force" in shown
+    assert f"{path} exists; name another file, or say --force" in complaints
     assert path.read_text().startswith("# mark\n")
-    assert "unknown format" in shown
+    assert "unknown format" in complaints
 
 
 def test_conversations_are_begun_listed_and_opened(run: Run) -> None:
     """Case 83: what is shown belongs to the conversation that is open."""
-    shown = said(
+    shown, complaints = refused(
         run,
         "/compress",
         "/new Second",
@@ -301,11 +308,11 @@ def test_conversations_are_begun_listed_and_opened(run: Run) -> None:
         "/open nope",
     )
     assert "A new conversation" in shown
-    assert "the conversation is empty" in shown
+    assert "the conversation is empty" in complaints
     assert re.search(r"^[0-9a-f]{8}  Second +2", shown, re.MULTILINE)
     assert re.search(r"^mark  [0-9a-f]{8} · 6 messages$", shown, re.MULTILINE)
     assert "1*  up to message 4" in shown
-    assert "there is no conversation 'nope'" in shown
+    assert "there is no conversation 'nope'" in complaints
 
 
 def test_a_conversation_goes_on_where_it_was(run: Run) -> None:
@@ -314,7 +321,7 @@ def test_a_conversation_goes_on_where_it_was(run: Run) -> None:
     assert done.lines[0].startswith("Ports  ")
     assert done.lines[-1] == "You said 5 characters: hello"
     assert run("chat", "--conversation", "nope", stdin="").code == 2
-    assert run("chat", "--model", MODEL, "--policy", "nope", stdin="hello\n").out.count("unknown policy") == 1
+    assert run("chat", "--model", MODEL, "--policy", "nope", stdin="hello\n").err.count("unknown policy") == 1
 
 
 def test_nothing_is_stored_for_a_session_without_a_message(run: Run) -> None:
@@ -341,9 +348,27 @@ def test_a_model_that_only_its_owner_can_name_is_asked_for(environment: dict[str
     assert "--model azure/DEPLOYMENT" in done.err
 
 
+@pytest.mark.parametrize(
+    ("typed", "complaint"),
+    [
+        ("fail now", "No answer: the parrot is asleep"),
+        ("/compress", "the conversation is empty"),
+        ("/nosuch", "there is no command /nosuch"),
+        ("/open nope", "there is no conversation 'nope'"),
+    ],
+)
+def test_what_fails_in_a_pipe_is_told_on_standard_error_and_by_the_exit_code(
+    run: Run, typed: str, complaint: str
+) -> None:
+    done = chat(run, typed, "hello")
+    assert done.code == 1
+    assert complaint in done.err
+    assert done.out == "You said 5 characters: hello\n"
+
+
 def test_an_answer_that_fails_leaves_the_message_and_can_be_asked_again(run: Run) -> None:
     done = chat(run, "fail now", "/history")
-    assert "No answer: the parrot is asleep\nYour message is stored; /retry asks again.\n" in done.out
+    assert "No answer: the parrot is asleep\nYour message is stored; /retry asks again.\n" in done.err
     assert "   1 User      fail now" in done.out
 
 
@@ -362,7 +387,7 @@ def test_a_message_that_begins_with_a_slash_is_written_with_two(run: Run) -> Non
 
 
 def test_an_unknown_command_is_named_and_a_near_one_offered(run: Run) -> None:
-    shown = chat(run, "/compres", "/zzz").out
+    shown = chat(run, "/compres", "/zzz").err
     assert "there is no command /compres: did you mean /compress?" in shown
     assert "there is no command /zzz: /help lists them" in shown
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from octavo.cli.chat.screen import Screen
 from octavo.cli.chat.turn import TurnView
 from octavo.cli.lines import line
 from octavo.core.messages import assistant
 from octavo.core.reply import Reply
+from octavo.core.verify import Problem
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
     AnswerText,
     CompressionEnded,
     CompressionStarted,
+    Failed,
     Preparing,
+    Rejected,
     Skipped,
     Stored,
     SummaryText,
@@ -51,6 +56,27 @@ def test_a_compression_has_a_spinner_with_words_and_a_count() -> None:
     before = raw.getvalue()
     turn.tick()
     assert raw.getvalue() == before
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [Failed("the model is asleep"), Rejected((Problem("protocol", "a result is missing"),), 900, 800)],
+)
+def test_a_failure_is_told_where_complaints_go_and_an_answer_makes_up_for_a_compression(
+    outcome: Failed | Rejected,
+) -> None:
+    results, complaints = io.BytesIO(), io.BytesIO()
+    screens = [Screen(io.TextIOWrapper(raw, encoding="utf-8"), {}) for raw in (results, complaints)]
+    turn = TurnView(screens[0], lambda: line("status"), complaints=screens[1])
+    turn.take(CompressionEnded(outcome))
+    assert turn.failed
+    assert (results.getvalue(), bool(complaints.getvalue())) == (b"", True)
+    turn.take(Answered(NODE, Reply(message=assistant("Yes."))))
+    assert not turn.failed
+    turn.take(AnswerFailed("the model is asleep", "ProviderError", retryable=True))
+    assert turn.failed
+    assert b"No answer" in complaints.getvalue()
+    assert b"No answer" not in results.getvalue()
 
 
 def test_finished_parts_of_an_answer_are_printed_once() -> None:

@@ -57,6 +57,12 @@ def test_deep_is_what_lies_outside_the_newest_tokens() -> None:
     assert value("over", score) == [1.0]
 
 
+def test_the_whole_is_the_upper_end_whatever_the_budget() -> None:
+    end = measure(RULER, TALK, 5, whole=True)
+    assert (value("index", end), value("over", end)) == ([1.0], [1.0])
+    assert value("index", measure(RULER, TALK, 5, wrong=("unreadable",), whole=True)) == [0.0]
+
+
 def test_what_cannot_be_sent_has_no_index() -> None:
     over = measure(RULER, TALK, 5)
     broken = measure(RULER, TALK, 1_000, wrong=("unreadable",))

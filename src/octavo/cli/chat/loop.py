@@ -48,6 +48,10 @@ class Session:
     engine: Engine
     screen: Screen
     keyboard: Keyboard
+    complaints: Screen | None = None
+    """Where failures are told; by default on the screen."""
+    failed: bool = False
+    """Whether anything failed."""
     chat: Chat | None = None
     wanted: dict[str, Json] = field(default_factory=dict)
     """Settings for the conversation that is made with the first message."""
@@ -101,7 +105,8 @@ class Session:
             else:
                 await self._say(draft)
         except OctavoError as error:
-            self.show([line(("bad", clean(" ".join(str(error).split()))))])
+            self.failed = True
+            (self.complaints or self.screen).show([line(("bad", clean(" ".join(str(error).split()))))])
 
     async def _say(self, draft: Draft) -> None:
         text = draft.expanded
@@ -137,9 +142,10 @@ class Session:
 
     async def follow(self, events: AsyncIterator[Event]) -> None:
         """Show what happens until it is over, or Ctrl-C stops it."""
-        turn = TurnView(self.screen, self.status)
+        turn = TurnView(self.screen, self.status, complaints=self.complaints)
         done = await self._watched(self._consume(events, turn), turn)
         turn.stop()
+        self.failed = self.failed or turn.failed
         if not done:
             self.show([line(("near", "Stopped."), ("faint", " What was said is kept; /retry asks again."))])
         await self.refresh()

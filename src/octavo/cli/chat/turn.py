@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from octavo.cli.chat.flow import Flow
@@ -17,7 +17,9 @@ from octavo.engine.outcome import (
     CompressionEnded,
     CompressionStarted,
     Event,
+    Failed,
     Preparing,
+    Rejected,
     Repaired,
     Sending,
     Shrunk,
@@ -33,14 +35,20 @@ PAUSE = 0.08
 class TurnView:
     """One turn on the screen."""
 
-    def __init__(self, screen: Screen, status: Callable[[], Line]) -> None:
+    def __init__(
+        self, screen: Screen, status: Callable[[], Line], *, complaints: Screen | None = None
+    ) -> None:
+        """`complaints` is where failures are told; by default on the screen."""
         self._screen = screen
+        self._complaints = complaints or screen
         self._status = status
         self._flow = Flow()
         self._words = ""
         self._written = 0
         self._frame = 0
         self._next = 0.0
+        self.failed = False
+        """Whether the last thing that ended did so badly: an answer makes up for a compression that failed."""
 
     def take(self, event: Event) -> None:
         """Show an event."""
@@ -53,7 +61,7 @@ class TurnView:
                 self._written += len(event.text)
             case CompressionEnded():
                 self._wait("")
-                self._screen.show(outcome_lines(event.outcome))
+                self._end(outcome_lines(event.outcome), failed=isinstance(event.outcome, Failed | Rejected))
             case Repaired() | Shrunk():
                 self._screen.show(changed_lines(event))
             case Sending():
@@ -62,11 +70,16 @@ class TurnView:
                 self._hear(event)
             case Answered() | AnswerFailed():
                 self.stop()
-                self._screen.show(answer_lines(event))
+                self._end(answer_lines(event), failed=isinstance(event, AnswerFailed))
             case Stored() | Preparing():
                 pass
             case other:
                 assert_never(other)
+
+    def _end(self, lines: Iterable[Line], *, failed: bool) -> None:
+        """Say how something ended."""
+        self.failed = failed
+        (self._complaints if failed else self._screen).show(lines)
 
     def _wait(self, words: str) -> None:
         """Say what is being waited for; nothing when it is over."""

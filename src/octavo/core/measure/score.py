@@ -90,11 +90,13 @@ class Score:
     pins: tuple[bool, ...]
     leak: float | None
     traced: Traced
+    whole: bool = False
+    """Whether it is the conversation as it was: the upper end, for which no budget holds."""
 
     @property
     def sound(self) -> bool:
         """Whether it may be sent at all."""
-        return not self.over and not self.problems
+        return (self.whole or not self.over) and not self.problems
 
 
 def make_ruler(case: Case, count: Count, analyses: Mapping[str, Analysis] | None = None) -> Ruler:
@@ -128,8 +130,10 @@ def written(ruler: Ruler, made: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(m for m in made if m.role != "system" or message_text(m) not in prompts)
 
 
-def measure(ruler: Ruler, made: Sequence[Message], budget: int, wrong: Sequence[str] = ()) -> Score:
-    """Measure a result; `wrong` is what was found broken before it could be read."""
+def measure(
+    ruler: Ruler, made: Sequence[Message], budget: int, wrong: Sequence[str] = (), *, whole: bool = False
+) -> Score:
+    """Measure a result; `wrong` is what was found broken before it could be read, `whole` that nobody changed it."""
     own = written(ruler, made)
     text = text_of(own)
     after = sum(map(ruler.count, made)) - ruler.system_tokens
@@ -146,6 +150,7 @@ def measure(ruler: Ruler, made: Sequence[Message], budget: int, wrong: Sequence[
         pins=intact([*map(message_text, ruler.system), *case.pins], text_of(made)),
         leak=leaked(case.elsewhere, map(message_text, own), ruler.words) if case.elsewhere else None,
         traced=trace(ruler.origins, own),
+        whole=whole,
     )
 
 
@@ -248,7 +253,9 @@ def _net(score: Score) -> Iterator[tuple[str, float]]:
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
         "index": Metric(
-            "index", "answers, or else grounded names, or else facts; 0 for what cannot be sent", _net
+            "index",
+            "answers, or else grounded names, or else facts; 0 for what cannot be sent; `none` is the upper end",
+            _net,
         ),
         "answers": Metric("answers", "questions whose answer survives next to what links it", _answers),
         "old_answers": Metric("old half", "the same, asked about the older half", _old_answers),

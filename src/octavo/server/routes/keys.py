@@ -8,11 +8,11 @@ from fastapi import Path
 from starlette.responses import Response
 
 from octavo.server import schemas as s
-from octavo.server.auth import SCOPES
 from octavo.server.hub import TheAdmin, TheCaller, TheHub
 from octavo.server.reply import reply
 from octavo.server.routes import router
 from octavo.server.show import show_key
+from octavo.store.keys import SCOPES
 
 routes = router("keys")
 
@@ -33,8 +33,7 @@ async def list_keys(hub: TheHub, _: TheAdmin) -> Response:
 @routes.post("/keys", response_model=s.KeyMade, status_code=201)
 async def create_key(body: s.KeyIn, hub: TheHub, _: TheAdmin) -> Response:
     """Make a key; its secret is in this answer and nowhere else."""
-    scopes = sorted(set(body.scopes), key=SCOPES.index)
-    key, secret = await hub.engine.store.keys.create(body.name, owner=body.owner, scopes=scopes)
+    key, secret = await hub.engine.store.keys.create(body.name, owner=body.owner, scopes=body.scopes)
     return reply(s.KeyMade(**dict(show_key(key)), secret=secret), 201, {"cache-control": "no-store"})
 
 
