@@ -30,3 +30,12 @@ def _postgresql(element: clock, compiler: SQLCompiler, **options: Any) -> str:  
 def in_seconds(seconds: float) -> sa.ColumnElement[int]:
     """The time in so many seconds from now."""
     return clock() + int(seconds * 1000)
+
+
+def is_over(until: sa.ColumnElement[int], longest: float) -> sa.ColumnElement[bool]:
+    """Whether a time has passed that was set at most `longest` seconds ahead.
+
+    One further ahead was set before the clock was set back, and says nothing any more. Twice as far still counts:
+    clocks are corrected a little all the time.
+    """
+    return (until < clock()) | (until > in_seconds(2 * longest))

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from octavo.core.snapshot import Snapshot
-from octavo.errors import NotFound, NotOnBranch, UsageError
+from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import bin, reading, rows, snapshots
-from octavo.store.clock import clock, in_seconds
+from octavo.store.clock import clock, in_seconds, is_over
 from octavo.store.direct import Connection
 from octavo.store.ids import new_id
 from octavo.store.schema import conversation, job, message, plain_id
@@ -23,7 +23,13 @@ from octavo.store.tree import lock
 from octavo.store.values import Busy, Job, JobStatus, Refused, Stale
 
 LEASE = 30.0
-"""Seconds a worker may be silent: three missed heartbeats of ten seconds."""
+"""Seconds a worker may be silent: three missed heartbeats of ten seconds. No lease is longer."""
+
+
+def _until(lease: float) -> sa.ColumnElement[int]:
+    if lease > LEASE:
+        raise BadInput("lease", f"expected at most {LEASE:.0f} seconds, got {lease:g}; renew it instead")
+    return in_seconds(lease)
 
 
 def _columns() -> tuple[sa.ColumnElement[Any], ...]:
@@ -47,7 +53,7 @@ async def claim(
     serving = await snapshots.serving_id(connection, tip)
     if serving != (seen and plain_id(seen)):
         return Stale(serving)
-    until = in_seconds(lease)
+    until = _until(lease)
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     new = insert(job).values(
         id=new_id(),
@@ -67,7 +73,7 @@ async def claim(
         index_elements=[job.c.anchor_id],
         index_where=sa.text("status = 'running'"),
         set_={"attempt": job.c.attempt + 1, **{name: getattr(new.excluded, name) for name in fresh}},
-        where=job.c.lease_until < clock(),
+        where=is_over(job.c.lease_until, LEASE),
     ).returning(*_columns())
     row = (await connection.execute(taken)).one_or_none()
     if row is not None:
@@ -94,7 +100,7 @@ def _mine(held: Job) -> sa.ColumnElement[bool]:
 
 async def renew(connection: Connection, held: Job, lease: float, progress: str | None) -> bool:
     """Prolong the lease; false when the job is no longer ours: stop working."""
-    values: dict[str, Any] = {"lease_until": in_seconds(lease)}
+    values: dict[str, Any] = {"lease_until": _until(lease)}
     if progress is not None:
         values["progress"] = progress
     done = await connection.execute(sa.update(job).where(_mine(held)).values(**values))
@@ -159,7 +165,7 @@ async def abandoned(connection: Connection) -> tuple[Job, ...]:
     found = await connection.execute(
         sa.select(*_columns())
         .join(conversation, conversation.c.id == job.c.conversation_id)
-        .where(job.c.status == "running", job.c.lease_until < clock(), bin.LISTED)
+        .where(job.c.status == "running", is_over(job.c.lease_until, LEASE), bin.LISTED)
         .order_by(job.c.id)
     )
     return tuple(rows.job(row) for row in found)
