@@ -142,13 +142,7 @@ class Hub:
 
     async def check_message(self, chat: Chat, *ids: str | None) -> None:
         """Refuse messages of other conversations."""
-        wanted = {id for id in ids if id}
-        if not wanted:
-            return
-        found = await self.engine.store.details(sorted(wanted))
-        mine = {details.id for details in found if details.conversation == chat.id}
-        if missing := wanted - mine:
-            raise NotFound(f"there is no message {min(missing)} in this conversation")
+        await chat.require(*ids)
 
 
 async def the_hub(request: Request) -> Hub:

@@ -118,6 +118,15 @@ async def on_branch(connection: Connection, tip: str, ids: Iterable[str]) -> fro
     return frozenset(row.goal_id for row in found)
 
 
+async def missing(connection: Connection, conversation_id: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """Give those of the ids that are not of a message of the conversation."""
+    m = message
+    wanted = [plain_id(id) for id in ids]
+    mine = sa.select(m.c.id).where(m.c.id.in_(wanted), m.c.conversation_id == conversation_id)
+    found = set(await connection.scalars(mine))
+    return tuple(id for id in wanted if id not in found)
+
+
 async def details(connection: Connection, ids: Sequence[str]) -> tuple[Details, ...]:
     m, other = message, message.alias("other")
     among = (other.c.parent_id == m.c.parent_id) | (

@@ -334,6 +334,10 @@ class Store:
         wanted = list(nodes)
         return await self._database.read(lambda c: reading.on_branch(c, tip, wanted))
 
+    async def missing(self, conversation: str, nodes: Sequence[str]) -> tuple[str, ...]:
+        """Give those of the nodes that are not in a conversation."""
+        return await self._database.read(lambda c: reading.missing(c, conversation, nodes))
+
     async def details(self, nodes: Sequence[str]) -> tuple[Details, ...]:
         """Tell what else is known about nodes: conversation, usage, model, time, place among siblings."""
         return await self._database.read(lambda c: reading.details(c, nodes))
