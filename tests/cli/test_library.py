@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from pathlib import Path
 
 from octavo.cli.charts import Answer, blocks, by_day, day_lines
 from octavo.cli.lines import plain
+from octavo.store import Store
 from tests.cli.kit import Run
 from tests.cli.scripted import MODEL
 
@@ -61,6 +64,30 @@ def test_covered_messages_are_found(talked: Run) -> None:
     assert shown[1].startswith("    2 assistant The port of service1 is 8001.")
     assert talked("search", "nowhere").out == "nothing found\n"
     assert talked("search").code == 2
+
+
+def test_what_was_deleted_is_found_by_no_command(talked: Run, database: Path) -> None:
+    """A server deletes with a day to change one's mind; until then it is out of sight here too."""
+    (found,) = talked("conversations", "--json").json
+
+    async def delete() -> None:
+        async with await Store.open(f"sqlite:///{database}") as store:
+            await store.delete_conversation(found["id"], undo=86_400)
+
+    asyncio.run(delete())
+    assert (
+        talked("conversations", "--json").json == talked("conversations", "--archived", "--json").json == []
+    )
+    assert talked("search", "service1", "--json").json == []
+    for name in (found["id"], found["id"][-8:], "Ports", "last"):
+        for command in ("show", "export", "stats"):
+            done = talked(command, name)
+            assert (done.code, done.out) == (2, ""), (command, name)
+            assert "there is no conversation" in done.err
+    assert talked("search", "service1", "--conversation", found["id"]).code == 2
+    assert talked("stats", "--json").json["conversations"] == 0
+    assert talked("export", "--all").out == ""
+    assert talked("delete", found["id"], "--yes").code == 2
 
 
 def test_token_use_is_drawn_by_day_and_by_answer(talked: Run) -> None:

@@ -192,7 +192,7 @@ async def test_the_end_of_a_compression_that_nobody_told_is_told(engine: Engine)
         place = await conversation(client)
         tip = (await talk(client, place, LONG))[-1]["id"]
         id = place.rpartition("/")[2]
-        job = await engine.store.jobs.claim(id, anchor=tip, worker="dead", seen=None, lease=60)
+        job = await engine.store.jobs.claim(id, anchor=tip, worker="dead", seen=None, lease=30)
         assert isinstance(job, Job)
         async with watching(client, place) as watch:
             assert read_events(watch.text)[0].data["jobs"] == [job.id]

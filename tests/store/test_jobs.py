@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+import sqlalchemy as sa
 
 from octavo.core.messages import user
 from octavo.core.snapshot import Snapshot
-from octavo.errors import NotFound, NotOnBranch
+from octavo.errors import BadInput, NotFound, NotOnBranch
 from octavo.store import Busy, Job, Refused, Stale, Store
+from octavo.store.direct import Connection
+from octavo.store.schema import job as table
 from tests.store.scenes import fold, long_talk, stamped
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +21,7 @@ OVER = -1.0
 """A lease that has run out as soon as it is given."""
 
 
-async def claim(store: Store, conversation: str, anchor: str, worker: str = "w", lease: float = 60) -> Job:
+async def claim(store: Store, conversation: str, anchor: str, worker: str = "w", lease: float = 20) -> Job:
     found = await store.jobs.claim(conversation, anchor=anchor, worker=worker, seen=None, lease=lease)
     assert isinstance(found, Job)
     return found
@@ -28,10 +31,10 @@ async def test_a_job_is_claimed_renewed_and_finished_with_its_snapshot(store: St
     made, branch = await long_talk(store, 8)
     job = await claim(store, made.id, branch[6].id)
     assert (job.status, job.attempt, job.snapshot) == ("running", 1, None)
-    assert 50 < job.lease <= 60
-    assert await store.jobs.renew(job, lease=90, progress="half way")
+    assert 10 < job.lease <= 20
+    assert await store.jobs.renew(job, lease=30, progress="half way")
     seen = await store.jobs.get(job.id)
-    assert (seen.progress, seen.lease > 60) == ("half way", True)
+    assert (seen.progress, seen.lease > 20) == ("half way", True)
     new = fold(branch, 4, branch[6])
     stored = await store.jobs.finish(job, new)
     assert isinstance(stored, Snapshot)
@@ -183,3 +186,39 @@ async def test_anchors_that_cannot_be_are_refused(store: Store) -> None:
         await store.jobs.claim(made.id, anchor=side.id, tip=branch[7].id, worker="w", seen=None)
     with pytest.raises(NotFound):
         await store.jobs.claim(made.id, anchor=other.id, worker="w", seen=None)
+
+
+async def set_clock_back(connection: Connection) -> None:
+    """Leave the leases as they are when the clock is set back by an hour."""
+    await connection.execute(sa.update(table).values(lease_until=table.c.lease_until + 3_600_000))
+
+
+async def test_a_lease_further_ahead_than_any_can_last_has_run_out(store: Store) -> None:
+    """The clock was set back by an hour while somebody worked: the others do not wait for an hour."""
+    made, branch = await long_talk(store, 8)
+    before = await claim(store, made.id, branch[6].id, "before")
+    await store._database.write(set_clock_back)
+    assert [one.id for one in await store.jobs.abandoned()] == [before.id]
+    after = await claim(store, made.id, branch[6].id, "after")
+    assert (after.id, after.attempt) == (before.id, 2)
+    assert not await store.jobs.renew(before)
+    assert isinstance(await store.jobs.finish(before, fold(branch, 4, branch[6])), Refused)
+    assert await store.jobs.abandoned() == ()
+
+
+async def test_whoever_works_renews_a_lease_that_the_clock_has_spoilt(store: Store) -> None:
+    made, branch = await long_talk(store, 8)
+    mine = await claim(store, made.id, branch[6].id)
+    await store._database.write(set_clock_back)
+    assert await store.jobs.renew(mine)
+    assert await store.jobs.abandoned() == ()
+    assert isinstance(await store.jobs.finish(mine, fold(branch, 4, branch[6])), Snapshot)
+
+
+async def test_a_lease_longer_than_any_is_refused(store: Store) -> None:
+    made, branch = await long_talk(store, 8)
+    with pytest.raises(BadInput, match="at most 30 seconds"):
+        await claim(store, made.id, branch[6].id, lease=31)
+    job = await claim(store, made.id, branch[6].id)
+    with pytest.raises(BadInput, match="at most 30 seconds"):
+        await store.jobs.renew(job, lease=3_600)

@@ -75,9 +75,9 @@ async def test_a_database_of_a_newer_program_is_refused(store: Store, url: str) 
 def copy_of_migrations(folder: Path, step: str) -> Path:
     target = folder / "migrations"
     shutil.copytree(migrate.MIGRATIONS, target, ignore=shutil.ignore_patterns("__pycache__"))
-    (target / "versions" / "v9998_next.py").write_text(
+    (target / "versions" / "v9999_next.py").write_text(
         "import sqlalchemy as sa\nfrom alembic import op\n"
-        f"revision, down_revision, branch_labels, depends_on = '9998', '{migrate.HEAD}', None, None\n\n"
+        f"revision, down_revision, branch_labels, depends_on = '9999', '{migrate.HEAD}', None, None\n\n"
         f"def upgrade() -> None:\n    op.add_column('conversation', sa.Column('mood', sa.Text))\n    {step}\n"
     )
     return target
@@ -110,7 +110,7 @@ async def test_a_database_of_an_older_program_is_brought_up_to_date(tmp_path: Pa
         _, branch = await long_talk(store, 3)
         await store._database.write(lambda c: migrate.upgrade(c, newer))
         assert "mood" in await columns(store)
-        assert await store._database.read(migrate.version) == "9998"
+        assert await store._database.read(migrate.version) == "9999"
         assert await store.branch(branch[-1].id) == branch
 
 

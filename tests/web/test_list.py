@@ -49,6 +49,27 @@ def test_a_deleted_conversation_comes_back_with_undo(page: Page, octavo: Octavo)
     assert [one["id"] for one in octavo.get("conversations")["conversations"]] == [kept]
 
 
+def test_the_undo_of_an_archiving_does_not_bring_a_deleted_conversation_back(
+    page: Page, octavo: Octavo
+) -> None:
+    """Planted: what is said to be out of the archive is put into the list, though it is deleted."""
+    kept = octavo.conversation("u: Hello", title="Twice gone")
+    page.goto("/")
+    act(page, "Twice gone", "Archive")
+    page.get_by_role("button", name="Archived conversations").click()
+    act(page, "Twice gone", "Delete")
+    news = page.get_by_role("region", name="Notifications")
+    expect(news.get_by_role("button", name="Undo")).to_have_count(2)
+    news.get_by_role("button", name="Undo").first.click()
+    expect(news.get_by_text("Still deleted")).to_be_visible()
+    page.get_by_role("button", name="Archived conversations").click()
+    expect(page.get_by_text("What you talk about is listed here.")).to_be_visible()
+    assert octavo.get("conversations")["conversations"] == []
+    news.get_by_role("button", name="Bring back").click()
+    expect(page.get_by_role("link", name="Twice gone")).to_be_visible()
+    assert [one["id"] for one in octavo.get("conversations")["conversations"]] == [kept]
+
+
 def test_news_do_not_keep_anybody_from_sending(page: Page, octavo: Octavo) -> None:
     """Planted: the news where the input is; the button to send lay below them."""
     for width in (1280, 390):

@@ -134,8 +134,15 @@ class Chat:
     async def tip(self) -> str | None:
         return (await self.info()).tip
 
+    async def require(self, *nodes: str | None) -> None:
+        """Refuse messages of other conversations: here they do not exist."""
+        named = [node for node in nodes if node]
+        if named and (missing := await self._engine.store.missing(self.id, named)):
+            raise NotFound(f"there is no message {missing[0]} in this conversation")
+
     async def branch(self, tip: str | None = None) -> Branch:
         """Give all messages from the root to the tip: the full history, which is not what is sent."""
+        await self.require(tip)
         at = tip or await self.tip()
         return await self._engine.store.branch(at) if at else ()
 
@@ -159,6 +166,7 @@ class Chat:
 
         With an `id` of your own the same call can be repeated: the message is stored once.
         """
+        await self.require(parent)
         accepted = accept(content, role)
         node, _ = await self._store(accepted, parent or TIP, id)
         if accepted.usage and accepted.usage.input and node.parent:
@@ -209,6 +217,8 @@ class Chat:
         at = tip or now.tip
         if at is None:
             raise NotFound("the conversation is empty: add a message first")
+        if at != now.tip:
+            await self.require(at)
         moment = Moment({**await self.settings(), **override}, now.revision)
         return await self._scene(at, moment, tools=tools, without=without)
 
@@ -255,6 +265,7 @@ class Chat:
 
     async def context(self, *, tools: Sequence[Tool] = (), tip: str | None = None) -> Sent:
         """Give exactly what would be sent now; compresses or shrinks first if it would not fit."""
+        await self.require(tip)
         ready = None
         async for step in self.ready(tip or await self.tip(), tuple(tools)):
             ready = step if isinstance(step, Ready) else ready
@@ -278,6 +289,7 @@ class Chat:
         self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
     ) -> Plan:
         """Say what `compress` would do now, without doing it."""
+        await self.require(up_to)
         scene = await self.scene()
         order = _order("manual", focus, keep, up_to)
         decision = decide(scene.policy, scene.budget, scene.reading, force=True)
@@ -312,6 +324,7 @@ class Chat:
 
         A reply that calls tools ends the answer: add the results and ask again.
         """
+        await self.require(tip)
         at = tip or await self.tip()
         answer = self._answer(at, tuple(tools), temperature=temperature, select=select, id=id)
         async with aclosing(answer):
@@ -488,6 +501,7 @@ class Chat:
         self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
     ) -> AsyncGenerator[Event]:
         """Compress now; yields what happens."""
+        await self.require(up_to)
         order = _order("manual", focus, keep, up_to)
         async with aclosing(self._engine.fold(self, await self.scene(), order)) as folding:
             async for event in folding:
@@ -650,6 +664,7 @@ class Chat:
 
     async def pin(self, node: str, selection: str = "") -> None:
         """Pin a message, or a part of its text: always sent byte for byte."""
+        await self.require(node)
         if not selection:
             await self._engine.store.pins.add(node)
             return
@@ -660,6 +675,7 @@ class Chat:
 
     async def unpin(self, node: str) -> bool:
         """Remove all pins of a message; false when there were none."""
+        await self.require(node)
         mine = [place for place in await self.pins() if place.node == node]
         for place in mine:
             await self._engine.store.pins.remove(place.node, place.start, place.stop)
@@ -670,6 +686,7 @@ class Chat:
 
     async def edit(self, node: str, content: object) -> Node:
         """Write another version of a user's message, beside the old one; the tip moves there."""
+        await self.require(node)
         old = await self._engine.store.node(node)
         made, _ = await self._store(accept(content, old.message.role), old.parent)
         return made
@@ -678,6 +695,7 @@ class Chat:
         self, node: str | None = None, *, tools: Sequence[Tool] = ()
     ) -> AsyncGenerator[Event]:
         """Ask for another answer beside one (the last one by default); yields what happens."""
+        await self.require(node)
         at = node or await self.tip()
         if at is None:
             raise NotFound("the conversation is empty: there is no answer to generate again")
@@ -691,14 +709,13 @@ class Chat:
 
     async def checkout(self, node: str) -> None:
         """Show the branch through a node: the tip moves to the newest message below it."""
-        found = await self._engine.store.details([node])
-        if not found or found[0].conversation != self.id:
-            raise NotFound(f"there is no message {node} in this conversation")
+        await self.require(node)
         target = await self._engine.store.newest_below(node)
         await self._engine.store.move_tip(self.id, target, expected=await self.tip())
 
     async def fork(self, node: str | None = None, *, title: str | None = None) -> Chat:
         """Copy a branch into a conversation of its own, with its snapshots and pins."""
+        await self.require(node)
         at = node or await self.tip()
         if at is None:
             raise NotFound("the conversation is empty: there is nothing to fork")
@@ -712,6 +729,7 @@ class Chat:
 
     async def delete_message(self, node: str, *, subtree: bool = False) -> None:
         """Delete a message for good; snapshots that were shown it are retired."""
+        await self.require(node)
         await self._engine.store.delete_message(node, subtree=subtree)
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[Hit, ...]:

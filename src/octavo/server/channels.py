@@ -24,7 +24,6 @@ from octavo.server.events import NOTIFIED, describe
 from octavo.server.show import show_snapshot
 from octavo.server.standing import Standing, read_standings, with_jobs
 from octavo.server.stream import Feed
-from octavo.server.trash import Trash
 
 log = logging.getLogger("octavo.server")
 
@@ -47,8 +46,8 @@ ANNOUNCED = 10_000
 class Channels:
     """The streams of all conversations that somebody watches."""
 
-    def __init__(self, engine: Engine, trash: Trash) -> None:
-        self._engine, self._store, self._trash = engine, engine.store, trash
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._store = engine, engine.store
         self._feeds: dict[str, Feed] = {}
         self._watchers: dict[str, int] = {}
         self._standings: dict[str, Standing] = {}
@@ -107,7 +106,7 @@ class Channels:
         try:
             start = after or feed.count
             if conversation not in self._standings:
-                self._standings |= await read_standings(self._engine, self._trash, [conversation])
+                self._standings |= await read_standings(self._engine, [conversation])
             yield [await first()]
             async with aclosing(feed.frames(start, ping)) as pieces:
                 async for frames in pieces:
@@ -121,7 +120,7 @@ class Channels:
 
     async def stand(self, conversation: str) -> JsonObject:
         """Tell how a conversation stands now, to somebody who begins to watch."""
-        found = await read_standings(self._engine, self._trash, [conversation])
+        found = await read_standings(self._engine, [conversation])
         if conversation not in found:
             return GONE
         standing = await with_jobs(self._engine, conversation, found[conversation])
@@ -137,7 +136,7 @@ class Channels:
         for conversation, snapshot in await self._store.snapshots.newer(watched, _since()):
             if snapshot.state == "active" and self._first(snapshot.id):
                 self.tell(conversation, "compression_ended", _made_elsewhere(snapshot))
-        found = await read_standings(self._engine, self._trash, watched)
+        found = await read_standings(self._engine, watched)
         for conversation in watched:
             if (now := found.get(conversation)) is None:
                 self._bury(conversation)

@@ -29,7 +29,6 @@ from octavo.server.schemas import Id
 from octavo.server.stops import Stops
 from octavo.server.tasks import Tasks
 from octavo.server.telemetry import Telemetry, open_telemetry
-from octavo.server.trash import Trash
 
 CONNECTIONS = 1_000
 """Connections to providers: one for each stream a server is meant to hold."""
@@ -54,8 +53,7 @@ class Hub:
         self.meters = Meters(limits)
         self.tasks = Tasks(limits.keep_seconds)
         self.stops = Stops(engine.store, self.tasks)
-        self.trash = Trash(engine.store)
-        self.channels = Channels(engine, self.trash)
+        self.channels = Channels(engine)
         self.registry = Registry(engine.store, engine.models)
         self.telemetry = telemetry or open_telemetry()
         self.memory = Memory()
@@ -89,12 +87,12 @@ class Hub:
 
     def start(self) -> None:
         """Begin to look after what other replicas do and leave behind."""
-        errands = (self._empty_trash, self.stops.tidy)
+        errands = (self._empty_bin, self.stops.tidy)
         loops = (care(self.engine, also=errands), self.channels.run(), self.stops.run())
         self._loops = [asyncio.create_task(loop) for loop in loops]
 
-    async def _empty_trash(self) -> None:
-        for conversation in await self.trash.empty():
+    async def _empty_bin(self) -> None:
+        for conversation in await self.engine.store.remove_due():
             await self.forget(conversation)
 
     async def forget(self, conversation: str) -> None:
@@ -144,13 +142,7 @@ class Hub:
 
     async def check_message(self, chat: Chat, *ids: str | None) -> None:
         """Refuse messages of other conversations."""
-        wanted = {id for id in ids if id}
-        if not wanted:
-            return
-        found = await self.engine.store.details(sorted(wanted))
-        mine = {details.id for details in found if details.conversation == chat.id}
-        if missing := wanted - mine:
-            raise NotFound(f"there is no message {min(missing)} in this conversation")
+        await chat.require(*ids)
 
 
 async def the_hub(request: Request) -> Hub:

@@ -223,6 +223,9 @@ class ConversationOut(Shape):
     created: str
     updated: str
     archived: bool
+    deleted: bool = Field(
+        description="Whether it waits to be deleted: it is in no list but that of the deleted."
+    )
 
 
 class Conversations(Shape):

@@ -196,6 +196,7 @@ def show_conversation(conversation: Conversation) -> s.ConversationOut:
         created=conversation.created,
         updated=conversation.updated,
         archived=conversation.archived,
+        deleted=conversation.deleted,
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields, replace
 
 from octavo.core.fields import Json, JsonObject
 from octavo.engine.engine import Engine
-from octavo.server.trash import Trash
 from octavo.store.values import Everywhere, ForConversation, ForModel
 
 
@@ -41,10 +40,9 @@ class Standing:
         return {"tip": self.tip, "jobs": [*self.jobs], "deleted": self.deleted}
 
 
-async def read_standings(engine: Engine, trash: Trash, ids: Sequence[str]) -> dict[str, Standing]:
+async def read_standings(engine: Engine, ids: Sequence[str]) -> dict[str, Standing]:
     """Read how conversations stand, without their jobs; those that are gone are left out."""
-    found = await engine.store.conversations(archived=None, limit=len(ids), ids=ids)
-    waiting = await trash.ids()
+    found = await engine.store.conversations(archived=None, deleted=None, limit=len(ids), ids=ids)
     settings = await _settings(engine, [one.id for one in found])
     return {
         one.id: Standing(
@@ -53,7 +51,7 @@ async def read_standings(engine: Engine, trash: Trash, ids: Sequence[str]) -> di
             context=one.revision,
             title=one.title,
             archived=one.archived,
-            deleted=one.id in waiting,
+            deleted=one.deleted,
             settings=values,
         )
         for one, values in zip(found, settings, strict=True)

@@ -11,42 +11,29 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.functions import FunctionElement
 
 from octavo.core.snapshot import Snapshot
-from octavo.errors import NotFound, NotOnBranch, UsageError
-from octavo.store import reading, rows, snapshots
+from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
+from octavo.store import bin, reading, rows, snapshots
+from octavo.store.clock import clock, in_seconds, is_over
 from octavo.store.direct import Connection
 from octavo.store.ids import new_id
-from octavo.store.schema import job, message, plain_id
+from octavo.store.schema import conversation, job, message, plain_id
 from octavo.store.tree import lock
 from octavo.store.values import Busy, Job, JobStatus, Refused, Stale
 
 LEASE = 30.0
-"""Seconds a worker may be silent: three missed heartbeats of ten seconds."""
+"""Seconds a worker may be silent: three missed heartbeats of ten seconds. No lease is longer."""
 
 
-class _clock(FunctionElement[int]):
-    """The database's time in milliseconds."""
-
-    type = sa.BigInteger()
-    inherit_cache = True
-
-
-@compiles(_clock, "sqlite")
-def _clock_sqlite(element: _clock, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001
-    return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
-
-
-@compiles(_clock)
-def _clock_postgresql(element: _clock, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001
-    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+def _until(lease: float) -> sa.ColumnElement[int]:
+    if lease > LEASE:
+        raise BadInput("lease", f"expected at most {LEASE:.0f} seconds, got {lease:g}; renew it instead")
+    return in_seconds(lease)
 
 
 def _columns() -> tuple[sa.ColumnElement[Any], ...]:
-    return (*job.c, _clock().label("clock"))
+    return (*job.c, clock().label("clock"))
 
 
 async def claim(
@@ -66,7 +53,7 @@ async def claim(
     serving = await snapshots.serving_id(connection, tip)
     if serving != (seen and plain_id(seen)):
         return Stale(serving)
-    until = _clock() + int(lease * 1000)
+    until = _until(lease)
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     new = insert(job).values(
         id=new_id(),
@@ -86,7 +73,7 @@ async def claim(
         index_elements=[job.c.anchor_id],
         index_where=sa.text("status = 'running'"),
         set_={"attempt": job.c.attempt + 1, **{name: getattr(new.excluded, name) for name in fresh}},
-        where=job.c.lease_until < _clock(),
+        where=is_over(job.c.lease_until, LEASE),
     ).returning(*_columns())
     row = (await connection.execute(taken)).one_or_none()
     if row is not None:
@@ -113,7 +100,7 @@ def _mine(held: Job) -> sa.ColumnElement[bool]:
 
 async def renew(connection: Connection, held: Job, lease: float, progress: str | None) -> bool:
     """Prolong the lease; false when the job is no longer ours: stop working."""
-    values: dict[str, Any] = {"lease_until": _clock() + int(lease * 1000)}
+    values: dict[str, Any] = {"lease_until": _until(lease)}
     if progress is not None:
         values["progress"] = progress
     done = await connection.execute(sa.update(job).where(_mine(held)).values(**values))
@@ -174,10 +161,11 @@ async def of_conversation(connection: Connection, conversation_id: str) -> tuple
 
 
 async def abandoned(connection: Connection) -> tuple[Job, ...]:
-    """List the running jobs whose lease has run out: their workers died."""
+    """List the running jobs whose lease has run out: their workers died. Nobody goes on with what was deleted."""
     found = await connection.execute(
         sa.select(*_columns())
-        .where(job.c.status == "running", job.c.lease_until < _clock())
+        .join(conversation, conversation.c.id == job.c.conversation_id)
+        .where(job.c.status == "running", is_over(job.c.lease_until, LEASE), bin.LISTED)
         .order_by(job.c.id)
     )
     return tuple(rows.job(row) for row in found)

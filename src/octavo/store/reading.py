@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from octavo.core.messages import Attachment, Branch, Node
 from octavo.errors import NotFound
-from octavo.store import rows, walk
+from octavo.store import bin, rows, walk
 from octavo.store.direct import Connection
 from octavo.store.ids import made_at
 from octavo.store.schema import attachment, conversation, large_text, message, plain_id
@@ -118,6 +118,15 @@ async def on_branch(connection: Connection, tip: str, ids: Iterable[str]) -> fro
     return frozenset(row.goal_id for row in found)
 
 
+async def missing(connection: Connection, conversation_id: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """Give those of the ids that are not of a message of the conversation."""
+    m = message
+    wanted = [plain_id(id) for id in ids]
+    mine = sa.select(m.c.id).where(m.c.id.in_(wanted), m.c.conversation_id == conversation_id)
+    found = set(await connection.scalars(mine))
+    return tuple(id for id in wanted if id not in found)
+
+
 async def details(connection: Connection, ids: Sequence[str]) -> tuple[Details, ...]:
     m, other = message, message.alias("other")
     among = (other.c.parent_id == m.c.parent_id) | (
@@ -165,7 +174,8 @@ async def find_prefix(
     """
     m, c = message, conversation
     # Look-ups for each message found, not a join: else every message of the owner might be gone through.
-    owned = sa.select(c.c.owner).where(c.c.id == m.c.conversation_id).scalar_subquery() == owner
+    listed = sa.select(c.c.owner).where(c.c.id == m.c.conversation_id, bin.LISTED)
+    owned = listed.scalar_subquery() == owner
     here = owned if within is None else owned & (m.c.conversation_id == within)
     for stop in range(len(digests), 0, -PROBES):
         wanted = list(digests[max(0, stop - PROBES) : stop])
@@ -187,7 +197,8 @@ async def find_prefix(
 
 
 async def conversation_row(connection: Connection, id: str) -> rows.Row:
-    row = (await connection.execute(sa.select(conversation).where(conversation.c.id == id))).one_or_none()
+    found = await connection.execute(sa.select(conversation).where(conversation.c.id == id, bin.THERE))
+    row = found.one_or_none()
     if row is None:
         raise NotFound(f"there is no conversation {id}")
     return row
@@ -198,6 +209,7 @@ async def conversations(
     *,
     owner: str | None,
     archived: bool | None,
+    deleted: bool | None,
     title: str,
     limit: int,
     offset: int,
@@ -205,7 +217,8 @@ async def conversations(
 ) -> tuple[Conversation, ...]:
     """List conversations, the last changed first."""
     c = conversation
-    query = sa.select(c).order_by(c.c.updated.desc(), c.c.id.desc()).limit(limit).offset(offset)
+    shown = bin.THERE if deleted is None else bin.THERE & ~bin.LISTED if deleted else bin.LISTED
+    query = sa.select(c).where(shown).order_by(c.c.updated.desc(), c.c.id.desc()).limit(limit).offset(offset)
     if ids is not None:
         query = query.where(c.c.id.in_([plain_id(id) for id in ids]))
     if owner is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from octavo.errors import NotFound
-from octavo.store import rows, settings
+from octavo.store import bin, rows, settings
 from octavo.store.direct import Connection
 from octavo.store.engines import Database
 from octavo.store.parts import EMPTIED
@@ -127,13 +127,15 @@ async def _note_deletion(connection: Connection, conversation_id: str, *, messag
     )
 
 
-async def conversation_away(connection: Connection, id: str) -> None:
-    """Remove a conversation with everything that belongs to it."""
-    owner = await lock(connection, id)
-    await settings.forget(connection, ForConversation(owner.id))
+async def conversation_away(connection: Connection, id: str, *, when_due: bool = False) -> bool:
+    """Remove a conversation with everything that belongs to it; false if there is none, or `when_due` and it is not."""
+    if not await bin.condemn(connection, id, when_due=when_due):
+        return False
+    await settings.forget(connection, ForConversation(id))
     for table in (job, snapshot, message):
-        await connection.execute(sa.delete(table).where(table.c.conversation_id == owner.id))
-    await connection.execute(sa.delete(conversation).where(conversation.c.id == owner.id))
+        await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
+    await connection.execute(sa.delete(conversation).where(conversation.c.id == id))
+    return True
 
 
 async def purge(database: Database) -> None:

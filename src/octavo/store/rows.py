@@ -163,6 +163,7 @@ def conversation(row: Row) -> Conversation:
         created=time_text(row.created),
         updated=time_text(row.updated),
         archived=row.archived is not None,
+        deleted=row.hidden is not None,
         revision=row.revision,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from octavo.store import rows
+from octavo.store import bin, rows
 from octavo.store.direct import Connection
 from octavo.store.schema import conversation, large_text, message
 from octavo.store.values import Hit
@@ -112,10 +112,9 @@ def _newest(found: _Found, within: Within) -> sa.Select[Any]:
     query = query.where(*found.conditions)
     if within.conversation is not None:
         query = query.where(hit.conversation_id == within.conversation)
-    if within.owner is not None:
-        c = conversation.c
-        owner = sa.select(c.owner).where(c.id == hit.conversation_id).scalar_subquery()
-        query = query.where(owner == within.owner)
+    c = conversation.c
+    owner = sa.select(c.owner).where(c.id == hit.conversation_id, bin.LISTED).scalar_subquery()
+    query = query.where(owner.is_not(None) if within.owner is None else owner == within.owner)
     if within.before is not None:
         other = message.alias("other")
         query = query.where(n < sa.select(other.c.n).where(other.c.id == within.before).scalar_subquery())

@@ -16,9 +16,10 @@ from typing import Self
 
 from octavo.core.fields import Json
 from octavo.core.messages import Branch, Message, Node, Status
-from octavo.errors import BadInput, UsageError
+from octavo.errors import BadInput, NotFound, UsageError
 from octavo.store import (
     backup,
+    bin,
     check,
     copying,
     faults,
@@ -104,15 +105,26 @@ class Store:
         *,
         owner: str | None = None,
         archived: bool | None = False,
+        deleted: bool | None = False,
         title: str = "",
         limit: int = 100,
         offset: int = 0,
         ids: Sequence[str] | None = None,
     ) -> tuple[Conversation, ...]:
-        """List conversations, the last changed first; `title` is a part of the title, None means any."""
+        """List conversations, the last changed first; `title` is a part of the title, None means any.
+
+        Deleted ones are those that can still be brought back.
+        """
         return await self._database.read(
             lambda c: reading.conversations(
-                c, owner=owner, archived=archived, title=title, limit=limit, offset=offset, ids=ids
+                c,
+                owner=owner,
+                archived=archived,
+                deleted=deleted,
+                title=title,
+                limit=limit,
+                offset=offset,
+                ids=ids,
             )
         )
 
@@ -123,10 +135,32 @@ class Store:
         when = rows.now() if archived else None
         return await self._database.write(lambda c: tree.change(c, id, archived=when))
 
-    async def delete_conversation(self, id: str) -> None:
-        """Remove a conversation with everything that belongs to it, for good."""
-        await self._database.write(lambda c: remove.conversation_away(c, id))
+    async def delete_conversation(self, id: str, *, undo: float = 0) -> None:
+        """Remove a conversation with everything that belongs to it, for good.
+
+        With `undo` it is out of sight at once, and can be brought back for so many seconds before it is due.
+        """
+        if undo > 0:
+            await self._database.write(lambda c: bin.put(c, id, undo))
+            return
+        if not await self._database.write(lambda c: remove.conversation_away(c, id)):
+            raise NotFound(f"there is no conversation {id}")
         await remove.purge(self._database)
+
+    async def undelete(self, id: str) -> Conversation:
+        """Bring back a conversation that can be, as it was when it was deleted."""
+        return await self._database.write(lambda c: bin.take_back(c, id))
+
+    async def remove_due(self) -> tuple[str, ...]:
+        """Remove the deleted conversations whose time is over, for good; gives what is gone."""
+        gone = [
+            id
+            for id in await self._database.read(bin.due)
+            if await self._database.write(lambda c, i=id: remove.conversation_away(c, i, when_due=True))  # type: ignore[misc]
+        ]
+        if gone:
+            await remove.purge(self._database)
+        return tuple(gone)
 
     async def fork(self, tip: str, *, title: str | None = None) -> Conversation:
         """Copy the branch of a tip into a new conversation, with its snapshots, pins and settings."""
@@ -306,6 +340,10 @@ class Store:
         """Give those of the nodes that lie on the branch of a tip."""
         wanted = list(nodes)
         return await self._database.read(lambda c: reading.on_branch(c, tip, wanted))
+
+    async def missing(self, conversation: str, nodes: Sequence[str]) -> tuple[str, ...]:
+        """Give those of the nodes that are not in a conversation."""
+        return await self._database.read(lambda c: reading.missing(c, conversation, nodes))
 
     async def details(self, nodes: Sequence[str]) -> tuple[Details, ...]:
         """Tell what else is known about nodes: conversation, usage, model, time, place among siblings."""

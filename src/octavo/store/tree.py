@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from octavo.core.messages import Message, Node, chain
 from octavo.errors import NotFound, NotOnBranch, UsageError
-from octavo.store import reading, rows
+from octavo.store import bin, reading, rows
 from octavo.store.direct import Connection
 from octavo.store.ids import new_id
 from octavo.store.parts import admit, pack
@@ -34,7 +34,9 @@ BATCH = 1_000
 """Rows sent to the database at once."""
 
 # Made once: to put these together each time costs as much as to run them.
-_LOCKED = sa.select(conversation).where(conversation.c.id == sa.bindparam("locked")).with_for_update()
+_LOCKED = (
+    sa.select(conversation).where(conversation.c.id == sa.bindparam("locked"), bin.THERE).with_for_update()
+)
 _INSERTS = {table: sa.insert(table) for table in (message, large_text, attachment, message_token)}
 _GROWN = (
     sa.update(conversation)
@@ -116,6 +118,9 @@ async def append(
         return Added(nodes=repeated, revision=owner.revision)
     place = await find_place(connection, owner.id, parent)
     nodes = await insert(connection, place, entries)
+    if owner.hidden and any(node.message.role == "user" for node in nodes):
+        # What somebody says now outlives an order given before it; an answer that was on its way does not.
+        await bin.take_back(connection, owner.id)
     grown = {"grown": owner.id, "now": rows.now(), "added": len(nodes)}
     if select and nodes:
         await connection.execute(_MOVED, {**grown, "tip": nodes[-1].id})
@@ -282,7 +287,9 @@ async def create(connection: Connection, title: str, owner: str, id: str | None)
     made = insert(conversation).values(**values).on_conflict_do_nothing().returning(*conversation.c)
     row = (await connection.execute(made)).one_or_none()
     if row is None:
-        taken = sa.select(conversation).where(conversation.c.id == new, conversation.c.owner == owner)
+        taken = sa.select(conversation).where(
+            conversation.c.id == new, conversation.c.owner == owner, bin.LISTED
+        )
         row = (await connection.execute(taken)).one_or_none()
     if row is None:
         raise UsageError(f"the conversation id {new} is taken; leave the id out, or make a new one")
@@ -290,12 +297,12 @@ async def create(connection: Connection, title: str, owner: str, id: str | None)
 
 
 async def change(connection: Connection, id: str, **values: Any) -> Conversation:
-    """Rename or archive a conversation; that is no reason to list it first, so its time stays."""
-    row = (
-        await connection.execute(
-            sa.update(conversation).where(conversation.c.id == id).values(**values).returning(*conversation.c)
-        )
-    ).one_or_none()
+    """Rename or archive a conversation; that is no reason to list it first, so its time stays.
+
+    A deleted one stays deleted: archiving it, or not, says where it comes back to.
+    """
+    changed = sa.update(conversation).where(conversation.c.id == id, bin.THERE).values(**values)
+    row = (await connection.execute(changed.returning(*conversation.c))).one_or_none()
     if row is None:
         raise NotFound(f"there is no conversation {id}")
     return rows.conversation(row)

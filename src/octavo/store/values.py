@@ -29,6 +29,8 @@ class Conversation:
     created: str
     updated: str
     archived: bool
+    deleted: bool
+    """In the bin: found by its id only, and removed for good when nobody brings it back in time."""
     revision: int
     """Grows when contexts of tips that exist may change: with snapshots, pins and deletions, not with new messages."""
 

@@ -247,6 +247,23 @@ async def test_a_deleted_conversation_begins_again(house: Setup) -> None:
     assert [node.depth for node in tree] == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
+async def test_a_conversation_in_the_bin_is_not_gone_on_with(house: Setup) -> None:
+    """Who still has it in its history says it anew, in a conversation of its own; what was deleted stays deleted."""
+    history, headers = await grown(house, 3)
+    gone = headers["x-octavo-conversation"]
+    await house.http.delete(f"/api/v1/conversations/{gone}", params={"undo": 60})
+    answer, again = await house.ask(*history, user("Still there?"))
+    assert again["x-octavo-conversation"] != gone
+    assert [node.depth for node in await house.tree(again)] == [1, 2, 3, 4, 5, 6, 7, 8]
+    more = said(answer.choices[0].message.content)
+    _, later = await house.ask(*history, user("Still there?"), more, user("Good."))
+    assert later["x-octavo-conversation"] == again["x-octavo-conversation"]
+    listed = [one.id for one in await house.engine.store.conversations(archived=None)]
+    assert listed == [again["x-octavo-conversation"]]
+    back = (await house.http.post(f"/api/v1/conversations/{gone}/undelete")).json()
+    assert back["messages"] == 6
+
+
 async def test_what_another_replica_deleted_is_stored_anew_and_compressed_anew(
     make_engine: MakeEngine,
 ) -> None:

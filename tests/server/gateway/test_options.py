@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import openai
 import pytest
 
 from tests.server.gateway.conftest import (
@@ -44,6 +45,9 @@ async def test_a_conversation_can_be_named(house: Setup) -> None:
     tree = [node async for node in house.engine.store.tree(made)]
     assert [node.depth for node in tree] == [1, 1, 2, 2]
     assert "octavo" not in house.provider.last
+    await house.http.delete(f"/api/v1/conversations/{made}", params={"undo": 60})
+    with pytest.raises(openai.NotFoundError):
+        await house.ask(user("Hi"), extra_headers={"x-octavo-conversation": made})
 
 
 async def test_a_policy_and_a_focus_can_be_chosen(house: Setup) -> None:

@@ -13,6 +13,7 @@ from octavo.errors import NotFound
 from octavo.server.gateway.canon import digests_of, first_turn
 from octavo.server.gateway.dialect import Asked
 from octavo.server.hub import Hub
+from octavo.store.ids import new_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +46,16 @@ async def recognise(hub: Hub, owner: str, asked: Asked, known: Place | None = No
             conversation=details.conversation, new=False, known=node.depth, node=node.id, digests=digests
         )
     made = make_id(b"conversation", owner.encode("utf-8", "surrogatepass"), digests[least - 1])
+    if await hub.engine.store.conversations(archived=None, deleted=True, ids=[made]):
+        # It waits to be deleted, and nobody finds it any more: who says the same again begins a new one.
+        made = new_id()
     return Place(conversation=made, new=True, known=0, node=None, digests=digests)
 
 
 async def _named(hub: Hub, owner: str, wanted: str, digests: tuple[bytes, ...]) -> Place:
     """Find the place in the conversation a client names; what it has not got yet is a new root in it."""
     found = await hub.engine.store.conversation(wanted)
-    if found.owner != owner:
+    if found.owner != owner or found.deleted:
         raise NotFound(f"there is no conversation {wanted}")
     node = await hub.engine.store.find_prefix(digests, owner=owner, conversation=found.id)
     return Place(

@@ -35,16 +35,15 @@ async def list_conversations(
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
 ) -> Response:
     """List your conversations, the last changed first."""
-    if deleted:
-        waiting = await hub.trash.of_owner(caller.owner)
-        fit = [one for one in waiting if title.casefold() in one.title.casefold()]
-        shown = [show_conversation(one) for one in fit[offset : offset + limit]]
-        return reply(s.Conversations(conversations=shown, more=len(fit) > offset + limit))
     found = await hub.engine.store.conversations(
-        owner=caller.owner, archived=archived, title=title, limit=limit + 1, offset=offset
+        owner=caller.owner,
+        archived=None if deleted else archived,
+        deleted=deleted,
+        title=title,
+        limit=limit + 1,
+        offset=offset,
     )
-    gone = await hub.trash.ids() if archived is not False else frozenset()
-    shown = [show_conversation(one) for one in found[:limit] if one.id not in gone]
+    shown = [show_conversation(one) for one in found[:limit]]
     return reply(s.Conversations(conversations=shown, more=len(found) > limit))
 
 
@@ -92,19 +91,14 @@ async def delete_conversation(
 ) -> Response:
     """Delete a conversation with everything in it: for good, now or in a while."""
     await hub.forget(chat.id)
-    if undo:
-        await hub.trash.put(chat.id, undo)
-    else:
-        await hub.engine.store.delete_conversation(chat.id)
-        await hub.trash.forget(chat.id)
+    await hub.engine.store.delete_conversation(chat.id, undo=undo)
     return Response(status_code=204)
 
 
 @routes.post("/{conversation}/undelete", response_model=s.ConversationOut)
 async def undelete_conversation(chat: TheChat, hub: TheHub) -> Response:
     """Bring back a conversation that waits to be deleted."""
-    await hub.trash.take_back(chat.id)
-    return reply(show_conversation(await chat.info()))
+    return reply(show_conversation(await hub.engine.store.undelete(chat.id)))
 
 
 @routes.post("/{conversation}/copies", response_model=s.ConversationOut, status_code=201)

@@ -34,5 +34,4 @@ async def search(
     found = await hub.engine.store.search(
         q, conversation=conversation, owner=caller.owner, before=before, limit=limit
     )
-    gone = await hub.trash.ids()
-    return reply(s.Hits(hits=[show_hit(hit) for hit in found if hit.conversation not in gone]))
+    return reply(s.Hits(hits=[show_hit(hit) for hit in found]))

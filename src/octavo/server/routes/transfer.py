@@ -48,8 +48,7 @@ async def export_conversation(chat: TheChat, hub: TheHub) -> Response:
 async def export_everything(hub: TheHub, caller: TheCaller) -> Response:
     """Write all your conversations."""
     mine = await hub.engine.store.conversations(owner=caller.owner, archived=None, limit=EXPORTED)
-    gone = await hub.trash.ids()
-    return await _export(hub, [one.id for one in mine if one.id not in gone])
+    return await _export(hub, [one.id for one in mine])
 
 
 async def _export(hub: Hub, ids: list[str]) -> Response:

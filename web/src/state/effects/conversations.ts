@@ -65,6 +65,7 @@ async function change(id: string, what: { title?: string; archived?: boolean }):
     dispatch({ type: "conversations/changed", conversation });
     dispatch({ type: "chat/info", id, info: conversation });
     tellTabs();
+    if (conversation.deleted) tellDeleted(conversation, "Still deleted", "Bring back");
   } catch (error) {
     report(error);
   }
@@ -76,12 +77,12 @@ export async function deleteConversation(conversation: Conversation): Promise<vo
   if (!(await remove(id, UNDO_SECONDS))) return;
   const { route } = state();
   if (route.name === "chat" && route.id === id) go({ name: "home" });
-  toast({
-    tone: "info",
-    text: "Deleted",
-    detail: titleOf(conversation),
-    action: { label: "Undo", run: () => void bringBack(id) },
-  });
+  tellDeleted(conversation, "Deleted", "Undo");
+}
+
+function tellDeleted(conversation: Conversation, text: string, label: string): void {
+  const action = { label, run: () => void bringBack(conversation.id) };
+  toast({ tone: "info", text, detail: titleOf(conversation), action });
 }
 
 export const deleteForGood = (id: string): Promise<boolean> => remove(id, 0);

@@ -27,10 +27,10 @@ function merge(known: Conversation[], more: Conversation[]): Conversation[] {
   return [...known, ...more.filter((one) => !ids.has(one.id))];
 }
 
-/** Put a changed conversation where it belongs now: the last changed first, and only in its own list. */
+/** Put a changed conversation where it belongs now: the last changed first, and only in its own list, if in any. */
 function put(list: ConversationList, changed: Conversation): Conversation[] {
   const others = list.items.filter((one) => one.id !== changed.id);
   const fits = changed.title.toLowerCase().includes(list.query.trim().toLowerCase());
-  if (changed.archived !== list.archived || !fits) return others;
+  if (changed.deleted || changed.archived !== list.archived || !fits) return others;
   return [changed, ...others].sort((a, b) => (a.updated < b.updated ? 1 : -1));
 }

@@ -1,0 +1,130 @@
+"""A conversation takes ids of its own messages and snapshots only: those of another one do not exist in it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+import octavo
+from octavo.core.messages import Branch
+from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
+from octavo.errors import NotFound
+from tests.engine.conftest import MakeEngine, answering
+
+pytestmark = pytest.mark.anyio
+
+FILLER = "We talked at length about the weather and other things. " * 8
+NOBODY = "0" * 32
+
+
+async def drained(events: object) -> None:
+    async for _ in events:  # type: ignore[attr-defined]
+        pass
+
+
+NODES: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
+    "branch": lambda chat, id: chat.branch(id),
+    "add": lambda chat, id: chat.add("mine", parent=id),
+    "scene": lambda chat, id: chat.scene(id),
+    "context": lambda chat, id: chat.context(tip=id),
+    "plan": lambda chat, id: chat.plan(up_to=id),
+    "answer": lambda chat, id: drained(chat.answer(id)),
+    "ready": lambda chat, id: drained(chat.ready(id)),
+    "compress": lambda chat, id: chat.compress(up_to=id),
+    "compressing": lambda chat, id: drained(chat.compressing(up_to=id)),
+    "pin": lambda chat, id: chat.pin(id),
+    "unpin": lambda chat, id: chat.unpin(id),
+    "edit": lambda chat, id: chat.edit(id, "mine"),
+    "regenerate": lambda chat, id: drained(chat.regenerate(id)),
+    "checkout": lambda chat, id: chat.checkout(id),
+    "fork": lambda chat, id: chat.fork(id),
+    "delete_message": lambda chat, id: chat.delete_message(id),
+}
+"""Every method that takes the id of a message."""
+SNAPSHOTS: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
+    "snapshot": lambda chat, id: chat.snapshot(id),
+    "edit_summary": lambda chat, id: chat.edit_summary(id, "mine"),
+    "regenerate_summary": lambda chat, id: chat.regenerate_summary(id),
+    "regenerating_summary": lambda chat, id: drained(chat.regenerating_summary(id)),
+    "diff": lambda chat, id: chat.diff(id, id),
+    "undo": lambda chat, id: chat.undo(id),
+    "use": lambda chat, id: chat.use(id),
+    "snapshot_here": lambda chat, id: chat.snapshot_here(id),
+    "summary_size": lambda chat, id: chat.summary_size(id, "mine"),
+    "expand": lambda chat, id: chat.expand(id),
+    "receipt": lambda chat, id: chat.receipt(id),
+    "restore": lambda chat, id: chat.restore(id, "8001"),
+}
+"""Every method that takes the id of a snapshot."""
+NAMES = {"id", "node", "tip", "parent", "up_to", "one", "other"}
+"""How parameters are called that take an id."""
+
+
+def test_no_method_that_takes_an_id_is_left_out() -> None:
+    taking = {
+        name
+        for name, method in inspect.getmembers(Chat, inspect.isfunction)
+        if not name.startswith("_") and NAMES & inspect.signature(method).parameters.keys()
+    }
+    assert taking == NODES.keys() | SNAPSHOTS.keys()
+
+
+async def two(make: MakeEngine) -> tuple[Engine, Chat, Chat]:
+    engine = await make(lambda request: f"Port {8000 + len(request.messages)}. {FILLER}", window=32_000)
+    ours, theirs = await engine.create("ours"), await engine.create("theirs")
+    for chat in (ours, theirs):
+        for i in range(4):
+            await drained(chat.turn(f"What is port {i}? {FILLER}"))
+    return engine, ours, theirs
+
+
+async def told(chat: Chat) -> tuple[Branch, object, object, object]:
+    """Give everything that could be changed."""
+    info = await chat.info()
+    return await chat.branch(), info.messages, await chat.pins(), await chat.snapshots()
+
+
+@pytest.mark.parametrize("name", NODES)
+async def test_a_message_of_another_conversation_does_not_exist_here(make: MakeEngine, name: str) -> None:
+    engine, ours, theirs = await two(make)
+    foreign = (await theirs.branch())[2].id
+    await theirs.pin(foreign)
+    before, count = [await told(ours), await told(theirs)], len(await engine.conversations())
+    for id in (foreign, NOBODY):
+        with pytest.raises(NotFound, match=f"there is no message {id} in this conversation"):
+            await NODES[name](ours, id)
+    assert [await told(ours), await told(theirs)] == before
+    assert len(await engine.conversations()) == count
+    own = (await ours.branch())[2].id
+    await NODES[name](ours, own)
+
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
+async def test_a_snapshot_of_another_conversation_does_not_exist_here(make: MakeEngine, name: str) -> None:
+    _, ours, theirs = await two(make)
+    for chat in (ours, theirs):
+        await chat.compress(keep=0)
+    foreign = await theirs.serving()
+    assert foreign is not None
+    before = [await told(ours), await told(theirs)]
+    for id in (foreign.id, NOBODY):
+        with pytest.raises(NotFound):
+            await SNAPSHOTS[name](ours, id)
+    assert [await told(ours), await told(theirs)] == before
+
+
+def test_the_library_without_a_loop_refuses_it_too() -> None:
+    """As it was found: a message of another conversation was emptied for good."""
+    with octavo.open(provider=answering(lambda _: "Yes."), model="gpt-4o") as ours:
+        theirs = ours._engine
+        other = ours._loop.run(theirs.create("theirs"))
+        node = ours._loop.run(other.add("Keep me."))
+        with pytest.raises(NotFound):
+            ours.delete_message(node.id)
+        with pytest.raises(NotFound):
+            ours.pin(node.id)
+        assert ours._loop.run(other.branch()) == (node,)
+        assert ours._loop.run(other.pins()) == ()
