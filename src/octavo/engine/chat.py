@@ -378,8 +378,8 @@ class Chat:
             if notes:
                 yield Shrunk(notes=notes, before=scene.reading.tokens, after=shrunk.tokens)
         hardened = scene.sent(context, self._engine.rules_of(scene.model))
-        if hardened.repairs:
-            yield Repaired(hardened.repairs)
+        if hardened.faults:
+            yield Repaired(hardened.faults)
         yield Ready(scene, context, hardened.messages, hardened.repairs, notes)
 
     def _situation(self, scene: Scene) -> Situation:
@@ -577,16 +577,14 @@ class Chat:
 
     async def restore(self, id: str, item: str) -> Snapshot:
         """Add the line of a lost fact back: a new version of the snapshot that contains it."""
-        from octavo.core.receipt import add_back
+        from octavo.core.receipt import add_back, find_lost
 
         snapshot, paper = await self.snapshot(id), await self.receipt(id)
-        lost = [
-            fact for tally in (paper.tallies if paper else ()) for fact in tally.lost if fact.text == item
-        ]
-        if paper is None or not lost:
-            raise NotFound(f"the receipt of this snapshot does not list {item!r} as lost")
-        node = await self._engine.store.node(lost[-1].source)
-        extracts = add_back(snapshot.extracts, lost[-1], node)
+        if paper is None:
+            raise NotFound("this snapshot has no receipt: it was edited by hand")
+        lost = find_lost(paper, item)
+        node = await self._engine.store.node(lost.source)
+        extracts = add_back(snapshot.extracts, lost, node)
         added = [extract.text for extract in extracts if extract not in snapshot.extracts]
         receipt = paper.restored(added).to_json()
         made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
