@@ -33,7 +33,7 @@ from octavo.core.shrink import shrink
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, write, write_tools
-from octavo.engine.accept import Accepted, accept
+from octavo.engine.accept import Accepted, AnyTool, accept, accept_tools
 from octavo.engine.fold import Order, cut_of, plan_of
 from octavo.engine.outcome import (
     Answered,
@@ -231,15 +231,19 @@ class Chat:
             engine.recent.keep(scene, moment.revision)
         return scene
 
-    async def usage(self, *, tools: Sequence[Tool] = ()) -> Usage:
+    async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Usage:
         """Read the meter: tokens, budget, breakdown, distance to the next compression."""
         now = await self.info()
-        return (await self._scene(now.tip, Moment(await self.settings(), now.revision), tools=tools)).usage
+        moment = Moment(await self.settings(), now.revision)
+        return (await self._scene(tip or now.tip, moment, tools=accept_tools(tools))).usage
 
-    async def context(self, *, tools: Sequence[Tool] = (), tip: str | None = None) -> Sent:
-        """Give exactly what would be sent now; compresses or shrinks first if it would not fit."""
+    async def context(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Sent:
+        """Give exactly what would be sent now; compresses or shrinks first if it would not fit.
+
+        Tools are values, or dicts as OpenAI, Anthropic or Gemini take them.
+        """
         ready = None
-        async for step in self.ready(tip or await self.tip(), tuple(tools)):
+        async for step in self.ready(tip or await self.tip(), accept_tools(tools)):
             ready = step if isinstance(step, Ready) else ready
         if ready is None:
             raise NotFound("the conversation is empty: add a message first")
@@ -270,14 +274,13 @@ class Chat:
     # A turn
 
     async def turn(
-        self, content: object, *, tools: Sequence[Tool] = (), temperature: float | None = None
+        self, content: object, *, tools: Sequence[AnyTool] = (), temperature: float | None = None
     ) -> AsyncGenerator[Event]:
         """Store a user's message and answer it; yields what happens."""
+        offered = accept_tools(tools)
         node, moment = await self._store(accept(content, "user"), TIP)
         yield Stored(node)
-        answer = self._answer(
-            node.id, tuple(tools), temperature=temperature, select=True, id=None, moment=moment
-        )
+        answer = self._answer(node.id, offered, temperature=temperature, select=True, id=None, moment=moment)
         async with aclosing(answer):
             async for event in answer:
                 yield event
@@ -286,7 +289,7 @@ class Chat:
         self,
         tip: str | None = None,
         *,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[AnyTool] = (),
         temperature: float | None = None,
         select: bool = True,
         id: str | None = None,
@@ -296,7 +299,7 @@ class Chat:
         A reply that calls tools ends the answer: add the results and ask again.
         """
         at = tip or await self.tip()
-        answer = self._answer(at, tuple(tools), temperature=temperature, select=select, id=id)
+        answer = self._answer(at, accept_tools(tools), temperature=temperature, select=select, id=id)
         async with aclosing(answer):
             async for event in answer:
                 yield event
@@ -620,7 +623,7 @@ class Chat:
         return made
 
     async def regenerate(
-        self, node: str | None = None, *, tools: Sequence[Tool] = ()
+        self, node: str | None = None, *, tools: Sequence[AnyTool] = ()
     ) -> AsyncGenerator[Event]:
         """Ask for another answer beside one (the last one by default); yields what happens."""
         at = node or await self.tip()
