@@ -55,6 +55,13 @@ def test_results_in_separate_messages_are_one_turn_where_turns_alternate() -> No
     assert joined.repairs == ()
 
 
+def test_messages_that_are_joined_were_not_wrong() -> None:
+    said = (user("<earlier>"), user("u"), call("a"), user("next"))
+    joined = harden(said, ANTHROPIC)
+    assert [repair.fix for repair in joined.repairs] == ["result", "merged", "merged"]
+    assert [repair.fix for repair in joined.faults] == ["result"]
+
+
 @pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.name)
 def test_a_call_without_a_result_gets_one_that_says_so(rules: Rules) -> None:
     """Case 59."""

@@ -21,6 +21,7 @@ from octavo.core.receipt import (
     Tally,
     add_back,
     facts,
+    find_lost,
     occurring,
     receipt,
     verbatim_text,
@@ -143,6 +144,28 @@ def test_adding_back_a_lost_fact_puts_its_line_in_place() -> None:
     ]
     assert receipt(WORK, extracts=grown).tally("identifier").lost == ()
     assert add_back(grown, lost, WORK[2]) == grown
+
+
+def test_a_lost_fact_is_found_as_it_is_shown() -> None:
+    constraint = "Please fix src/app.py, it must never log passwords."
+    paper = Receipt(
+        tallies=(
+            Tally(kind="constraint", lost=(Fact("constraint", constraint, "m1"),)),
+            Tally(
+                kind="decision",
+                lost=(Fact("decision", "We\n go  north", "m2"), Fact("decision", "We go", "m3")),
+            ),
+        )
+    )
+    assert find_lost(paper, constraint).source == "m1"
+    assert find_lost(paper, "Please fix src/app.py, it must…").source == "m1"
+    assert find_lost(paper, "We go north").source == "m2"
+    assert find_lost(paper, "We go").source == "m3"
+    with pytest.raises(BadInput, match="2 lost facts begin with 'We'"):
+        find_lost(paper, "We…")
+    for nothing in ("Please fix", "…", "", "never said"):
+        with pytest.raises(NotFound, match="does not list"):
+            find_lost(paper, nothing)
 
 
 def test_what_was_added_back_counts_as_kept_from_then_on() -> None:

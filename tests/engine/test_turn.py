@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from octavo.core.messages import Message, ToolCall, assistant
-from octavo.core.protocol import OPENAI, check
+from octavo.core.protocol import ANTHROPIC, OPENAI, check
 from octavo.core.reply import Chunk, Delta, Reply, Request
 from octavo.core.summary import Narrative
 from octavo.engine.chat import Chat
@@ -24,6 +24,7 @@ from octavo.engine.outcome import (
     CompressionEnded,
     CompressionStarted,
     Event,
+    Repaired,
     Sending,
     Shrunk,
     Stored,
@@ -425,6 +426,23 @@ async def test_settings_of_a_conversation_beat_global_ones(make: MakeEngine) -> 
     assert (await other.scene()).policy.marks.soft == 0.7
     await chat.set(soft=None)
     assert (await chat.scene()).policy.marks.soft == 0.7
+
+
+async def test_repairs_are_told_only_where_something_was_wrong(make: MakeEngine) -> None:
+    """A snapshot is joined with the question after it where turns alternate: nothing was wrong with either."""
+    provider = ScriptedProvider(lambda _: "Fine.", rules=ANTHROPIC)
+    chat = await (await make(provider=provider)).create()
+    await talk(chat, 3)
+    assert isinstance(await chat.compress(), Compressed)
+    seen = await events(chat.turn("And now?"))
+    sent = provider.requests[-1].messages
+    assert sent[0].text.startswith("<earlier")
+    assert len(sent[0].parts) > 1
+    assert not any(isinstance(event, Repaired) for event in seen)
+    call = ToolCall(id="c1", name="look", input="{}")
+    await chat.add(Message(role="assistant", parts=(call,)))
+    (told,) = [event for event in await events(chat.turn("Well?")) if isinstance(event, Repaired)]
+    assert [repair.fix for repair in told.repairs] == ["result"]
 
 
 async def test_stored_first_means_stored(make: MakeEngine) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import configparser
 import re
 import shlex
+import stat
+import subprocess
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,23 @@ def test_the_compose_file_has_a_database_three_replicas_and_a_proxy(compose: dic
     assert (DEPLOY / built["context"] / built["dockerfile"]).is_file()
     mounted = [volume.partition(":")[0] for volume in services["proxy"]["volumes"]]
     assert [(DEPLOY / name).is_file() for name in mounted] == [True]
+
+
+@pytest.mark.parametrize("mask", ["077", "022", "002"])
+def test_secrets_can_be_read_by_the_user_inside_and_by_nobody_else_outside(
+    compose: dict[str, Any], tmp_path: Path, mask: str
+) -> None:
+    """A file secret is mounted as it is, so the user of the image, who is nobody here, must be able to read it."""
+    head = (DEPLOY / "compose.yaml").read_text("utf-8").partition("\nname:")[0]
+    steps = [line[4:] for line in head.splitlines() if line.startswith("#   ")]
+    made = [step for step in steps if "secrets" in step]
+    subprocess.run(["bash", "-ec", "\n".join([f"umask {mask}", *made])], cwd=tmp_path, check=True, timeout=60)
+    assert stat.S_IMODE((tmp_path / "secrets").stat().st_mode) == 0o700
+    named = [Path(secret["file"]) for secret in compose["secrets"].values()]
+    assert {path.name for path in named} == {path.name for path in (tmp_path / "secrets").iterdir()}
+    for path in named:
+        assert stat.S_IMODE((tmp_path / path).stat().st_mode) & stat.S_IROTH
+        assert (tmp_path / path).read_text().strip()
 
 
 def test_every_variable_in_the_examples_is_read_by_the_program(compose: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings, is_loopback, read_server_settings
 from octavo.server.door import Door
 from octavo.server.limits import Meters
+from octavo.server.routes import health
 from octavo.server.run import check_safe
 from octavo.store.direct import Connection
 from octavo.store.schema import api_key
@@ -370,7 +372,7 @@ async def test_errors_become_the_right_statuses(
         async def broken() -> Any:
             raise StoreError("postgresql://octavo:***@db.internal/octavo: the disk is full")
 
-        engine.store.note = lambda key: broken()  # type: ignore[method-assign]  # noqa: ARG005
+        engine.store.check_writable = broken  # type: ignore[method-assign]
         away = await client.get("/ready")
         assert (away.status_code, away.headers["retry-after"]) == (503, "1")
         assert away.json()["error"]["message"] == "the disk is full"
@@ -379,6 +381,25 @@ async def test_errors_become_the_right_statuses(
         big = await client.patch(f"{place}/settings", json={"reply": 4_000})
         assert (big.status_code, big.json()["error"]["type"]) == (409, "bad_budget")
         assert big.json()["error"]["numbers"]["window"] == 4_096
+
+
+async def test_a_server_whose_database_cannot_be_written_is_not_ready(
+    make_engine: MakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that others keep locked still reads, and a process in front of it still lives."""
+    monkeypatch.setattr(health, "READY_SECONDS", 0.2)
+    async with client_of(create_app(await make_engine())) as client:
+        assert (await client.get("/ready")).status_code == 200
+        other = sqlite3.connect(tmp_path / "octavo.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        away = await client.get("/ready")
+        assert (away.status_code, away.json()["error"]["type"]) == (503, "store_error")
+        assert (await client.get("/health")).status_code == 200
+        assert (await client.get("/api/v1/conversations")).status_code == 200
+        other.execute("ROLLBACK")
+        other.close()
+        monkeypatch.undo()
+        assert (await client.get("/ready")).status_code == 200
 
 
 async def test_what_nobody_expected_is_told_by_its_id_and_nothing_else(app: FastAPI) -> None:

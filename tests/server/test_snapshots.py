@@ -58,6 +58,19 @@ async def test_the_meter_adds_up_and_knows_an_empty_conversation(client: httpx2.
     assert usage["next_at"] == budget["soft"]
 
 
+async def test_the_meter_of_another_message_is_read_where_it_is_asked_for(client: httpx2.AsyncClient) -> None:
+    place, other = await conversation(client), await conversation(client)
+    await talk(client, place, *FACTS[:3])
+    whole = (await client.get(f"{place}/usage")).json()["reading"]["tokens"]
+    nodes = (await client.get(f"{place}/messages")).json()["messages"]
+    earlier = (await client.get(f"{place}/usage", params={"tip": nodes[1]["id"]})).json()["reading"]["tokens"]
+    assert 0 < earlier < whole
+    context = (await client.get(f"{place}/context", params={"tip": nodes[1]["id"]})).json()
+    assert context["usage"]["reading"]["tokens"] == earlier
+    assert (await client.get(f"{other}/usage", params={"tip": nodes[1]["id"]})).status_code == 404
+    assert (await client.get(f"{place}/usage", params={"tip": "nonsense"})).status_code == 422
+
+
 async def test_a_plan_says_what_a_compression_then_does(client: httpx2.AsyncClient) -> None:
     place = await conversation(client)
     await talk(client, place, *FACTS)

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,42 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged(small_disk: Path)
         await asyncio.to_thread(enlarge, small_disk)
         assert (await store.append(made.id, user("room again"))).depth == len(stored) + 1
         assert await store.check() == ()
+
+
+async def test_a_disk_that_takes_nothing_is_noticed_by_a_look_whether_it_can_be_written(
+    small_disk: Path,
+) -> None:
+    async with await Store.open(f"sqlite:///{small_disk / 'octavo.db'}") as store:
+        await store.check_writable()
+        filler = small_disk / "filler"
+        with suppress(OSError):
+            filler.write_bytes(b"x" * (1 << 20))
+
+        async def look_often() -> None:
+            # The log that writes go to may have room left from before.
+            for _ in range(200):
+                await store.check_writable()
+
+        with pytest.raises(StoreError, match=r"disk is full|disk failed or is full"):
+            await look_often()
+        filler.unlink()
+        await store.check_writable()
+
+
+async def test_a_server_that_accepts_reads_only_is_noticed_by_the_same_look(postgres_url: str) -> None:
+    async with await Store.open(postgres_url) as store:
+        await store.check_writable()
+    change = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I {}', current_database()); END $$"
+    on = change.format("SET default_transaction_read_only = on")
+    off = change.format("RESET default_transaction_read_only")
+    await asyncio.to_thread(sql, postgres_url, on)
+    try:
+        async with await Store.open(postgres_url) as store:
+            assert await store.conversations() == ()
+            with pytest.raises(StoreError, match="accepts reads only"):
+                await store.check_writable()
+    finally:
+        await asyncio.to_thread(sql, postgres_url, "SET default_transaction_read_only = off", off)
 
 
 async def test_a_full_disk_fails_a_backup_and_leaves_no_half_of_it(small_disk: Path, sqlite_url: str) -> None:

@@ -51,6 +51,11 @@ class Hardened:
     messages: tuple[Message, ...]
     repairs: tuple[Repair, ...]
 
+    @property
+    def faults(self) -> tuple[Repair, ...]:
+        """The repairs of what was wrong: two messages of one side that were joined are only laid out otherwise."""
+        return tuple(repair for repair in self.repairs if repair.fix != "merged")
+
 
 @dataclass(slots=True)
 class _Log:

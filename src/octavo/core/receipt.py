@@ -32,12 +32,15 @@ __all__ = [
     "Tally",
     "add_back",
     "facts",
+    "find_lost",
     "gather",
     "occurring",
     "receipt",
     "verbatim_text",
 ]
 
+ELLIPSIS = "…"
+"""Ends what was cut off to be shown."""
 LISTED = 1_000
 """Facts listed of one kind and fate; beyond that they are counted only, so that a receipt stays small."""
 _BY_NAME: Mapping[str, FactKind] = {kind: kind for kind in KINDS}
@@ -197,6 +200,24 @@ def gather(
 def verbatim_text(messages: Iterable[Message], pins: Iterable[str] = ()) -> str:
     """Put together what is sent word for word besides extracts."""
     return "\n".join([*pins, *(line for message in messages for line in _lines(message))])
+
+
+def find_lost(paper: Receipt, wanted: str) -> Fact:
+    """Find a lost fact as people read it: on one line, and only its beginning where it ends with an ellipsis."""
+    lost = [fact for tally in paper.tallies for fact in tally.lost]
+    said, start = " ".join(wanted.split()), " ".join(wanted.removesuffix(ELLIPSIS).split())
+    shown = {fact: " ".join(fact.text.split()) for fact in lost}
+    found = [fact for fact in lost if fact.text == wanted] or [fact for fact in lost if shown[fact] == said]
+    if not found and wanted.endswith(ELLIPSIS) and start:
+        found = [fact for fact in lost if shown[fact].startswith(start)]
+    texts = {fact.text for fact in found}
+    if len(texts) > 1:
+        raise BadInput(
+            "item", f"{len(texts)} lost facts begin with {start!r}; write more of the one you mean"
+        )
+    if not found:
+        raise NotFound(f"the receipt of this snapshot does not list {wanted!r} as lost")
+    return found[-1]
 
 
 def add_back(extracts: Extracts, lost: Fact, node: Node) -> Extracts:

@@ -1,15 +1,16 @@
-"""Takes messages as programs have them: text, values, plain dicts of any wire format, replies of the official SDKs."""
+"""Takes messages and tools as programs have them: text, values, plain dicts of any wire format, replies of the SDKs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from octavo.core.messages import ROLES, Message, Text
 from octavo.core.plain import JsonObject
 from octavo.core.reply import Reply, Usage
-from octavo.core.wire import detect, read
+from octavo.core.tools import Tool
+from octavo.core.wire import Format, detect, read, read_tools
 from octavo.errors import BadInput
 from octavo.meters.usage import read_usage
 
@@ -58,3 +59,47 @@ def _from_dict(data: dict[str, Any]) -> Accepted:
     plain = cast("list[JsonObject]", [data])
     (message,) = read(detect(plain), plain)
     return Accepted(message=message, usage=usage, model=model if isinstance(model, str) else "")
+
+
+AnyTool: TypeAlias = Tool | Mapping[str, Any]
+"""A tool, or its definition as OpenAI, Anthropic or Gemini take it."""
+
+
+def accept_tools(tools: Sequence[AnyTool]) -> tuple[Tool, ...]:
+    """Read tools, values and plain dicts, each in the format that its fields tell."""
+    if isinstance(tools, Tool | Mapping | str) or not isinstance(tools, Iterable):
+        raise BadInput("tools", f"expected a list of tools, got {type(tools).__name__}")
+    found: list[Tool] = []
+    for at, tool in enumerate(tools):
+        if isinstance(tool, Tool):
+            found.append(tool)
+            continue
+        if not isinstance(tool, Mapping):
+            raise BadInput(f"tools[{at}]", f"expected a tool or a dict, got {type(tool).__name__}")
+        found += _from_definition(dict(tool), f"tools[{at}]")
+    return tuple(found)
+
+
+def _from_definition(data: dict[str, Any], where: str) -> tuple[Tool, ...]:
+    # OpenAI's Responses and Agents write the function's fields beside its type; that is the same definition.
+    if data.get("type") == "function" and "function" not in data:
+        data = {"type": "function", "function": {key: data[key] for key in data if key != "type"}}
+    try:
+        return read_tools(_tool_format(data), [data])
+    except BadInput as error:
+        raise BadInput(error.where.replace("tools[0]", where), error.problem) from error
+
+
+def _tool_format(data: Mapping[str, Any]) -> Format:
+    """Tell whose definition it is: only OpenAI's always have a type and never a name beside it."""
+    if "input_schema" in data or ("type" in data and "name" in data):
+        return "anthropic"
+    if "type" in data:
+        return "openai"
+    if data.get("name") is not None:
+        raise BadInput(
+            "tools[0]",
+            "expected OpenAI's {'type': 'function', 'function': {...}}, Anthropic's 'input_schema', or Gemini's "
+            f"'functionDeclarations'; got a dict with {', '.join(map(str, data))}",
+        )
+    return "gemini"

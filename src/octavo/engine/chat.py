@@ -32,7 +32,7 @@ from octavo.core.shrink import shrink
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, write, write_tools
-from octavo.engine.accept import Accepted, accept
+from octavo.engine.accept import Accepted, AnyTool, accept, accept_tools
 from octavo.engine.fold import Order, cut_of, plan_of
 from octavo.engine.outcome import (
     Answered,
@@ -258,16 +258,21 @@ class Chat:
             engine.recent.keep(scene, moment.revision)
         return scene
 
-    async def usage(self, *, tools: Sequence[Tool] = ()) -> Usage:
+    async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Usage:
         """Read the meter: tokens, budget, breakdown, distance to the next compression."""
+        await self.require(tip)
         now = await self.info()
-        return (await self._scene(now.tip, Moment(await self.settings(), now.revision), tools=tools)).usage
+        moment = Moment(await self.settings(), now.revision)
+        return (await self._scene(tip or now.tip, moment, tools=accept_tools(tools))).usage
 
-    async def context(self, *, tools: Sequence[Tool] = (), tip: str | None = None) -> Sent:
-        """Give exactly what would be sent now; compresses or shrinks first if it would not fit."""
+    async def context(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Sent:
+        """Give exactly what would be sent now; compresses or shrinks first if it would not fit.
+
+        Tools are values, or dicts as OpenAI, Anthropic or Gemini take them.
+        """
         await self.require(tip)
         ready = None
-        async for step in self.ready(tip or await self.tip(), tuple(tools)):
+        async for step in self.ready(tip or await self.tip(), accept_tools(tools)):
             ready = step if isinstance(step, Ready) else ready
         if ready is None:
             raise NotFound("the conversation is empty: add a message first")
@@ -299,14 +304,13 @@ class Chat:
     # A turn
 
     async def turn(
-        self, content: object, *, tools: Sequence[Tool] = (), temperature: float | None = None
+        self, content: object, *, tools: Sequence[AnyTool] = (), temperature: float | None = None
     ) -> AsyncGenerator[Event]:
         """Store a user's message and answer it; yields what happens."""
+        offered = accept_tools(tools)
         node, moment = await self._store(accept(content, "user"), TIP)
         yield Stored(node)
-        answer = self._answer(
-            node.id, tuple(tools), temperature=temperature, select=True, id=None, moment=moment
-        )
+        answer = self._answer(node.id, offered, temperature=temperature, select=True, id=None, moment=moment)
         async with aclosing(answer):
             async for event in answer:
                 yield event
@@ -315,7 +319,7 @@ class Chat:
         self,
         tip: str | None = None,
         *,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[AnyTool] = (),
         temperature: float | None = None,
         select: bool = True,
         id: str | None = None,
@@ -326,7 +330,7 @@ class Chat:
         """
         await self.require(tip)
         at = tip or await self.tip()
-        answer = self._answer(at, tuple(tools), temperature=temperature, select=select, id=id)
+        answer = self._answer(at, accept_tools(tools), temperature=temperature, select=select, id=id)
         async with aclosing(answer):
             async for event in answer:
                 yield event
@@ -409,8 +413,8 @@ class Chat:
             if notes:
                 yield Shrunk(notes=notes, before=scene.reading.tokens, after=shrunk.tokens)
         hardened = scene.sent(context, self._engine.rules_of(scene.model))
-        if hardened.repairs:
-            yield Repaired(hardened.repairs)
+        if hardened.faults:
+            yield Repaired(hardened.faults)
         yield Ready(scene, context, hardened.messages, hardened.repairs, notes)
 
     async def _ask(
@@ -643,16 +647,14 @@ class Chat:
 
     async def restore(self, id: str, item: str) -> Snapshot:
         """Add the line of a lost fact back: a new version of the snapshot that contains it."""
-        from octavo.core.receipt import add_back
+        from octavo.core.receipt import add_back, find_lost
 
         snapshot, paper = await self.snapshot_here(id), await self.receipt(id)
-        lost = [
-            fact for tally in (paper.tallies if paper else ()) for fact in tally.lost if fact.text == item
-        ]
-        if paper is None or not lost:
-            raise NotFound(f"the receipt of this snapshot does not list {item!r} as lost")
-        node = await self._engine.store.node(lost[-1].source)
-        extracts = add_back(snapshot.extracts, lost[-1], node)
+        if paper is None:
+            raise NotFound("this snapshot has no receipt: it was edited by hand")
+        lost = find_lost(paper, item)
+        node = await self._engine.store.node(lost.source)
+        extracts = add_back(snapshot.extracts, lost, node)
         added = [extract.text for extract in extracts if extract not in snapshot.extracts]
         receipt = paper.restored(added).to_json()
         made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
@@ -692,7 +694,7 @@ class Chat:
         return made
 
     async def regenerate(
-        self, node: str | None = None, *, tools: Sequence[Tool] = ()
+        self, node: str | None = None, *, tools: Sequence[AnyTool] = ()
     ) -> AsyncGenerator[Event]:
         """Ask for another answer beside one (the last one by default); yields what happens."""
         await self.require(node)

@@ -389,6 +389,10 @@ class Store:
     async def set_note(self, key: str, value: Json) -> None:
         await self._database.write(lambda c: settings.put_note(c, key, value))
 
+    async def check_writable(self) -> None:
+        """Write a little, for real: a full disk, a lock and a standby show nowhere else."""
+        await self.set_note("writable", rows.time_text(rows.now()))
+
     async def notes(self, start: str) -> dict[str, Json]:
         """Give the notes whose keys begin in the same way, by what follows that beginning."""
         return await self._database.read(lambda c: settings.notes(c, start))

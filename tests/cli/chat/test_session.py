@@ -195,6 +195,22 @@ def test_the_receipt_names_what_is_lost_and_brings_it_back(run: Run) -> None:
     assert "does not list 'nothing like it' as lost" in complaints
 
 
+def test_what_the_receipt_shows_as_lost_is_what_restore_takes(run: Run) -> None:
+    """Also where it shows the beginning of a long sentence only."""
+    rule = (
+        "Service {n} must only be deployed by team {m}, and never on the day before a holiday"
+        + " of any kind" * 20
+    )
+    talk = [rule.format(n=n, m=7 * n) for n in range(1, 14)]
+    shown = chat(run, *talk, "/compress --keep 0", "/receipt").out.partition("Receipt")[2]
+    cut = [name for name in re.findall(r"\d  (\S.*?…)", shown) if name.count("…") == 1]
+    assert cut, shown
+    done = run("chat", "--conversation", "last", stdin=f"/restore {cut[0]}\n/summary\n")
+    assert (done.code, done.err) == (0, "")
+    assert f"Added back the line with {cut[0]}" in done.out
+    assert cut[0].removesuffix("…") in done.out.rpartition("Added back")[2].partition("\n")[2]
+
+
 def test_folded_messages_are_found_and_expanded(run: Run) -> None:
     """Case 85."""
     shown = said(run, "/compress", "/find service1", "/expand", "/expand 1", "/expand 1-2", "/find nowhere")

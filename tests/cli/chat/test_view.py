@@ -11,6 +11,7 @@ import pytest
 from octavo.cli.chat import view
 from octavo.cli.lines import Line, plain, width
 from octavo.core.budget import ModelCard, Overhead, Reading, divide
+from octavo.core.harden import Repair
 from octavo.core.messages import assistant
 from octavo.core.policy import Compress
 from octavo.core.reply import Reply
@@ -218,7 +219,11 @@ def test_what_was_done_to_a_request_is_told() -> None:
         "The request was cut from 9,000 to 7,000 tokens so that it fits",
         "2 older messages were left out",
     ]
-    assert shown(view.changed_lines(Repaired(()))) == ["0 repairs so that the provider accepts the request"]
+    repair = Repair("result", 3, "the call 'a' got the result that it was interrupted")
+    assert shown(view.changed_lines(Repaired((repair,)))) == [
+        "1 repair so that the provider accepts the request:",
+        "  the call 'a' got the result that it was interrupted",
+    ]
 
 
 def test_a_snapshot_is_shown_as_the_model_reads_it() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import openai
 import pytest
 
@@ -51,6 +52,45 @@ async def test_a_conversation_with_the_embedded_model_outgrows_its_window_and_go
         words = [chunk.choices[0].delta.content or "" async for chunk in streamed if chunk.choices]
         assert "".join(words).strip()
         assert house.provider.bodies == []
+
+
+async def test_an_anthropic_client_is_answered_by_the_embedded_model(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    local = Local(cache=tmp_path, window=WINDOW, threads=1)
+    embedded = open_embedded(real_model(SMALLEST), local, Patience())
+    engine = await make_engine(provider=embedded, model=MODEL)
+    await engine.models.learn_window(MODEL, WINDOW)
+    async with setup(engine, Provider()) as house:
+        history: list[Any] = []
+        compressed = False
+        while not compressed:
+            assert len(history) < 40
+            history.append(user(QUESTION.format(len(history), len(history))))
+            answer, headers = await house.ask_claude(*history, model=MODEL, max_tokens=8, system="Be brief.")
+            assert answer.usage.output_tokens
+            history.append(said(answer.content[0].text))
+            compressed = headers["x-octavo-compressed"] == "true"
+        assert len(await house.stored(headers)) == len(history)
+        async with house.anthropic.messages.stream(
+            model=MODEL, max_tokens=8, messages=[user("Say hello.")]
+        ) as run:
+            assert (await run.get_final_message()).content
+        counted = await house.anthropic.messages.count_tokens(model=MODEL, messages=[user("Say hello.")])
+        assert 0 < counted.input_tokens < WINDOW
+        with pytest.raises(anthropic.BadRequestError, match="temperature") as refused:
+            await house.ask_claude(user("Hi"), model=MODEL, extra_body={"temperature": "hot"})
+        assert refused.value.body["type"] == "error"  # type: ignore[index]
+        assert house.provider.bodies == []
+
+
+async def test_a_model_that_anthropics_interface_does_not_have_is_told_with_what_works(
+    make_engine: MakeEngine,
+) -> None:
+    async with setup(await make_engine(provider=None), Provider()) as house:
+        with pytest.raises(anthropic.NotFoundError, match="use /v1/chat/completions for it") as refused:
+            await house.ask_claude(user("Hi"), model="ollama/llama3.2")
+        assert refused.value.body["type"] == "error"  # type: ignore[index]
 
 
 async def test_a_model_that_is_not_installed_says_how_to_get_it(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from octavo.cli.library import when
-from octavo.cli.lines import Line, Piece, Style, bar, clean, fit, line, summary_of, table, width
+from octavo.cli.lines import Line, Piece, Style, bar, clean, fit, line, many, summary_of, table, width
 from octavo.cli.receipts import brief
 from octavo.cli.tree import content
 from octavo.core.messages import Branch, Node
@@ -220,7 +220,9 @@ def plan_lines(plan: Plan) -> Iterator[Line]:
 def changed_lines(event: Repaired | Shrunk) -> Iterator[Line]:
     """Say what was done to a request before it was sent."""
     if isinstance(event, Repaired):
-        yield line(("faint", f"{len(event.repairs)} repairs so that the provider accepts the request"))
+        repairs = many(len(event.repairs), "repair")
+        yield line(("faint", f"{repairs} so that the provider accepts the request:"))
+        yield from (line(("faint", f"  {clean(repair.detail)}")) for repair in event.repairs)
         return
     yield line(
         ("warn", f"The request was cut from {event.before:,} to {event.after:,} tokens so that it fits")

@@ -18,7 +18,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response, StreamingResponse
 
 from octavo.core.fields import JsonObject
-from octavo.server.errors import explain
+from octavo.errors import ProviderError
+from octavo.server.errors import Trouble, explain
 from octavo.server.gateway.exchange import Exchange
 from octavo.server.gateway.finish import finish, settle
 from octavo.server.gateway.sending import arriving, broken, receive
@@ -66,7 +67,7 @@ async def pass_on(exchange: Exchange, answer: Answer) -> Response:
         headers["x-octavo-recalls"] = str(answer.recalls)
     if answer.failed:
         # Nothing is stored: the request is when it is repeated and answered.
-        return Response(answer.raw or b"", response.status_code, headers)
+        return Response(_error(exchange, answer), response.status_code, headers)
     hub = exchange.hub
     hub.telemetry.relayed(compressed=exchange.compressed, before=exchange.weight.tokens, after=exchange.sent)
     if answer.streamed and answer.raw is None:
@@ -77,6 +78,22 @@ async def pass_on(exchange: Exchange, answer: Answer) -> Response:
     if exchange.asked.options.usage:
         raw = _reported_in_stream(exchange, raw) if answer.streamed else _reported(exchange, raw)
     return Response(raw, response.status_code, headers)
+
+
+def _error(exchange: Exchange, answer: Answer) -> bytes:
+    """Give an error as it came, unless a service that only imitates Anthropic words its errors in its own way."""
+    raw = answer.raw or b""
+    if exchange.dialect.name != "anthropic":
+        return raw
+    try:
+        said = json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw
+    inner = said.get("error") if isinstance(said, dict) and said.get("type") != "error" else None
+    if not isinstance(inner, dict) or not isinstance(inner.get("message"), str):
+        return raw
+    trouble = Trouble(status=answer.response.status_code, type="provider_error", message=inner["message"])
+    return to_json(anthropic_error(trouble, ProviderError(trouble.message), exchange.id))
 
 
 def _headers(response: httpx2.Response) -> Headers:

@@ -81,7 +81,7 @@ async def find_target(
         )
     provider, name = _provider(hub, dialect, model)
     if provider == "local":
-        return await _embedded(hub, dialect, model, headers, query)
+        return await _embedded(hub, dialect, model, headers, path, query)
     account = (
         hub.settings.providers.openai
         if provider == "compatible"
@@ -93,14 +93,20 @@ async def find_target(
     return _target(provider, url, name, signed, account, dialect, headers)
 
 
-async def _embedded(hub: Hub, dialect: Dialect, model: str, headers: Headers, query: str) -> Target:
-    """Find the model that runs inside the server: it listens on this machine, behind a key that nobody else knows."""
+async def _embedded(
+    hub: Hub, dialect: Dialect, model: str, headers: Headers, path: str, query: str
+) -> Target:
+    """Find the model that runs inside the server: it listens on this machine, behind a key that nobody else knows.
+
+    Its engine speaks both languages.
+    """
     provider = await asyncio.to_thread(hub.engine.models.provider, model)
     if not isinstance(provider, Embedded):
         raise NotFound(f"{model} does not run inside this server")
     account = await provider.account()
     assert account.key
-    url, signed = f"{account.base_url}/chat/completions", {"authorization": f"Bearer {account.key.reveal()}"}
+    url = f"{account.base_url}/{'chat/completions' if dialect.name == 'openai' else f'messages{path}'}"
+    signed = {"authorization": f"Bearer {account.key.reveal()}"}
     return _target("local", _asking(url, query), provider.path.stem, signed, account, dialect, headers)
 
 
@@ -142,8 +148,11 @@ def _provider(hub: Hub, dialect: Dialect, model: str) -> tuple[str, str]:
         found = resolve(model)
     except UnknownModel:
         return ("anthropic", model) if dialect.name == "anthropic" else ("openai", model)
-    if dialect.name == "anthropic" and found.provider != "anthropic":
-        raise NotFound(f"{model} is not served in Anthropic's format; use /v1/chat/completions")
+    if dialect.name == "anthropic" and found.provider not in ("anthropic", "local"):
+        raise NotFound(
+            f"{model} is not served in Anthropic's format: use /v1/chat/completions for it, or ask here for a Claude "
+            "or an embedded model"
+        )
     if found.provider == "compatible" and not hub.settings.providers.openai.base_url:
         raise NotFound(f"{model} needs the address of a server: set OPENAI_BASE_URL")
     prefixed = model.partition("/")[0] in PROVIDERS

@@ -21,9 +21,10 @@ routes = router("context", "/conversations/{conversation}")
 
 
 @routes.get("/usage", response_model=s.UsageOut)
-async def read_usage(chat: TheChat) -> Response:
-    """Read the meter, section by section."""
-    return reply(show_usage(await chat.usage()))
+async def read_usage(chat: TheChat, hub: TheHub, *, tip: Annotated[s.Id | None, Query()] = None) -> Response:
+    """Read the meter, section by section: of the branch that is shown, or of the one down to another message."""
+    await hub.check_message(chat, tip)
+    return reply(show_usage(await chat.usage(tip=tip)))
 
 
 @routes.get("/plan", response_model=s.PlanOut)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from octavo import __version__
+from octavo.errors import StoreError
 from octavo.server import schemas as s
 from octavo.server.errors import refuse
 from octavo.server.hub import TheHub
@@ -17,6 +19,8 @@ from octavo.server.telemetry import HINT
 
 routes = APIRouter(tags=["health"], responses=ERRORS)
 
+READY_SECONDS = 2.0
+"""Seconds a write may take: one is done in milliseconds, and whoever asks has a limit of their own, often of 5."""
 METRICS: dict[int | str, dict[str, Any]] = {
     200: {"description": "Prometheus text.", "content": {"text/plain": {"schema": {"type": "string"}}}}
 }
@@ -30,9 +34,13 @@ async def health() -> Response:
 
 @routes.get("/ready", response_model=s.ReadyOut)
 async def ready(hub: TheHub) -> Response:
-    """Tell whether requests can be served: the database answers, and the server is not stopping."""
+    """Tell whether requests can be served: the database can be written, and the server is not stopping."""
     hub.check_open()
-    await hub.engine.store.note("ready")
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            await hub.engine.store.check_writable()
+    except TimeoutError:
+        raise StoreError(f"the database could not be written within {READY_SECONDS:g} seconds") from None
     return reply(s.ReadyOut(status="ready", database=hub.engine.store.place.partition(":")[0]))
 
 
