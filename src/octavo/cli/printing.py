@@ -12,6 +12,7 @@ from octavo.cli.lines import Line, write_lines
 from octavo.cli.setup import Setup
 from octavo.core.fields import Json
 from octavo.errors import UsageError
+from octavo.store.files import half_of, refuse_database
 
 
 def prepare_streams() -> None:
@@ -49,7 +50,8 @@ def written(path: Path | None) -> Iterator[Callable[[str], object]]:
     if path is None:
         yield put
         return
-    partial = path.with_name(f"{path.name}.partial")
+    refuse_database(path)
+    partial = half_of(path)
     try:
         file = partial.open("w", encoding="utf-8", errors="surrogatepass", newline="\n")
     except OSError as error:

@@ -32,6 +32,7 @@ from octavo.store import (
 from octavo.store.areas import Jobs, Keys, Pins, Settings, Snapshots
 from octavo.store.direct import Connection
 from octavo.store.engines import Database, open_database
+from octavo.store.files import half_of, refuse_database
 from octavo.store.sqlite import Durability
 from octavo.store.transfer import own
 from octavo.store.transfer.formats import Format, read_items
@@ -392,7 +393,8 @@ class Store:
 
     async def export(self, path: Path, conversations: Sequence[str]) -> None:
         """Write conversations as JSON Lines, all of them as they are at one moment; all of the file or none of it."""
-        partial = path.with_name(f"{path.name}.partial")
+        refuse_database(path)
+        partial = half_of(path)
         try:
             with partial.open("w", encoding="utf-8", newline="\n") as file:
                 await self._database.view(lambda c: own.export(c, conversations, file))
