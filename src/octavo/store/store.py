@@ -321,9 +321,26 @@ class Store:
             for node in nodes:
                 yield node
 
-    async def siblings(self, node: str, *, previews: bool = True) -> tuple[Node, ...]:
-        """Give the siblings of a node, itself included, in the order they were made."""
-        ids = await self._database.read(lambda c: reading.siblings(c, node))
+    async def siblings(
+        self,
+        node: str,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+        previews: bool = True,
+    ) -> tuple[Node, ...]:
+        """Give siblings of a node, itself included, in the order they were made: the next ones, or the last before."""
+        ids = await self._database.read(
+            lambda c: reading.siblings(c, node, after=after, before=before, limit=limit)
+        )
+        return await self.nodes(ids, previews=previews)
+
+    async def tips(
+        self, conversation: str, *, after: str | None = None, limit: int = 100, previews: bool = True
+    ) -> tuple[Node, ...]:
+        """Give the tips of branches, in the order they were made; go on `after` the last."""
+        ids = await self._database.read(lambda c: reading.tips(c, conversation, after=after, limit=limit))
         return await self.nodes(ids, previews=previews)
 
     async def newest_below(self, node: str) -> str:
