@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
+
+import pytest
 
 from tests.cli.kit import Run
 
@@ -15,6 +18,32 @@ def test_a_backup_is_a_database_of_its_own(talked: Run, tmp_path: Path) -> None:
     again = talked("backup", str(copy))
     assert (again.code, again.err.count("\n")) == (2, 1)
     assert talked("backup", str(copy), "--overwrite", "--json").json["bytes"] == copy.stat().st_size
+
+
+@pytest.mark.parametrize("name", ["octavo.db", "link.db", "hard.db", "octavo.db-wal"])
+def test_no_command_writes_over_the_database_it_reads(
+    talked: Run, database: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "link.db").symlink_to(database)
+    os.link(database, tmp_path / "hard.db")
+    before, (found,) = database.read_bytes(), talked("conversations", "--json").json
+    history = tmp_path / "history.json"
+    history.write_text(talked("export", "last", "--format", "openai").out)
+    target = str(tmp_path / name)
+    for command in (
+        ["backup", target, "--overwrite"],
+        ["backup", target, "--overwrite", "--db", str(tmp_path / "link.db")],
+        ["export", "last", "--out", target],
+        ["export", "--all", "--format", "markdown", "--out", target],
+        ["compress", str(history), "--out", target],
+    ):
+        done = talked(*command)
+        assert (done.code, done.out) == (2, ""), command
+        assert "database" in done.err
+        assert done.err.count("\n") == 1
+    assert database.read_bytes() == before
+    assert talked("conversations", "--json").json == [found]
+    assert talked("check").code == 0
 
 
 def test_a_sound_database_passes(talked: Run) -> None:

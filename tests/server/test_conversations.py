@@ -248,3 +248,30 @@ async def test_a_conversation_without_a_title_is_called_after_its_first_question
     await client.patch(place, json={"title": "Mine"})
     await client.post(f"{place}/messages", json={"content": "More?"})
     assert (await client.get(place)).json()["title"] == "Mine"
+
+
+async def test_versions_and_branches_come_in_pages(client: httpx2.AsyncClient) -> None:
+    place, other = await conversation(client), await conversation(client)
+    first = (await client.post(f"{place}/messages", json={"content": "One?"})).json()["id"]
+    versions = [first]
+    for i in range(6):
+        body = {"content": f"Version {i}?", "edits": first}
+        versions.append((await client.post(f"{place}/messages", json=body)).json()["id"])
+
+    async def page(path: str, **query: object) -> tuple[list[str], bool]:
+        found = (await client.get(f"{place}/{path}", params={k: str(v) for k, v in query.items()})).json()
+        return [one["id"] for one in found["messages"]], found["more"]
+
+    siblings = f"messages/{versions[3]}/siblings"
+    for path in (siblings, "branches"):
+        assert await page(path) == (versions, False)
+        assert await page(path, limit=3) == (versions[:3], True)
+        assert await page(path, limit=3, after=versions[2]) == (versions[3:6], True)
+        assert await page(path, limit=3, after=versions[5]) == (versions[6:], False)
+    assert await page(siblings, limit=1, before=versions[3]) == ([versions[2]], True)
+    assert await page(siblings, limit=3, before=versions[3]) == (versions[:3], False)
+    shown = (await client.get(f"{place}/{siblings}", params={"limit": 1, "after": versions[3]})).json()
+    assert [(one["sibling"], one["siblings"]) for one in shown["messages"]] == [(5, 7)]
+    foreign = (await client.post(f"{other}/messages", json={"content": "Elsewhere."})).json()["id"]
+    for path, name in ((siblings, "after"), (siblings, "before"), ("branches", "after")):
+        assert (await client.get(f"{place}/{path}", params={name: foreign})).status_code == 404

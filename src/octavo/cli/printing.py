@@ -13,6 +13,7 @@ from octavo.cli.lines import Line, write_lines
 from octavo.cli.setup import Setup
 from octavo.core.fields import Json
 from octavo.errors import OctavoError, UsageError
+from octavo.store.files import half_of, refuse_database
 
 
 def prepare_streams() -> None:
@@ -66,7 +67,9 @@ def written(path: Path | None) -> Iterator[Callable[[str], object]]:
         return
     special = path.exists() and not path.is_file()
     target = path if special else path.resolve()
-    begun = target if special else target.with_name(f"{target.name}.partial")
+    if not special:
+        refuse_database(target)
+    begun = target if special else half_of(target)
     with _unwritable(path, UsageError):
         file = begun.open("w", encoding="utf-8", errors="surrogatepass", newline="\n")
 

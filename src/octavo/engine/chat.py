@@ -724,10 +724,11 @@ class Chat:
         return Chat(self._engine, (await self._engine.store.fork(at, title=title)).id)
 
     async def branches(self) -> tuple[Node, ...]:
-        """Give the tips of all branches."""
-        nodes = [node async for node in self._engine.store.tree(self.id)]
-        parents = {node.parent for node in nodes}
-        return tuple(node for node in nodes if node.id not in parents)
+        """Give the tips of all branches, in the order they were made."""
+        found: list[Node] = []
+        while page := await self._engine.store.tips(self.id, after=found[-1].id if found else None):
+            found += page
+        return tuple(found)
 
     async def delete_message(self, node: str, *, subtree: bool = False) -> None:
         """Delete a message for good; snapshots that were shown it are retired."""

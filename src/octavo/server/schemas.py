@@ -172,6 +172,7 @@ class MessagePage(Shape):
 
 class Messages(Shape):
     messages: list[MessageOut]
+    more: bool = Field(description="Whether there are more of them in the direction that was asked for.")
 
 
 class MessageIn(Shape):

@@ -6,17 +6,18 @@ import sqlite3
 from pathlib import Path
 
 from octavo.errors import UsageError
+from octavo.store.files import half_of, refuse_original
 from octavo.store.sqlite import make_private
 
 
 def copy_file(source: Path, target: Path, *, overwrite: bool) -> None:
-    """Copy a database to a file that appears whole or not at all."""
+    """Copy a database to a file that appears whole or not at all, and never in the place of the original."""
+    refuse_original(source, target)
     if target.exists() and not overwrite:
         raise UsageError(f"{target} exists; give another path, or say that it may be replaced")
     if not target.parent.is_dir():
         raise UsageError(f"the folder {str(target.parent)!r} does not exist; create it, or give another path")
-    partial = target.with_name(f"{target.name}.partial")
-    partial.unlink(missing_ok=True)
+    partial = half_of(target)
     make_private(partial)
     try:
         _copy(source, partial)

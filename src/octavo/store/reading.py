@@ -89,20 +89,46 @@ async def part_of_tree(
     return rows.gather(found, tokenizer, previews=previews).nodes, last
 
 
-async def siblings(connection: Connection, id: str) -> tuple[str, ...]:
-    """Give the ids of a node's siblings, itself included, in the order they were made."""
-    m, me = message, message.alias("me")
-    same = (m.c.parent_id == me.c.parent_id) | (
-        m.c.parent_id.is_(None) & me.c.parent_id.is_(None) & (m.c.conversation_id == me.c.conversation_id)
-    )
-    found = await connection.scalars(sa.select(m.c.id).join(me, same).where(me.c.id == id).order_by(m.c.n))
-    return _known(found.all(), id)
+async def siblings(
+    connection: Connection, id: str, *, after: str | None, before: str | None, limit: int
+) -> tuple[str, ...]:
+    """Give the ids of a node's siblings, itself included, in the order they were made.
 
-
-def _known(ids: Sequence[str], id: str) -> tuple[str, ...]:
-    if not ids:
+    After another one the next of them, before another one the last before it.
+    """
+    m = message
+    me = (
+        await connection.execute(sa.select(m.c.parent_id, m.c.conversation_id).where(m.c.id == id))
+    ).one_or_none()
+    if me is None:
         raise NotFound(f"there is no message {id}")
-    return tuple(ids)
+    root = m.c.parent_id.is_(None) & (m.c.conversation_id == me.conversation_id)
+    query = sa.select(m.c.id).where(root if me.parent_id is None else m.c.parent_id == me.parent_id)
+    if after is not None:
+        query = query.where(m.c.n > _number(after))
+    if before is not None:
+        query = query.where(m.c.n < _number(before))
+    backwards = before is not None and after is None
+    query = query.order_by(m.c.n.desc() if backwards else m.c.n).limit(limit)
+    found = (await connection.scalars(query)).all()
+    return tuple(reversed(found) if backwards else found)
+
+
+async def tips(
+    connection: Connection, conversation_id: str, *, after: str | None, limit: int
+) -> tuple[str, ...]:
+    """Give the ids of the nodes that nothing follows, in the order they were made."""
+    m, child = message, message.alias("child")
+    followed = sa.exists().where(child.c.parent_id == m.c.id)
+    query = sa.select(m.c.id).where(m.c.conversation_id == conversation_id, ~followed).order_by(m.c.n)
+    if after is not None:
+        query = query.where(m.c.n > _number(after))
+    return tuple((await connection.scalars(query.limit(limit))).all())
+
+
+def _number(id: str) -> sa.ScalarSelect[int]:
+    other = message.alias("other")
+    return sa.select(other.c.n).where(other.c.id == id).scalar_subquery()
 
 
 async def newest_below(connection: Connection, id: str) -> str:
@@ -128,27 +154,10 @@ async def missing(connection: Connection, conversation_id: str, ids: Sequence[st
 
 
 async def details(connection: Connection, ids: Sequence[str]) -> tuple[Details, ...]:
-    m, other = message, message.alias("other")
-    among = (other.c.parent_id == m.c.parent_id) | (
-        m.c.parent_id.is_(None)
-        & other.c.parent_id.is_(None)
-        & (other.c.conversation_id == m.c.conversation_id)
-    )
-    count = sa.select(sa.func.count()).select_from(other).where(among)
-    found = await connection.execute(
-        sa.select(
-            m.c.id,
-            m.c.conversation_id,
-            m.c.model,
-            m.c.input_tokens,
-            m.c.output_tokens,
-            m.c.created,
-            count.where(other.c.n <= m.c.n).scalar_subquery().label("sibling"),
-            count.scalar_subquery().label("siblings"),
-        )
-        .where(m.c.id.in_(list(ids)))
-        .order_by(m.c.depth, m.c.n)
-    )
+    """Tell what else is known about nodes, in order of depth."""
+    found = (await connection.execute(walk.details(), {"ids": list(ids)})).all()
+    numbers = [row.n for row in found]
+    places = {row.n: row for row in await connection.execute(walk.places(), {"numbers": numbers})}
     return tuple(
         Details(
             id=row.id,
@@ -157,10 +166,12 @@ async def details(connection: Connection, ids: Sequence[str]) -> tuple[Details, 
             input_tokens=row.input_tokens,
             output_tokens=row.output_tokens,
             created=rows.time_text(made_at(row.id) if row.created is None else row.created),
-            sibling=row.sibling,
-            siblings=row.siblings,
+            sibling=places[row.n].sibling,
+            siblings=places[row.n].siblings,
         )
         for row in found
+        # What was removed between the two statements is not there.
+        if row.n in places
     )
 
 

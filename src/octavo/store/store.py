@@ -34,6 +34,7 @@ from octavo.store import (
 from octavo.store.areas import Jobs, Keys, Pins, Settings, Snapshots
 from octavo.store.direct import Connection
 from octavo.store.engines import Database, open_database
+from octavo.store.files import half_of, refuse_database
 from octavo.store.sqlite import Durability
 from octavo.store.transfer import own
 from octavo.store.transfer.formats import Format, read_items
@@ -327,9 +328,26 @@ class Store:
             for node in nodes:
                 yield node
 
-    async def siblings(self, node: str, *, previews: bool = True) -> tuple[Node, ...]:
-        """Give the siblings of a node, itself included, in the order they were made."""
-        ids = await self._database.read(lambda c: reading.siblings(c, node))
+    async def siblings(
+        self,
+        node: str,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+        previews: bool = True,
+    ) -> tuple[Node, ...]:
+        """Give siblings of a node, itself included, in the order they were made: the next ones, or the last before."""
+        ids = await self._database.read(
+            lambda c: reading.siblings(c, node, after=after, before=before, limit=limit)
+        )
+        return await self.nodes(ids, previews=previews)
+
+    async def tips(
+        self, conversation: str, *, after: str | None = None, limit: int = 100, previews: bool = True
+    ) -> tuple[Node, ...]:
+        """Give the tips of branches, in the order they were made; go on `after` the last."""
+        ids = await self._database.read(lambda c: reading.tips(c, conversation, after=after, limit=limit))
         return await self.nodes(ids, previews=previews)
 
     async def newest_below(self, node: str) -> str:
@@ -403,7 +421,8 @@ class Store:
 
     async def export(self, path: Path, conversations: Sequence[str]) -> None:
         """Write conversations as JSON Lines, all of them as they are at one moment; all of the file or none of it."""
-        partial = path.with_name(f"{path.name}.partial")
+        refuse_database(path)
+        partial = half_of(path)
         try:
             with partial.open("w", encoding="utf-8", newline="\n") as file:
                 await self._database.view(lambda c: own.export(c, conversations, file))

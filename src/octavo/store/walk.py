@@ -302,6 +302,39 @@ def newest_below() -> sa.Select[Any]:
 
 
 @cache
+def details() -> sa.Select[Any]:
+    """What is known about the messages bound as `ids` beyond their words."""
+    m = message.c
+    columns = (m.n, m.id, m.conversation_id, m.model, m.input_tokens, m.output_tokens, m.created)
+    ids = sa.bindparam("ids", expanding=True, type_=Id)
+    return sa.select(*columns).where(m.id.in_(ids)).order_by(m.depth, m.n)
+
+
+@cache
+def places() -> sa.Select[Any]:
+    """The places of the messages with the row numbers `numbers` among their siblings, and how many those are.
+
+    Whole families are numbered at once: if each message counted its siblings, thousands would take for ever.
+    """
+    m, asked = message, message.alias("asked")
+    numbers = sa.bindparam("numbers", expanding=True, type_=sa.BigInteger)
+    wanted = sa.select(asked.c.parent_id, asked.c.conversation_id).where(asked.c.n.in_(numbers))
+    parents = wanted.with_only_columns(asked.c.parent_id).where(asked.c.parent_id.is_not(None))
+    roots = wanted.with_only_columns(asked.c.conversation_id).where(asked.c.parent_id.is_(None))
+    families = sa.union_all(
+        _numbered(m.c.parent_id).where(m.c.parent_id.in_(parents)),
+        _numbered(m.c.conversation_id).where(m.c.parent_id.is_(None), m.c.conversation_id.in_(roots)),
+    ).subquery("families")
+    return sa.select(families).where(families.c.n.in_(numbers))
+
+
+def _numbered(family: sa.Column[str]) -> sa.Select[Any]:
+    place = sa.func.row_number().over(partition_by=family, order_by=message.c.n)
+    size = sa.func.count().over(partition_by=family)
+    return sa.select(message.c.n, place.label("sibling"), size.label("siblings"))
+
+
+@cache
 def spine() -> sa.Select[Any]:
     """`parent` and what its jumps lead to: all a new node's jump pointer can point at."""
     m = message

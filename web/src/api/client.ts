@@ -52,9 +52,11 @@ export const listMessages = (id: string, query: { before?: string; limit: number
 export const readMessage = (id: string, message: string) =>
   request<Message>("GET", `${chat(id)}/messages/${message}`);
 
-/** All versions of a message, itself included. */
-export const listSiblings = (id: string, message: string) =>
-  request<Messages>("GET", `${chat(id)}/messages/${message}/siblings`);
+/** The version of a message after it, or before it. */
+export const listSibling = (id: string, message: string, step: 1 | -1) =>
+  request<Messages>("GET", `${chat(id)}/messages/${message}/siblings`, {
+    query: { [step > 0 ? "after" : "before"]: message, limit: 1 },
+  });
 export const readTree = (id: string) => request<Tree>("GET", `${chat(id)}/tree`);
 /** A picture that was too large to come with its message. */
 export const readPicture = (id: string, message: string, part: number) =>

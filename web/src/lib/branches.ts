@@ -10,18 +10,23 @@ export interface Stretch {
 /** Give the stretches from the roots on. No recursion: a conversation may be very deep. */
 export function stretchesOf(nodes: readonly TreeNode[]): Stretch[] {
   const children = new Map<string | null, TreeNode[]>();
-  for (const node of nodes) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+  for (const node of nodes) {
+    const others = children.get(node.parent);
+    if (others) others.push(node);
+    else children.set(node.parent, [node]);
+  }
   const roots: Stretch[] = [];
   const waiting = (children.get(null) ?? []).map((node) => ({ node, into: roots }));
-  for (let next = waiting.shift(); next; next = waiting.shift()) {
-    const stretch: Stretch = { nodes: [next.node], below: [] };
-    next.into.push(stretch);
-    let after = children.get(next.node.id) ?? [];
+  // Grows while it is gone through.
+  for (const { node, into } of waiting) {
+    const stretch: Stretch = { nodes: [node], below: [] };
+    into.push(stretch);
+    let after = children.get(node.id) ?? [];
     while (after.length === 1) {
       stretch.nodes.push(after[0]!);
       after = children.get(after[0]!.id) ?? [];
     }
-    for (const node of after) waiting.push({ node, into: stretch.below });
+    for (const one of after) waiting.push({ node: one, into: stretch.below });
   }
   return roots;
 }

@@ -32,6 +32,7 @@ CONTENT: dict[int | str, dict[str, Any]] = {
 }
 
 MessageId = Annotated[s.Id, Path(description="A message.")]
+Limit = Annotated[int, Query(ge=1, le=1_000)]
 
 
 async def show_all(hub: Hub, nodes: Sequence[Node], *, whole: bool = False) -> list[s.MessageOut]:
@@ -49,7 +50,7 @@ async def list_messages(
         s.Id | None, Query(description="Of which branch; without, of the one that is shown.")
     ] = None,
     before: Annotated[s.Id | None, Query(description="Older messages than this one only.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    limit: Limit = 100,
 ) -> Response:
     """Page through a branch from its newest message upward; long texts and pictures are shortened."""
     await hub.check_message(chat, tip, before)
@@ -129,10 +130,20 @@ async def delete_message(
 
 
 @routes.get("/messages/{message}/siblings", response_model=s.Messages)
-async def list_siblings(message: MessageId, chat: TheChat, hub: TheHub) -> Response:
+async def list_siblings(
+    message: MessageId,
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    after: Annotated[s.Id | None, Query(description="The next ones after this one.")] = None,
+    before: Annotated[s.Id | None, Query(description="The last ones before this one.")] = None,
+    limit: Limit = 100,
+) -> Response:
     """List the versions of a message, itself included, in the order they were made."""
-    await hub.check_message(chat, message)
-    return reply(s.Messages(messages=await show_all(hub, await hub.engine.store.siblings(message))))
+    await hub.check_message(chat, message, after, before)
+    found = await hub.engine.store.siblings(message, after=after, before=before, limit=limit + 1)
+    page = found[-limit:] if before and not after else found[:limit]
+    return reply(s.Messages(messages=await show_all(hub, page), more=len(found) > limit))
 
 
 @routes.get("/tree", response_model=s.TreeOut)
@@ -149,9 +160,17 @@ async def read_tree(
 
 
 @routes.get("/branches", response_model=s.Messages)
-async def list_branches(chat: TheChat, hub: TheHub) -> Response:
-    """List the tips of all branches."""
-    return reply(s.Messages(messages=await show_all(hub, await chat.branches())))
+async def list_branches(
+    chat: TheChat,
+    hub: TheHub,
+    *,
+    after: Annotated[s.Id | None, Query(description="The next ones after this one.")] = None,
+    limit: Limit = 100,
+) -> Response:
+    """List the tips of all branches, in the order they were made."""
+    await hub.check_message(chat, after)
+    found = await hub.engine.store.tips(chat.id, after=after, limit=limit + 1)
+    return reply(s.Messages(messages=await show_all(hub, found[:limit]), more=len(found) > limit))
 
 
 @routes.get("/files", response_model=s.Files)

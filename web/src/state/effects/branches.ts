@@ -55,8 +55,8 @@ export async function sendEdit(id: string, editing: Editing): Promise<void> {
 /** Show the version of a message before or after the one that is shown; gives which. */
 export async function switchSibling(id: string, message: ShownMessage, step: 1 | -1): Promise<string | null> {
   try {
-    const { messages } = await api.listSiblings(id, message.id);
-    const wanted = messages[messages.findIndex((one) => one.id === message.id) + step];
+    const { messages } = await api.listSibling(id, message.id, step);
+    const wanted = messages[0];
     if (wanted) await checkout(id, wanted.id);
     return wanted?.id ?? null;
   } catch (error) {
