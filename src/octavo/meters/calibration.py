@@ -2,7 +2,8 @@
 
 While a request only adds to one whose bill is known, that bill is exact for the shared beginning and only the
 rest is counted. When the beginning changed, as it does with every compression, the fit speaks: a constant for each
-system prompt and set of tools, and what messages, tool calls and text cost beyond the local count. Steps between
+system prompt and set of tools, and what messages, tool calls and text cost beyond the local count. The constant is
+all that stays whatever is sent, so no bill can be smaller; the rest goes with the messages that are sent. Steps between
 bills are fitted rather than totals, since a total repeats the errors of all totals before it. A step that does not
 fit (a picture of unknown size, thinking that is kept unseen) is set down to its message, wherever that is sent.
 Three bad misses in a row mean that the vocabulary is another than the card says; then text is scaled, too.
@@ -48,6 +49,8 @@ FURTHEST = 3.0
 """A bill this many times above or below what was predicted is a mistake of somebody's, not a lesson."""
 HIDDEN = 100_000
 """No provider adds more than this to a request unseen."""
+HIDDEN_SHARE = 4
+"""Nor more than a quarter of the window: nobody could use what is left."""
 
 SPREAD_CONSTANT = 20_000.0
 SPREAD_MESSAGE = 2.0
@@ -101,6 +104,11 @@ class Sample:
     suspect: str = ""
     """The message of the step that is most likely to cost something else than counted, by digest."""
 
+    @property
+    def billed(self) -> int:
+        """What was billed, less what single messages are known to cost beyond their counts."""
+        return self.tally.tokens + self.surplus
+
 
 @dataclass(frozen=True, slots=True)
 class Fit:
@@ -126,7 +134,7 @@ class Fit:
 
     def miss(self, step: Sample) -> float:
         """Tell by how much a step was billed higher than this fit says."""
-        return step.surplus + step.tally.tokens - self.apply(step.tally)
+        return step.billed - self.apply(step.tally)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +143,8 @@ class Calibration:
 
     exact: bool = True
     """Whether the local count is in the model's own vocabulary."""
+    hidden: int = HIDDEN
+    """The most that is believed to be added to a request unseen."""
     samples: tuple[Sample, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     """Oldest first."""
@@ -169,6 +179,8 @@ class Prediction(NamedTuple):
     tokens: int
     bound: int
     basis: Basis
+    fixed: int
+    """How many of the tokens belong to the system prompt, the tools and what the provider adds unseen."""
 
 
 class Request(NamedTuple):
@@ -178,6 +190,8 @@ class Request(NamedTuple):
     """Digest of the system prompt and the tools."""
     digest: str
     tally: Tally
+    front: Tally = Tally()
+    """What the system prompt and the tools hold of it."""
     anchor: Anchor | None = None
     """The newest anchor among the beginnings of this request."""
     suspect: str = ""
@@ -191,17 +205,38 @@ class Request(NamedTuple):
 def predict(state: Calibration, request: Request) -> Prediction:
     """Say what the provider will bill for a request."""
     request = _sound(request)
+    fixed = _fixed(state, request)
     if request.anchor is not None:
-        return _from_anchor(state, request, request.anchor)
+        return _from_anchor(state, request, request.anchor, fixed)
     tally, fit = request.tally, state.fit
-    known = fit.constant(request.key)
-    constant = fit.usual if known is None else known
-    tokens = max(0, round(constant + fit.apply(tally)) + request.odd)
+    known = fit.constant(request.key) is not None
+    tokens = _floored(tally, fixed + fit.apply(tally - request.front) + request.odd)
     basis: Basis = "calibrated" if fit.constants else "exact"
-    if tally.guessed and (known is None or not state.far):
+    if tally.guessed and (not known or not state.far):
         basis = "estimated"
-    share = _far_share(state, known is not None)
-    return Prediction(tokens, math.ceil(share * tokens + GUESSED_SHARE * tally.guessed), basis)
+    bound = _far_share(state, known) * tokens + GUESSED_SHARE * tally.guessed
+    return Prediction(tokens, _bounded(bound, tokens), basis, min(fixed, tokens))
+
+
+def _fixed(state: Calibration, request: Request) -> int:
+    """Say what is billed whatever is said: never more than the smallest bill, and never less than nothing."""
+    fit, front = state.fit, state.fit.apply(request.front)
+    known = fit.constant(request.key)
+    bills = [each.billed for each in state.samples if each.key and (known is None or each.key == request.key)]
+    smallest = min(bills, default=0)
+    if known is None:
+        return max(0, round(front + min(fit.usual, state.hidden, smallest)))
+    return max(0, min(round(front + min(known, state.hidden)), smallest))
+
+
+def _floored(tally: Tally, tokens: float) -> int:
+    """Bills that are too small to be true take at most half off a count."""
+    return max(round(tokens), math.ceil(LIMITS_SCALE[0] * tally.tokens), 0)
+
+
+def _bounded(bound: float, tokens: int) -> int:
+    """No prediction is off by more than itself."""
+    return min(math.ceil(bound), tokens)
 
 
 def _sound(request: Request) -> Request:
@@ -211,15 +246,16 @@ def _sound(request: Request) -> Request:
     return request._replace(anchor=None) if shrunk else request
 
 
-def _from_anchor(state: Calibration, request: Request, anchor: Anchor) -> Prediction:
+def _from_anchor(state: Calibration, request: Request, anchor: Anchor, fixed: int) -> Prediction:
     new = request.tally - anchor.tally
-    tokens = max(0, anchor.billed + round(state.fit.apply(new)) + request.odd_since)
+    tokens = _floored(request.tally, anchor.billed + round(state.fit.apply(new)) + request.odd_since)
+    fixed = min(fixed, tokens)
     if not (new.messages or new.tokens):
-        return Prediction(tokens, 0, "exact")
+        return Prediction(tokens, 0, "exact", fixed)
     share = PRIOR_SHARE if state.trusted else GUESSED_SHARE
     usual = _quantile([abs(miss) for miss in state.near])
     bound = max(share * new.tokens, usual) + GUESSED_SHARE * new.guessed
-    return Prediction(tokens, math.ceil(bound), "calibrated")
+    return Prediction(tokens, _bounded(bound, tokens), "calibrated", fixed)
 
 
 def _far_share(state: Calibration, known: bool) -> float:  # noqa: FBT001 - one of two prices
@@ -266,7 +302,7 @@ def _plausible(state: Calibration, request: Request, billed: int) -> bool:
     if billed <= 0 or request.tally.tokens < 0:
         return False
     expected = predict(state, request).tokens
-    unseen = HIDDEN if request.anchor is None and state.fit.constant(request.key) is None else SMALLEST
+    unseen = state.hidden if request.anchor is None and state.fit.constant(request.key) is None else SMALLEST
     return expected / FURTHEST - SMALLEST <= billed <= expected * FURTHEST + unseen
 
 
@@ -277,14 +313,18 @@ def _teaches(lesson: Sample, billed: int) -> bool:
 
 
 def _keep(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
-    """Drop the oldest, but keep the newest constant of each of the newest keys; older keys are given up."""
+    """Drop the oldest, but keep the newest and the smallest bill of each of the newest keys; older keys go."""
     newest = {sample.key: index for index, sample in enumerate(samples) if sample.key}
     recent = dict(sorted(newest.items(), key=lambda item: item[1])[-KEYS:])
     served = [
         (index, sample) for index, sample in enumerate(samples) if not sample.key or sample.key in recent
     ]
+    smallest = {
+        key: min((sample.billed, index) for index, sample in served if sample.key == key)[1] for key in recent
+    }
+    wanted = {*recent.values(), *smallest.values()}
     spare = max(0, len(served) - SAMPLES)
-    droppable = [index for index, _ in served if index not in recent.values()][:spare]
+    droppable = [index for index, _ in served if index not in wanted][:spare]
     return tuple(sample for index, sample in served if index not in droppable)
 
 
@@ -367,9 +407,9 @@ def solve(matrix: list[list[float]], target: list[float]) -> list[float]:
 
 
 def dump(state: Calibration) -> str:
-    """Write a state as JSON text, for a store to keep; the fit follows from the rest."""
+    """Write a state as JSON text, for a store to keep; the fit follows from the rest, limits from the model."""
     data = asdict(state)
-    del data["fit"]
+    del data["fit"], data["hidden"]
     return compact(data)
 
 
