@@ -20,7 +20,7 @@ from octavo.server.config import Limits, ServerSettings
 from octavo.server.stops import STOP
 from octavo.store.ids import new_id
 from tests.server.conftest import MakeEngine
-from tests.server.kit import client_of, conversation, listening, read_events, until
+from tests.server.kit import client_of, conversation, listening, read_events, talk, until
 
 pytestmark = pytest.mark.anyio
 
@@ -434,3 +434,13 @@ async def test_a_turn_of_another_replica_is_stopped_from_here(postgres_url: str)
     finally:
         await here.close()
         await there.close()
+
+
+async def test_an_answer_whose_question_was_deleted_is_not_made_again(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    await talk(client, place, "The only question")
+    question, answer = (await client.get(f"{place}/messages")).json()["messages"]
+    assert (await client.delete(f"{place}/messages/{question['id']}")).status_code == 204
+    refused = await client.post(f"{place}/turns", json={"regenerates": answer["id"]})
+    assert refused.status_code == 409
+    assert "was deleted; ask it again" in refused.json()["error"]["message"]

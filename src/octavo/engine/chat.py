@@ -378,6 +378,10 @@ class Chat:
             if notes:
                 yield Shrunk(notes=notes, before=scene.reading.tokens, after=shrunk.tokens)
         hardened = scene.sent(context, self._engine.rules_of(scene.model))
+        if len(hardened.messages) <= len(scene.recipe.system):
+            raise UsageError(
+                "there is nothing to answer: every message here was deleted or is empty; say something first"
+            )
         if hardened.repairs:
             yield Repaired(hardened.repairs)
         yield Ready(scene, context, hardened.messages, hardened.repairs, notes)
@@ -628,12 +632,20 @@ class Chat:
         at = node or await self.tip()
         if at is None:
             raise NotFound("the conversation is empty: there is no answer to generate again")
-        for old in reversed(await self._engine.store.branch(at)):
-            if old.message.role == "user":
-                async with aclosing(self.answer(old.id, tools=tools)) as answer:
-                    async for event in answer:
-                        yield event
-                return
+        question = await self.question_of(at)
+        async with aclosing(self.answer(question.id, tools=tools)) as answer:
+            async for event in answer:
+                yield event
+
+    async def question_of(self, node: str) -> Node:
+        """Give the user's message that an answer belongs to; `UsageError` if there is none any more."""
+        for above in reversed(await self._engine.store.branch(node, previews=True)):
+            if above.message.role == "user":
+                if above.status == "deleted":
+                    raise UsageError(
+                        "the question of this answer was deleted; ask it again to have it answered"
+                    )
+                return above
         raise UsageError("there is no question above this message to answer again")
 
     async def checkout(self, node: str) -> None:
