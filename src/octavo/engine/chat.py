@@ -28,7 +28,7 @@ from octavo.core.policy import (
     Urgency,
     decide,
 )
-from octavo.core.reply import Reply, Request
+from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.shrink import shrink
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
@@ -414,12 +414,15 @@ class Chat:
         stream = provider.stream(request)
         try:
             async for chunk in stream:
-                if isinstance(chunk, Reply):
-                    reply = chunk
-                else:
-                    if chunk.kind == "text":
-                        said.append(chunk.text)
-                    yield AnswerText(chunk.text, chunk.kind)
+                match chunk:
+                    case Reply():
+                        reply = chunk
+                    case Retrying():
+                        yield chunk
+                    case Delta(text, kind):
+                        if kind == "text":
+                            said.append(text)
+                        yield AnswerText(text, kind)
         except WindowExceeded:
             raise
         except ProviderError as error:
