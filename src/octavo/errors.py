@@ -13,6 +13,7 @@ OctavoError
 │  ├─ ProviderTimeout
 │  ├─ WindowExceeded    the request was larger than the model accepts
 │  └─ BadReply          an answer that cannot be used
+│     └─ ReplyTooLarge  more came than any answer has
 └─ StoreError           the database failed, is newer than this program, or is inconsistent
 
 A message says what happened, the numbers, and what to do.
@@ -104,6 +105,10 @@ class WindowExceeded(ProviderError):
 
 class BadReply(ProviderError):
     """The provider answered with something that cannot be used."""
+
+
+class ReplyTooLarge(BadReply):
+    """The provider sent more than any answer has: an endless line, or an endless answer."""
 
 
 class StoreError(OctavoError):

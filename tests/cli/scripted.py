@@ -15,7 +15,7 @@ from octavo.cli.setup import Setup, read_setup
 from octavo.core.context import Context
 from octavo.core.messages import assistant
 from octavo.core.protocol import OPENAI, Rules
-from octavo.core.reply import Chunk, Delta, Reply, Request, Usage
+from octavo.core.reply import Chunk, Delta, Reply, Request, Retrying, Usage
 from octavo.errors import ProviderError
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
@@ -65,6 +65,8 @@ class Parrot:
         question = request.messages[-1].text
         if question.startswith("fail"):
             raise ProviderError("the parrot is asleep", retryable=True)
+        if question.startswith("again"):
+            yield Retrying(attempt=2, attempts=4, wait=0.5, reason="the parrot answered 503: not now")
         text = answer_to(question)
         for number, word in enumerate(text.split(" ")):
             yield Delta(word if number == 0 else f" {word}")

@@ -30,7 +30,15 @@ from octavo.engine.outcome import (
     Stored,
     Waiting,
 )
-from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, UnknownModel, WindowExceeded
+from octavo.errors import (
+    BadBudget,
+    ContextOverflow,
+    NotFound,
+    ProviderError,
+    UnknownModel,
+    UsageError,
+    WindowExceeded,
+)
 from octavo.protocols import Provider
 from octavo.store.ids import new_id
 from octavo.store.values import ForConversation
@@ -286,6 +294,27 @@ async def test_a_long_tool_output_is_shown_by_head_and_tail_and_kept_whole(make:
     assert shown.endswith("end of log")
     assert f"whole text: message {node.id}" in shown
     assert (await engine.store.node(node.id)).message.results[0].text == log
+
+
+async def test_an_answer_whose_question_was_deleted_is_not_made_again(make: MakeEngine) -> None:
+    asked: list[Request] = []
+
+    def say(request: Request) -> str:
+        asked.append(request)
+        return "Fine."
+
+    engine = await make(say)
+    chat = await engine.create(system="Be brief.")
+    await events(chat.turn("The only question"))
+    question, answer = await chat.branch()
+    await chat.delete_message(question.id)
+    with pytest.raises(UsageError, match="was deleted; ask it again"):
+        await events(chat.regenerate(answer.id))
+    with pytest.raises(UsageError, match="nothing to answer"):
+        await events(chat.answer(question.id))
+    with pytest.raises(UsageError, match="nothing to answer"):
+        await chat.context(tip=question.id)
+    assert len(asked) == 1
 
 
 async def test_what_cannot_fit_says_so_with_the_sums(make: MakeEngine) -> None:

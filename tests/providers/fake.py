@@ -22,10 +22,15 @@ class Say:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Json = None
     """Sent as JSON, whole."""
-    events: tuple[str, ...] = ()
+    events: tuple[str | bytes, ...] = ()
     """Sent as server-sent events, one after another."""
     then: str = "end"
-    """What follows the events: `end` finishes the response, `drop` breaks the connection, `hang` says nothing more."""
+    """What follows the events: `end` finishes the response, `drop` breaks the connection, `hang` says nothing more,
+    `repeat` says the last one again and again."""
+    before: float = 0.0
+    """Seconds until it begins."""
+    pause: float = 0.0
+    """Seconds between two of them then."""
 
 
 @dataclass
@@ -44,6 +49,10 @@ class FakeService:
     script: list[Say]
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
+    mute: bool = False
+    """Whether requests are heard and nothing is said."""
+    written: int = 0
+    """Bytes of bodies."""
     called: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a request has come in."""
     hung_up: asyncio.Event = field(default_factory=asyncio.Event)
@@ -54,6 +63,9 @@ class FakeService:
             while asked := await _read(reader):
                 self.asked.append(asked)
                 self.called.set()
+                if self.mute:
+                    await reader.read()
+                    break
                 say = self.script.pop(0) if len(self.script) > 1 else self.script[0]
                 if not await self._answer(say, reader, writer):
                     break
@@ -63,14 +75,17 @@ class FakeService:
             writer.close()
 
     async def _answer(self, say: Say, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        await asyncio.sleep(say.before)
         kind = "text/event-stream" if say.events else "application/json"
         headers = {"content-type": kind, "transfer-encoding": "chunked", **say.headers}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         writer.write(f"HTTP/1.1 {say.status} Fake\r\n{lines}\r\n".encode())
-        for event in say.events or (json.dumps(say.body),):
-            data = event.encode("utf-8", "surrogatepass")
-            writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-            await writer.drain()
+        events = say.events or (json.dumps(say.body),)
+        for event in events:
+            await self._write(event, writer)
+        while say.then == "repeat":
+            await asyncio.sleep(say.pause)
+            await self._write(events[-1], writer)
         if say.then == "end":
             writer.write(b"0\r\n\r\n")
             await writer.drain()
@@ -78,6 +93,12 @@ class FakeService:
             await reader.read()  # returns when the client hangs up
             self.hung_up.set()
         return say.then == "end"
+
+    async def _write(self, event: str | bytes, writer: asyncio.StreamWriter) -> None:
+        data = event.encode("utf-8", "surrogatepass") if isinstance(event, str) else event
+        self.written += len(data)
+        writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        await writer.drain()
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked | None:

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from octavo.core.fields import JsonObject
 from octavo.core.messages import system, user
-from octavo.core.reply import Delta, Reply, Request
+from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.tools import Tool
 from octavo.protocols import Provider
 from octavo.providers.secret import Secret
@@ -21,7 +21,7 @@ from tests.providers.fake import FakeService, Say, fake_service
 P = TypeVar("P", bound=Provider)
 
 KEY = Secret("sk-test-0123456789abcdef", "TEST_API_KEY")
-HASTY = Patience(first_wait=0.01, longest_wait=0.02, connect=5, read=5)
+HASTY = Patience(first_wait=0.01, longest_wait=0.02, connect=5, first_byte=5, silence=5)
 WEATHER = Tool(
     name="get_weather",
     description="Tells the weather.",
@@ -52,9 +52,9 @@ class Answer:
 
 
 async def collect(provider: Provider, request: Request) -> Answer:
-    """Read a stream to its end; it must be deltas, none empty, then one reply."""
+    """Read a stream to its end; it must be deltas, none empty, then one reply, after as many tries as it took."""
     chunks = [chunk async for chunk in provider.stream(request)]
-    *deltas, reply = chunks
+    *deltas, reply = [chunk for chunk in chunks if not isinstance(chunk, Retrying)]
     assert isinstance(reply, Reply)
     seen = tuple(delta for delta in deltas if isinstance(delta, Delta))
     assert len(seen) == len(deltas)

@@ -287,10 +287,15 @@ async def test_citations_come_with_their_text() -> None:
 async def test_an_overloaded_service_is_tried_again_even_when_it_began_with_200() -> None:
     overloaded: JsonObject = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     whole = Say(events=named(start(), *text(0, "Hi"), *stop()))
-    async with served(at, Say(events=named(start(), overloaded)), whole) as (provider, service):
+    async with served(at, Say(events=named(overloaded)), whole) as (provider, service):
         assert (await collect(provider, ask("hi"))).text == "Hi"
         assert len(service.asked) == 2
         assert service.asked[0].headers["authorization"] == f"Bearer {KEY.reveal()}"
+    # But not when it had begun to answer.
+    async with served(at, Say(events=named(start(), overloaded)), whole) as (provider, service):
+        with pytest.raises(ProviderError, match="Overloaded"):
+            await collect(provider, ask("hi"))
+        assert len(service.asked) == 1
 
 
 @pytest.mark.parametrize(

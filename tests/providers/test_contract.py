@@ -165,19 +165,24 @@ async def test_after_500_429_and_529_the_fourth_attempt_is_answered(
 
 
 @pytest.mark.parametrize(
-    ("rates", "status"),
-    [({"dropRate": 1.0}, 500), ({"disconnectRate": 1.0}, None), ({"malformedRate": 1.0}, None)],
+    ("rates", "status", "tries"),
+    [
+        ({"dropRate": 1.0}, 500, HASTY.attempts),
+        ({"disconnectRate": 1.0}, None, HASTY.attempts),
+        ({"malformedRate": 1.0}, None, 1),
+    ],
     ids=["500", "disconnect", "garbage"],
 )
 async def test_patience_ends(
-    provider: Provider, peer: Aimock, test_id: str, rates: dict[str, float], status: int | None
+    provider: Provider, peer: Aimock, test_id: str, rates: dict[str, float], status: int | None, tries: int
 ) -> None:
+    """What was received is not asked for again, whatever it was."""
     peer.chaos(test_id, **rates)
     with pytest.raises(ProviderError) as caught:
         await collect(provider, ask("greet"))
     assert caught.value.retryable
     assert caught.value.status == status
-    assert len(peer.journal(test_id)) == HASTY.attempts
+    assert len(peer.journal(test_id)) == tries
 
 
 async def test_the_rules_are_those_of_the_service(provider: Provider) -> None:

@@ -24,7 +24,7 @@ from octavo.core.messages import (
     user,
 )
 from octavo.core.reply import Request, Usage
-from octavo.errors import BadInput, ProviderError, ProviderTimeout, UsageError, WindowExceeded
+from octavo.errors import BadInput, BadReply, ProviderError, ProviderTimeout, UsageError, WindowExceeded
 from octavo.providers.azure import open_azure
 from octavo.providers.openai import ChatCompletions, open_openai
 from octavo.providers.settings import Account, Patience
@@ -233,10 +233,12 @@ async def test_a_stream_that_never_says_it_is_done_is_an_error() -> None:
     assert caught.value.retryable
 
 
-async def test_an_empty_stream_is_tried_again() -> None:
-    async with served(at, Say(events=(DONE,)), HI) as (provider, service):
-        assert (await collect(provider, ask("hi"))).text == "Hi"
-        assert len(service.asked) == 2
+async def test_what_came_without_an_answer_in_it_is_not_tried_again() -> None:
+    for nothing in (DONE, "<html>please log in</html>", '"hello"\n\n'):
+        async with served(at, Say(events=(nothing,)), HI) as (provider, service):
+            with pytest.raises(BadReply, match="no event of the service's format"):
+                await collect(provider, ask("hi"))
+            assert len(service.asked) == 1
 
 
 async def test_an_error_inside_the_stream_is_classified_like_any_other() -> None:
@@ -323,7 +325,7 @@ async def test_a_server_on_this_machine_is_not_looked_for_behind_a_proxy(
 
 async def test_a_silent_server_is_a_timeout() -> None:
     def hasty(url: str) -> ChatCompletions:
-        return at(url, replace(ONCE, read=0.1))
+        return at(url, replace(ONCE, silence=0.1))
 
     async with served(hasty, Say(events=(": nothing yet\n\n",), then="hang")) as (provider, _):
         with pytest.raises(ProviderTimeout):
@@ -339,9 +341,9 @@ async def test_an_address_where_nobody_listens_is_said_in_words() -> None:
 
 async def test_garbage_in_the_stream_is_a_bad_reply_in_words() -> None:
     async with served(at, Say(events=("data: {nonsense\n\n",))) as (provider, service):
-        with pytest.raises(ProviderError, match="cannot be read"):
+        with pytest.raises(BadReply, match="cannot be read"):
             await collect(provider, ask("hi"))
-        assert len(service.asked) == HASTY.attempts
+        assert len(service.asked) == 1
 
 
 def test_a_reply_goes_back_as_it_came() -> None:

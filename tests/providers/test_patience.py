@@ -9,15 +9,16 @@ from typing import Any, cast
 import pytest
 
 from octavo.core.messages import assistant
-from octavo.core.reply import Chunk, Delta, Reply
-from octavo.errors import ProviderError, RateLimited, WindowExceeded
-from octavo.providers.patience import JITTER, pause, persist
+from octavo.core.reply import Chunk, Delta, Reply, Retrying
+from octavo.errors import ProviderError, ProviderTimeout, RateLimited, WindowExceeded
+from octavo.providers.patience import JITTER, Begun, pause, persist
 from octavo.providers.settings import Patience
 
 pytestmark = pytest.mark.anyio
 REPLY = Reply(message=assistant("Hi"))
 QUICK = Patience(first_wait=0, longest_wait=0)
 FAILED = ProviderError("failed", retryable=True)
+HEARD = Delta("something that is not shown")
 
 
 class Attempts:
@@ -27,9 +28,12 @@ class Attempts:
         self.script = [*script]
         self.closed = 0
 
-    async def __call__(self) -> AsyncGenerator[Chunk, None]:
+    async def __call__(self, begun: Begun) -> AsyncGenerator[Chunk, None]:
         try:
             for step in self.script.pop(0):
+                if step is HEARD:
+                    begun()
+                    continue
                 if isinstance(step, ProviderError):
                     raise step
                 yield step
@@ -39,7 +43,13 @@ class Attempts:
 
 async def test_attempts_go_on_until_one_speaks() -> None:
     attempts = Attempts([FAILED], [FAILED], [Delta("Hi"), REPLY])
-    assert [chunk async for chunk in persist(attempts, QUICK)] == [Delta("Hi"), REPLY]
+    seen = [chunk async for chunk in persist(attempts, QUICK)]
+    assert seen == [
+        Retrying(attempt=2, attempts=4, wait=0, reason="failed"),
+        Retrying(attempt=3, attempts=4, wait=0, reason="failed"),
+        Delta("Hi"),
+        REPLY,
+    ]
     assert attempts.closed == 3
 
 
@@ -52,10 +62,23 @@ async def test_after_the_first_chunk_a_failure_is_final() -> None:
     assert len(attempts.script) == 1
 
 
+async def test_after_anything_was_received_a_failure_is_final() -> None:
+    """Also when none of it could be shown."""
+    attempts = Attempts([FAILED], [HEARD, FAILED], [REPLY])
+    stream = persist(attempts, QUICK)
+    assert isinstance(await anext(stream), Retrying)
+    with pytest.raises(ProviderError, match="failed"):
+        await anext(stream)
+    assert len(attempts.script) == 1
+
+
 async def test_patience_ends_with_the_last_error() -> None:
     attempts = Attempts([FAILED], [FAILED], [FAILED], [FAILED], [REPLY])
+    stream = persist(attempts, QUICK)
+    for _ in range(3):
+        assert isinstance(await anext(stream), Retrying)
     with pytest.raises(ProviderError, match="failed"):
-        await anext(persist(attempts, QUICK))
+        await anext(stream)
     assert attempts.closed == QUICK.attempts
 
 
@@ -86,6 +109,15 @@ def test_a_pause_that_is_asked_for_is_kept_unless_it_is_too_long() -> None:
     assert pause(RateLimited("slow", retry_after=7.5), 1, Patience()) == 7.5
     assert pause(RateLimited("slow", retry_after=61), 1, Patience()) is None
     assert pause(RateLimited("slow", retry_after=0.1), 4, Patience(attempts=4)) is None
+
+
+def test_nobody_waits_longer_for_the_first_byte_because_it_is_tried_again() -> None:
+    """A service that hangs was asked four times for five minutes each."""
+    patience = Patience(first_byte=60)
+    assert pause(FAILED, 1, patience, waited=1) is not None
+    assert pause(ProviderTimeout("no answer within 60 seconds"), 1, patience, waited=60) is None
+    assert pause(RateLimited("slow", retry_after=50), 1, patience, waited=5) == 50
+    assert pause(RateLimited("slow", retry_after=50), 2, patience, waited=55) is None
 
 
 def test_one_attempt_means_no_second_one() -> None:

@@ -57,6 +57,23 @@ def test_ollama_is_found_where_its_own_variable_says(host: str, address: str) ->
     assert read_settings({"OLLAMA_HOST": host}).ollama.base_url == address
 
 
+def test_how_long_to_wait_and_how_often_to_ask_can_be_told() -> None:
+    usual = read_settings({}).patience
+    assert (usual.attempts, usual.first_byte, usual.silence, usual.answer) == (4, 60, 60, 1_800)
+    told = read_settings(
+        {
+            "OCTAVO_TRIES": "2",
+            "OCTAVO_FIRST_BYTE": "120",
+            "OCTAVO_SILENCE": "2.5",
+            "OCTAVO_LONGEST_ANSWER": "3600",
+        }
+    ).patience
+    assert (told.attempts, told.first_byte, told.silence, told.answer) == (2, 120, 2.5, 3_600)
+    for wrong in ("0", "-1", "soon", "inf", "nan"):
+        with pytest.raises(UsageError, match="OCTAVO_SILENCE"):
+            read_settings({"OCTAVO_SILENCE": wrong})
+
+
 def test_a_number_that_is_none_is_named() -> None:
     with pytest.raises(UsageError, match="OCTAVO_LOCAL_WINDOW is 'big'"):
         read_settings({"OCTAVO_LOCAL_WINDOW": "big"})

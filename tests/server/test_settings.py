@@ -124,14 +124,38 @@ async def test_a_card_defined_at_one_replica_holds_at_the_other(engine: Engine) 
         "http://192.168.1.1",
         "http://[::1]/v1",
         "http://localhost:5432",
-        "http://0.0.0.0/",
         "http://100.64.0.1/",
+        "http://[::ffff:10.0.0.8]/v1",
     ],
 )
 async def test_no_upstream_leads_into_a_private_network_unless_that_is_allowed(url: str) -> None:
     with pytest.raises(BadInput, match="private network"):
         await check_address(url, private=False)
     await check_address(url, private=True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://224.0.0.1/v1",
+        "http://239.255.255.250:1900",
+        "http://[ff02::1]/v1",
+        "http://[::ffff:224.0.0.1]/v1",
+        "http://0.0.0.0/",
+        "http://[::]/",
+        "http://255.255.255.255/",
+    ],
+)
+async def test_an_upstream_is_a_single_machine_even_if_private_ones_are_allowed(
+    url: str, engine: Engine
+) -> None:
+    for private in (False, True):
+        with pytest.raises(BadInput, match="no address of a single machine"):
+            await check_address(url, private=private)
+    async with client_of(create_app(engine, ServerSettings(private_upstreams=True))) as client:
+        refused = await client.put("/api/v1/upstreams/mine", json={"base_url": url})
+        assert refused.status_code == 422
+        assert "base_url" in refused.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +202,12 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
     for trusted in ("own.example", "api.openai.com"):
         assert (await sent(trusted)).url.host == trusted
     allowed = guard(registry, ServerSettings(private_upstreams=True), resolve)
+    answers["llm.example"] = "10.1.2.3"
     await allowed(httpx2.Request("POST", "https://llm.example/v1"))
+    for everybody in ("224.0.0.1", "0.0.0.0", "ff02::1"):
+        answers["llm.example"] = everybody
+        with pytest.raises(httpx2.ConnectError, match="no address of a single machine"):
+            await allowed(httpx2.Request("POST", "https://llm.example/v1"))
 
 
 async def test_an_address_that_turned_private_is_an_error_of_the_gateway(engine: Engine) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -15,12 +16,15 @@ from octavo.core.protocol import OPENAI, Rules
 from octavo.core.reply import Chunk, Delta, Reply, Request
 from octavo.engine.engine import Engine
 from octavo.errors import ProviderError
+from octavo.providers.settings import Patience
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
 from octavo.server.stops import STOP
 from octavo.store.ids import new_id
+from tests.providers.fake import Say, fake_service
 from tests.server.conftest import MakeEngine
-from tests.server.kit import client_of, conversation, listening, read_events, until
+from tests.server.gateway.test_streams import openai_stream
+from tests.server.kit import accounts, client_of, conversation, listening, read_events, talk, until
 
 pytestmark = pytest.mark.anyio
 
@@ -434,3 +438,34 @@ async def test_a_turn_of_another_replica_is_stopped_from_here(postgres_url: str)
     finally:
         await here.close()
         await there.close()
+
+
+async def test_every_further_try_is_an_event(tmp_path: Path) -> None:
+    """Through the provider's own library: the first two tries fail before anything was said."""
+    down = Say(status=503, body={"error": {"message": "come back later"}})
+    async with fake_service(down, down, Say(events=(openai_stream("Here I am.").decode(),))) as service:
+        quick = Patience(first_wait=0, longest_wait=0)
+        settings = ServerSettings(
+            db=str(tmp_path / "o.db"),
+            model="gpt-4-0613",
+            providers=replace(accounts(service.url), patience=quick),
+        )
+        app = create_app(settings)
+        async with app.router.lifespan_context(app), client_of(app) as client:
+            place = await conversation(client)
+            told = read_events((await client.post(f"{place}/turns", json={"content": "Hi"})).text)
+    again = [event.data for event in told if event.name == "retrying"]
+    assert [(one["attempt"], one["attempts"]) for one in again] == [(2, 4), (3, 4)]
+    assert "answered 503: come back later" in again[0]["reason"]
+    assert told[-2].name == "answered"
+    assert len(service.asked) == 3
+
+
+async def test_an_answer_whose_question_was_deleted_is_not_made_again(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    await talk(client, place, "The only question")
+    question, answer = (await client.get(f"{place}/messages")).json()["messages"]
+    assert (await client.delete(f"{place}/messages/{question['id']}")).status_code == 204
+    refused = await client.post(f"{place}/turns", json={"regenerates": answer["id"]})
+    assert refused.status_code == 409
+    assert "was deleted; ask it again" in refused.json()["error"]["message"]

@@ -80,6 +80,20 @@ def test_a_failure_says_why_and_can_be_tried_again(page: Page, upstream: Upstrea
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+def test_a_provider_that_is_asked_again_is_told_of(page: Page, upstream: Upstream, audit: Audit) -> None:
+    upstream.fail = [(503, {"error": {"message": "come back later"}})]
+    upstream.say = lambda _: f"{HOLD}Here I am."
+    page.goto("/")
+    ask(page, "Are you there?")
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("Trying again (2 of 4)")
+    expect(answer).to_contain_text("answered 503: come back later")
+    audit(page)
+    upstream.release()
+    expect(answer).to_contain_text("Here I am.")
+    expect(answer).not_to_contain_text("come back later")
+
+
 def test_a_server_that_went_away_is_found_again(
     page: Page, octavo: Octavo, upstream: Upstream, watch: Watch
 ) -> None:

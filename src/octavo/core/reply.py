@@ -64,5 +64,19 @@ class Delta:
     kind: Literal["text", "reasoning"] = "text"
 
 
-Chunk = Delta | Reply
-"""A stream is any number of deltas, then the whole reply."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrying:
+    """The service failed before it had said anything, and is asked again."""
+
+    attempt: int
+    """The number of the try that follows: 2 is the second."""
+    attempts: int
+    """How many there are at most."""
+    wait: float
+    """Seconds until then."""
+    reason: str
+    """What went wrong."""
+
+
+Chunk = Delta | Reply | Retrying
+"""A stream is any number of deltas, then the whole reply; before the first delta it may say that it tries again."""

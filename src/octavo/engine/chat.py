@@ -27,7 +27,7 @@ from octavo.core.policy import (
     Urgency,
     decide,
 )
-from octavo.core.reply import Reply, Request
+from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, write, write_tools
@@ -421,6 +421,10 @@ class Chat:
             if notes:
                 yield Shrunk(notes=notes, before=scene.reading.tokens, after=usage.reading.tokens)
         hardened = scene.sent(context, self._engine.rules_of(scene.model))
+        if len(hardened.messages) <= len(scene.recipe.system):
+            raise UsageError(
+                "there is nothing to answer: every message here was deleted or is empty; say something first"
+            )
         if hardened.faults:
             yield Repaired(hardened.faults)
         yield Ready(scene, context, hardened.messages, usage, hardened.repairs, notes)
@@ -443,12 +447,15 @@ class Chat:
         stream = provider.stream(request)
         try:
             async for chunk in stream:
-                if isinstance(chunk, Reply):
-                    reply = chunk
-                else:
-                    if chunk.kind == "text":
-                        said.append(chunk.text)
-                    yield AnswerText(chunk.text, chunk.kind)
+                match chunk:
+                    case Reply():
+                        reply = chunk
+                    case Retrying():
+                        yield chunk
+                    case Delta(text, kind):
+                        if kind == "text":
+                            said.append(text)
+                        yield AnswerText(text, kind)
         except WindowExceeded:
             raise
         except ProviderError as error:
@@ -709,12 +716,20 @@ class Chat:
         at = node or await self.tip()
         if at is None:
             raise NotFound("the conversation is empty: there is no answer to generate again")
-        for old in reversed(await self._engine.store.branch(at)):
-            if old.message.role == "user":
-                async with aclosing(self.answer(old.id, tools=tools)) as answer:
-                    async for event in answer:
-                        yield event
-                return
+        question = await self.question_of(at)
+        async with aclosing(self.answer(question.id, tools=tools)) as answer:
+            async for event in answer:
+                yield event
+
+    async def question_of(self, node: str) -> Node:
+        """Give the user's message that an answer belongs to; `UsageError` if there is none any more."""
+        for above in reversed(await self._engine.store.branch(node, previews=True)):
+            if above.message.role == "user":
+                if above.status == "deleted":
+                    raise UsageError(
+                        "the question of this answer was deleted; ask it again to have it answered"
+                    )
+                return above
         raise UsageError("there is no question above this message to answer again")
 
     async def checkout(self, node: str) -> None:

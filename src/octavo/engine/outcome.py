@@ -13,7 +13,7 @@ from octavo.core.budget import Budget, Reading
 from octavo.core.harden import Repair
 from octavo.core.messages import Node
 from octavo.core.policy import Decision, Urgency
-from octavo.core.reply import Reply
+from octavo.core.reply import Reply, Retrying
 from octavo.core.snapshot import Snapshot
 from octavo.core.verify import Problem
 
@@ -210,6 +210,7 @@ Event: TypeAlias = (
     | Repaired
     | Shrunk
     | Sending
+    | Retrying
     | AnswerText
     | Answered
     | AnswerFailed

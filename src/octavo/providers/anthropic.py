@@ -18,9 +18,10 @@ from octavo.core.fields import Json, JsonObject
 from octavo.core.protocol import ANTHROPIC, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
+from octavo.errors import OctavoError
 from octavo.providers.blocks import Answer
-from octavo.providers.faults import Fault, classify, silent, unreachable, unreadable
-from octavo.providers.patience import persist
+from octavo.providers.faults import MALFORMED, Fault, classify, malformed, silent, unreachable, unreadable
+from octavo.providers.patience import Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Patience
@@ -56,21 +57,22 @@ class Messages:
 
     def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
-        return persist(lambda: self._attempt(request), self.patience)
+        return persist(lambda begun: self._attempt(request, begun), self.patience)
 
     async def close(self) -> None:
         """Close the connections."""
         await self.client.close()
 
-    async def _attempt(self, request: Request) -> AsyncGenerator[Chunk, None]:
+    async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
         answer = Answer(self.name, request.model)
         with self._faults():
             async with await self._open(request) as stream:
                 async for event in stream:
+                    begun()
                     for delta in answer.take(event):
                         if delta.text:
                             yield delta
-        yield answer.reply()
+            yield answer.reply()
 
     async def _open(self, request: Request) -> AsyncStream[RawMessageStreamEvent]:
         while True:
@@ -106,9 +108,11 @@ class Messages:
         anthropic, httpx2 = demand("anthropic", EXTRA), demand("httpx2", EXTRA)
         try:
             yield
-        except (anthropic.APITimeoutError, httpx2.TimeoutException):
-            raise silent(self.name) from None
-        except (anthropic.APIConnectionError, httpx2.TransportError) as error:
+        except OctavoError:
+            raise
+        except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:
+            raise silent(self.name, error) from None
+        except (anthropic.APIConnectionError, httpx2.RequestError) as error:
             raise unreachable(self.name, error, self.secrets) from None
         except anthropic.APIResponseValidationError as error:
             raise unreadable(self.name, str(error), self.secrets) from None
@@ -116,6 +120,8 @@ class Messages:
             raise classify(self._fault(error)) from None
         except json.JSONDecodeError as error:
             raise unreadable(self.name, str(error), self.secrets) from None
+        except MALFORMED as error:
+            raise malformed(self.name, error) from error
 
     def _fault(self, error: APIError) -> Fault:
         response: Any = getattr(error, "response", None)
@@ -132,10 +138,13 @@ class Messages:
 def open_anthropic(account: Account, patience: Patience) -> Messages:
     """Open the service; its library makes no retries of its own."""
     sdk = demand("anthropic", EXTRA)
+    from octavo.providers.client import Client, timeout
+
     client: AsyncAnthropic = sdk.AsyncAnthropic(
         api_key=account.key.reveal() if account.key else None,
         base_url=account.base_url or ADDRESS,
-        timeout=sdk.Timeout(patience.read, connect=patience.connect),
+        http_client=Client(patience),
+        timeout=timeout(patience),
         max_retries=0,
         default_headers=dict(account.headers),
     )

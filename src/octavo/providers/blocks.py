@@ -15,7 +15,7 @@ from octavo.core.messages import Message, Part, ToolCall
 from octavo.core.reply import Delta, Finish, Reply, Usage
 from octavo.core.wire import read
 from octavo.errors import BadInput
-from octavo.providers.faults import ended_early, unreadable
+from octavo.providers.faults import ended_early, tokens, unreadable
 from octavo.providers.seams import Seam, mended
 
 if TYPE_CHECKING:
@@ -68,13 +68,16 @@ class Answer:
     blocks: dict[int, Block] = field(default_factory=dict)
     finish: str = ""
     done: bool = False
+    heard: bool = False
     counts: dict[str, int] = field(default_factory=dict)
 
     def take(self, event: RawMessageStreamEvent) -> Iterator[Delta]:
         """Add an event; give what of it can be shown."""
+        self.heard = True
         match event.type:
             case "message_start":
-                self.model = event.message.model or self.model
+                model = event.message.model
+                self.model = model if isinstance(model, str) and model else self.model
                 self._count(event.message.usage)
             case "content_block_start":
                 block = event.content_block.model_dump(mode="json", exclude_none=True)
@@ -114,12 +117,12 @@ class Answer:
             "output": usage.output_tokens,
             "reasoning": None if details is None else details.thinking_tokens,
         }
-        self.counts |= {name: count for name, count in said.items() if count is not None}
+        self.counts |= {name: tokens(count) for name, count in said.items() if count is not None}
 
     def reply(self) -> Reply:
         """Finish the answer; raise if it was not complete."""
         if not (self.done and self.finish):
-            raise ended_early(self.provider)
+            raise ended_early(self.provider, heard=self.heard)
         finish = FINISHES.get(self.finish, "stop")
         return Reply(message=self._message(), finish=finish, usage=self._usage(), model=self.model)
 

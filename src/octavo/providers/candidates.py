@@ -53,10 +53,12 @@ class Answer:
     seam: Seam = field(default_factory=Seam)
     finish: str = ""
     blocked: bool = False
+    heard: bool = False
     usage: Usage = Usage()
 
     def take(self, response: types.GenerateContentResponse) -> Iterator[Delta]:
         """Add a response; give what of it can be shown."""
+        self.heard = True
         self.model = response.model_version or self.model
         if response.usage_metadata is not None:
             self.usage = usage_of(response.usage_metadata)
@@ -85,7 +87,7 @@ class Answer:
         if self.finish in BROKEN:
             raise BadReply(f"{self.provider}: the model gave up: {self.finish}", retryable=True)
         if not (self.finish or self.blocked):
-            raise ended_early(self.provider)
+            raise ended_early(self.provider, heard=self.heard)
         message = self._message()
         finish = FINISHES.get(self.finish, "stop")
         if self.blocked:

@@ -17,7 +17,7 @@ from octavo.core.reply import Delta, Finish, Reply, Usage
 from octavo.core.wire import read
 from octavo.core.wire.openai import REASONING
 from octavo.errors import BadInput
-from octavo.providers.faults import ended_early, unreadable
+from octavo.providers.faults import ended_early, tokens, unreadable
 from octavo.providers.seams import Seam, mended
 
 if TYPE_CHECKING:
@@ -55,10 +55,12 @@ class Answer:
     calls: list[tuple[int, Call]] = field(default_factory=list)
     finish: str = ""
     usage: Usage = Usage()
+    heard: bool = False
 
     def take(self, chunk: ChatCompletionChunk) -> Iterator[Delta]:
         """Add a chunk; give what of it can be shown."""
-        self.model = chunk.model or self.model
+        self.heard = True
+        self.model = chunk.model if isinstance(chunk.model, str) and chunk.model else self.model
         if chunk.usage is not None:
             self.usage = usage_of(chunk.usage)
         for choice in chunk.choices or ():
@@ -102,7 +104,7 @@ class Answer:
     def reply(self) -> Reply:
         """Finish the answer; raise if it was not complete."""
         if not self.finish:
-            raise ended_early(self.provider)
+            raise ended_early(self.provider, heard=self.heard)
         return Reply(message=self._message(), finish=self._finish(), usage=self.usage, model=self.model)
 
     def _finish(self) -> Finish:
@@ -133,8 +135,8 @@ def usage_of(said: CompletionUsage) -> Usage:
     """Read what was billed; what a server leaves out is 0."""
     prompt, completion = said.prompt_tokens_details, said.completion_tokens_details
     return Usage(
-        input=said.prompt_tokens or 0,
-        output=said.completion_tokens or 0,
-        cached=(prompt and prompt.cached_tokens) or 0,
-        reasoning=(completion and completion.reasoning_tokens) or 0,
+        input=tokens(said.prompt_tokens),
+        output=tokens(said.completion_tokens),
+        cached=tokens(prompt and prompt.cached_tokens),
+        reasoning=tokens(completion and completion.reasoning_tokens),
     )

@@ -46,6 +46,8 @@ FIGURE = re.compile(r"^llamacpp:(\w+) ([\d.e+-]+)$", re.MULTILINE)
 SILENT = -1
 """The verbosity at which the engine writes nothing to the terminal."""
 KEY_BYTES = 32
+FIRST_BYTE = 300.0
+"""Seconds: it reads a full prompt in half a minute, and answers one request after the other."""
 COUNT_SECONDS = 30.0
 """Counting takes a millisecond; this is for a machine that is choking."""
 
@@ -87,8 +89,10 @@ class Embedded:
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
         account = await self.account()
-        speaker = self._speaker = self._speaker or open_openai(account, self.patience, name=self.name)
-        async with aclosing(speaker.attempt(replace(request, model=self.path.stem))) as chunks:
+        # It is busy or broken here: to ask again at once helps in neither case.
+        patience = replace(self.patience, attempts=1, first_byte=max(FIRST_BYTE, self.patience.first_byte))
+        speaker = self._speaker = self._speaker or open_openai(account, patience, name=self.name)
+        async with aclosing(speaker.stream(replace(request, model=self.path.stem))) as chunks:
             async for chunk in chunks:
                 yield chunk
 

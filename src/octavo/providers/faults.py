@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from octavo.core.fields import Json, JsonObject
-from octavo.errors import BadReply, ProviderError, ProviderTimeout, RateLimited, WindowExceeded
+from octavo.errors import (
+    BadReply,
+    ProviderError,
+    ProviderTimeout,
+    RateLimited,
+    ReplyTooLarge,
+    WindowExceeded,
+)
 from octavo.providers.secret import Secret, mask
 
 LONGEST_MESSAGE = 500
@@ -48,6 +55,8 @@ ADVICE: Mapping[int, str] = MappingProxyType(
         404: "check the model's name and the address",
     }
 )
+MALFORMED = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+"""What reading an answer raises that is not what the service's own description says: libraries do not check it."""
 _NUMBER = r"(\d[\d,]*)"
 WINDOWS = tuple(
     re.compile(pattern.replace("N", _NUMBER), re.IGNORECASE)
@@ -72,6 +81,10 @@ TOO_LARGE = re.compile(
 """How they say so without a number."""
 
 
+class GivenUp(Exception):
+    """A request that was ended here, because it took too long or gave too much; its words say which."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A failed request, as far as the service spoke."""
@@ -89,6 +102,8 @@ def classify(fault: Fault) -> ProviderError:
     said = _said(fault.body)
     status = _status(fault, said)
     text = _message(fault, said, status)
+    if status is not None and 300 <= status < 400:
+        return _redirected(fault, status)
     if status not in (401, 403, 429) and _is_too_large(said, status):
         return WindowExceeded(text, window=_window(said), status=status)
     if status == 429 and _kinds(said) & SPENT:
@@ -102,23 +117,54 @@ def classify(fault: Fault) -> ProviderError:
     return ProviderError(text, retryable=asked == "true" if asked else _retryable(status), status=status)
 
 
+def _redirected(fault: Fault, status: int) -> ProviderError:
+    where = _short(mask(fault.headers.get("location") or "another address", fault.secrets))
+    return ProviderError(
+        f"{fault.provider} answered {status}: it redirects to {where}, and redirects are not followed; "
+        "give the service's own address",
+        status=status,
+    )
+
+
 def unreachable(provider: str, error: BaseException, secrets: Sequence[Secret]) -> ProviderError:
-    """Name a connection that could not be made, or broke."""
-    cause = error.__cause__ or error.__context__ or error
-    detail = mask(str(cause) or type(cause).__name__, secrets)
-    return ProviderError(f"{provider}: the connection failed: {_short(detail)}", retryable=True)
+    """Name a connection that could not be made, broke, or was given up."""
+    cause = _cause(error)
+    detail = _short(mask(str(cause) or type(cause).__name__, secrets))
+    if isinstance(cause, GivenUp):
+        return ReplyTooLarge(f"{provider}: {detail}")
+    return ProviderError(f"{provider}: the connection failed: {detail}", retryable=True)
 
 
-def silent(provider: str) -> ProviderTimeout:
+def silent(provider: str, error: BaseException) -> ProviderTimeout:
     """Name a service that did not answer in time."""
-    return ProviderTimeout(f"{provider}: no answer in time")
+    cause = _cause(error)
+    return ProviderTimeout(f"{provider}: {cause if isinstance(cause, GivenUp) else 'no answer in time'}")
 
 
-def ended_early(provider: str) -> ProviderError:
-    """Name a stream that stopped without saying that it was complete."""
+def _cause(error: BaseException) -> BaseException:
+    """Find what a library wrapped."""
+    if isinstance(error, GivenUp):
+        return error
+    return error.__cause__ or error.__context__ or error
+
+
+def tokens(said: object) -> int:
+    """Read a number of tokens as a service reported it; what is none is 0."""
+    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else 0
+
+
+def ended_early(provider: str, *, heard: bool) -> ProviderError:
+    """Name a stream that stopped without saying that it was complete; `heard`: after anything that was an answer."""
+    if not heard:
+        return unreadable(provider, "there is no event of the service's format in it")
     return ProviderError(
         f"{provider}: the answer ended early, before the service said it was done", retryable=True
     )
+
+
+def malformed(provider: str, error: Exception) -> BadReply:
+    """Name an answer that is not what the service's own description says."""
+    return unreadable(provider, f"not the format of the service ({type(error).__name__})")
 
 
 def unreadable(provider: str, problem: str, secrets: Sequence[Secret] = ()) -> BadReply:

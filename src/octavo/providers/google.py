@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,10 @@ from octavo.core.fields import Json, JsonObject, compact
 from octavo.core.protocol import GEMINI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
-from octavo.errors import BadInput
+from octavo.errors import BadInput, OctavoError
 from octavo.providers.candidates import Answer
-from octavo.providers.faults import Fault, classify, silent, unreachable, unreadable
-from octavo.providers.patience import persist
+from octavo.providers.faults import MALFORMED, Fault, classify, malformed, silent, unreachable, unreadable
+from octavo.providers.patience import RESPONSES, Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Patience
@@ -36,9 +35,6 @@ ADDRESS = "https://generativelanguage.googleapis.com/"
 APART = ("tools", "systemInstruction", "system_instruction")
 """Settings that are unions of many types, given as the type they are instead of being guessed from JSON."""
 
-_responses: ContextVar[list[httpx2.Response]] = ContextVar("octavo_google_responses")
-"""The responses that the attempt in progress has received."""
-
 
 @dataclass(slots=True)
 class GenerateContent:
@@ -53,36 +49,35 @@ class GenerateContent:
 
     def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
-        return persist(lambda: self._attempt(request), self.patience)
+        return persist(lambda begun: self._attempt(request, begun), self.patience)
 
     async def close(self) -> None:
         """Close the connections."""
         self.client.close()
         await self.http.aclose()
 
-    async def _attempt(self, request: Request) -> AsyncGenerator[Chunk, None]:
+    async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
         answer = Answer(self.name, request.model)
         contents, config = self.body(request)
         with self._faults():
             async with self._opened(request.model, contents, config) as stream:
                 async for response in stream:
+                    begun()
                     for delta in answer.take(response):
                         if delta.text:
                             yield delta
-        yield answer.reply()
+            yield answer.reply()
 
     @asynccontextmanager
     async def _opened(
         self, model: str, contents: list[Content], config: GenerateContentConfig
     ) -> AsyncIterator[AsyncIterator[GenerateContentResponse]]:
-        responses: list[httpx2.Response] = []
-        _responses.set(responses)
         try:
             yield await self.client.aio.models.generate_content_stream(
                 model=model, contents=[*contents], config=config
             )
         finally:
-            for response in responses:
+            for response in RESPONSES.get([]):
                 await response.aclose()
 
     def body(self, request: Request) -> tuple[list[Content], GenerateContentConfig]:
@@ -118,14 +113,18 @@ class GenerateContent:
         pydantic = demand("pydantic", EXTRA)
         try:
             yield
-        except httpx2.TimeoutException:
-            raise silent(self.name) from None
-        except httpx2.TransportError as error:
+        except OctavoError:
+            raise
+        except httpx2.TimeoutException as error:
+            raise silent(self.name, error) from None
+        except httpx2.RequestError as error:
             raise unreachable(self.name, error, self.secrets) from None
         except errors.APIError as error:
             raise classify(self._fault(error)) from None
         except (errors.UnknownApiResponseError, pydantic.ValidationError) as error:
             raise unreadable(self.name, str(error), self.secrets) from None
+        except MALFORMED as error:
+            raise malformed(self.name, error) from error
 
     def _fault(self, error: APIError) -> Fault:
         return Fault(
@@ -139,18 +138,13 @@ class GenerateContent:
 
 def open_google(account: Account, patience: Patience) -> GenerateContent:
     """Open the service; its library makes no retries of its own unless told to."""
-    genai, net = demand(SDK, EXTRA), demand("httpx2", EXTRA)
-    limits = net.Timeout(patience.read, connect=patience.connect)
+    genai = demand(SDK, EXTRA)
+    from octavo.providers.client import Client, timeout
 
     async def limit(request: httpx2.Request) -> None:
-        request.extensions["timeout"] = limits.as_dict()
+        request.extensions["timeout"] = timeout(patience).as_dict()
 
-    async def note(response: httpx2.Response) -> None:
-        _responses.get([]).append(response)
-
-    http: httpx2.AsyncClient = net.AsyncClient(
-        timeout=limits, follow_redirects=True, event_hooks={"request": [limit], "response": [note]}
-    )
+    http = Client(patience, event_hooks={"request": [limit]})
     options: dict[str, Any] = {
         "httpx_async_client": http,
         "headers": dict(account.headers),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,10 @@ from octavo.core.fields import JsonObject
 from octavo.core.protocol import COMPATIBLE, OPENAI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
+from octavo.errors import OctavoError
 from octavo.providers.chunks import Answer
-from octavo.providers.faults import Fault, classify, silent, unreachable, unreadable
-from octavo.providers.patience import persist
+from octavo.providers.faults import MALFORMED, Fault, classify, malformed, silent, unreachable, unreadable
+from octavo.providers.patience import Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Patience
@@ -55,24 +56,24 @@ class ChatCompletions:
     _refused: dict[str, set[str]] = field(default_factory=dict, repr=False)
     """By model: which parameters it turned down."""
 
-    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Answer a request; see `Provider`."""
-        return persist(lambda: self.attempt(request), self.patience)
+        return persist(lambda begun: self._attempt(request, begun), self.patience)
 
     async def close(self) -> None:
         """Close the connections."""
         await self.client.close()
 
-    async def attempt(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Answer a request, without trying again."""
+    async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
         answer = Answer(self.name, request.model)
         with self._faults():
             async with await self._open(request) as stream:
                 async for chunk in stream:
+                    begun()
                     for delta in answer.take(chunk):
                         if delta.text:
                             yield delta
-        yield answer.reply()
+            yield answer.reply()
 
     async def _open(self, request: Request) -> AsyncStream[ChatCompletionChunk]:
         refused = self._refused.setdefault(request.model, set())
@@ -111,8 +112,10 @@ class ChatCompletions:
         openai = demand("openai", EXTRA)
         try:
             yield
-        except openai.APITimeoutError:
-            raise silent(self.name) from None
+        except OctavoError:
+            raise
+        except openai.APITimeoutError as error:
+            raise silent(self.name, error) from None
         except openai.APIConnectionError as error:
             raise unreachable(self.name, error, self.secrets) from None
         except openai.APIResponseValidationError as error:
@@ -121,6 +124,8 @@ class ChatCompletions:
             raise classify(self._fault(error)) from None
         except json.JSONDecodeError as error:
             raise unreadable(self.name, str(error), self.secrets) from None
+        except MALFORMED as error:
+            raise malformed(self.name, error) from error
 
     def _fault(self, error: APIError) -> Fault:
         response: Any = getattr(error, "response", None)
@@ -147,13 +152,12 @@ def open_openai(account: Account, patience: Patience, *, name: str = "openai") -
 
     def connect(**common: Any) -> AsyncOpenAI:
         sdk = demand("openai", EXTRA)
-        if is_loopback(host):
-            # A proxy would look for this machine's servers on its own machine.
-            common["http_client"] = sdk.DefaultAsyncHttpxClient(trust_env=False)
         client: AsyncOpenAI = sdk.AsyncOpenAI(base_url=address, **common)
         return client
 
-    return open_chat(connect, account, patience, name=name, official=official)
+    # A proxy would look for this machine's servers on its own machine.
+    proxied = not is_loopback(host)
+    return open_chat(connect, account, patience, name=name, official=official, proxied=proxied)
 
 
 def is_loopback(host: str) -> bool:
@@ -165,12 +169,22 @@ def is_loopback(host: str) -> bool:
 
 
 def open_chat(
-    connect: Callable[..., AsyncOpenAI], account: Account, patience: Patience, *, name: str, official: bool
+    connect: Callable[..., AsyncOpenAI],
+    account: Account,
+    patience: Patience,
+    *,
+    name: str,
+    official: bool,
+    proxied: bool = True,
 ) -> ChatCompletions:
     """Wrap a client of OpenAI's library that makes no retries of its own."""
+    demand("openai", EXTRA)
+    from octavo.providers.client import Client, timeout
+
     client = connect(
         api_key=account.key.reveal() if account.key else NO_KEY,
-        timeout=demand("openai", EXTRA).Timeout(patience.read, connect=patience.connect),
+        http_client=Client(patience, trust_env=proxied),
+        timeout=timeout(patience),
         max_retries=0,
         default_headers=dict(account.headers),
     )

@@ -16,8 +16,14 @@ from octavo.providers.secret import Secret, find_secret
 
 CONNECT_SECONDS = 10.0
 """A service that is there answers a connection in well under a second; ten allow for a bad network."""
-READ_SECONDS = 300.0
-"""The longest silence within an answer: models that think before they speak are quiet for minutes."""
+FIRST_BYTE_SECONDS = 60.0
+"""The longest until an answer begins. Services that let a model think send a sign of life meanwhile."""
+SILENCE_SECONDS = 60.0
+"""The longest silence within an answer."""
+ANSWER_SECONDS = 1_800.0
+"""The longest for a whole answer: 128,000 tokens, the most that a model writes, at 80 a second take 27 minutes."""
+ATTEMPTS = 4
+"""How often a service is asked at most: with the waits in between a hiccup of several seconds is bridged."""
 LOCAL_WINDOW = 4_096
 """Tokens: a full prompt takes the embedded model half a minute to read on two cores; more is no fun to wait for."""
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
@@ -40,17 +46,19 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long to wait, and how often to try again before the first byte."""
+    """How long to wait, and how often to try again before anything was received."""
 
-    attempts: int = 4
-    """One, and three more: with the waits below a hiccup of several seconds is bridged."""
+    attempts: int = ATTEMPTS
+    """No try begins later than `first_byte` seconds after the first."""
     first_wait: float = 0.5
     growth: float = 2.0
     longest_wait: float = 8.0
     longest_retry_after: float = 60.0
     """A service that asks for a longer pause than a person would sit through is reported instead."""
     connect: float = CONNECT_SECONDS
-    read: float = READ_SECONDS
+    first_byte: float = FIRST_BYTE_SECONDS
+    silence: float = SILENCE_SECONDS
+    answer: float = ANSWER_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +108,12 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             window=_number(environment, "OCTAVO_LOCAL_WINDOW", LOCAL_WINDOW),
             threads=_number(environment, "OCTAVO_LOCAL_THREADS", 0),
         ),
+        patience=Patience(
+            attempts=max(1, _number(environment, "OCTAVO_TRIES", ATTEMPTS)),
+            first_byte=_seconds(environment, "OCTAVO_FIRST_BYTE", FIRST_BYTE_SECONDS),
+            silence=_seconds(environment, "OCTAVO_SILENCE", SILENCE_SECONDS),
+            answer=_seconds(environment, "OCTAVO_LONGEST_ANSWER", ANSWER_SECONDS),
+        ),
     )
 
 
@@ -132,3 +146,14 @@ def _number(environment: Mapping[str, str], name: str, default: int) -> int:
     if not value.isdecimal():
         raise UsageError(f"{name} is {value!r}; expected a whole number")
     return int(value)
+
+
+def _seconds(environment: Mapping[str, str], name: str, default: float) -> float:
+    value = environment.get(name, "").strip()
+    try:
+        seconds = float(value) if value else default
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UsageError(f"{name} is {value!r}; expected a number of seconds above 0")
+    return seconds

@@ -9,7 +9,7 @@ import asyncio
 import ipaddress
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -124,10 +124,11 @@ def _upstream(value: Json) -> Upstream | None:
 
 
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 
 
 async def check_address(url: str, *, private: bool) -> None:
-    """Refuse an address that is none, or that leads into a private network without leave.
+    """Refuse an address that is none, is everybody's, or leads into a private network without leave.
 
     Otherwise whoever may set one could make this server fetch what only this server can reach.
     """
@@ -140,14 +141,25 @@ async def check_address(url: str, *, private: bool) -> None:
         raise BadInput(
             "base_url", "expected an address like https://host/v1, without user, query or fragment"
         )
-    if private:
-        return
-    for address in await addresses_of(host, port):
-        if not address.is_global:
-            raise BadInput(
-                "base_url",
-                f"{host} lies in a private network; start the server with OCTAVO_PRIVATE_UPSTREAMS=1 to allow that",
-            )
+    try:
+        found = await addresses_of(host, port)
+    except BadInput:
+        if private:
+            return  # a name that only a proxy of the private network knows
+        raise
+    if wrong := wrong_with(found, private=private):
+        hint = "" if private else "; start the server with OCTAVO_PRIVATE_UPSTREAMS=1 to allow private ones"
+        raise BadInput("base_url", f"{host} {wrong}{hint}")
+
+
+def wrong_with(addresses: Sequence[IpAddress], *, private: bool) -> str:
+    """Say why no request may go to these addresses; empty if one may."""
+    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+    if any(address.is_multicast or address.is_unspecified or address == BROADCAST for address in plain):
+        return "is no address of a single machine"
+    if not plain or (not private and not all(address.is_global for address in plain)):
+        return "lies in a private network"
+    return ""
 
 
 async def addresses_of(host: str, port: int) -> list[IpAddress]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from octavo.core.fields import Json, JsonObject
+from octavo.core.reply import Retrying
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
@@ -59,6 +60,13 @@ def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, o
             return "shrunk", {"notes": [*event.notes], "before": event.before, "after": event.after}
         case Sending():
             return "sending", {"usage": show_usage(event.usage).model_dump()}
+        case Retrying():
+            return "retrying", {
+                "attempt": event.attempt,
+                "attempts": event.attempts,
+                "wait": round(event.wait, 1),
+                "reason": event.reason,
+            }
         case AnswerText():
             return "text", {"text": event.text, "kind": event.kind}
         case Answered():

@@ -58,16 +58,14 @@ class Hub:
         self.telemetry = telemetry or open_telemetry()
         self.memory = Memory()
         self.closing = False
-        patience = settings.providers.patience
         self.client = Line(
+            settings.providers.patience,
             transport=transport,
-            timeout=httpx2.Timeout(patience.read, connect=patience.connect),
             limits=httpx2.Limits(
                 max_connections=CONNECTIONS,
                 max_keepalive_connections=CONNECTIONS,
                 keepalive_expiry=IDLE_SECONDS,
             ),
-            follow_redirects=False,
             event_hooks={"request": [guard(self.registry, settings)], "response": [blotter(settings)]},
         )
         self._loops: list[asyncio.Task[None]] = []

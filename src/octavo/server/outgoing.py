@@ -12,18 +12,16 @@ from urllib.parse import urlsplit
 import httpx2
 
 from octavo.errors import BadInput
+from octavo.providers.client import LONGEST_ERROR, Client
 from octavo.providers.secret import HIDDEN, Secret
-from octavo.server.cards import IpAddress, Registry, addresses_of
+from octavo.server.cards import IpAddress, Registry, addresses_of, wrong_with
 from octavo.server.config import ServerSettings
-
-LONGEST_ERROR = 1 << 20
-"""Bytes of an error that are passed on; providers' own have a few hundred."""
 
 STALE = (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError)
 """What a request meets on a connection that the other side has just closed."""
 
 
-class Line(httpx2.AsyncClient):
+class Line(Client):
     """A client that does not mistake a closed idle connection for a service that is down.
 
     Services close connections that were idle for some seconds. A request that is sent in that very moment was never
@@ -63,15 +61,19 @@ def guard(
 
     async def check(request: httpx2.Request) -> None:
         host = request.url.host
-        if settings.private_upstreams or host in own or not registry.leads_to(host):
+        if host in own or not registry.leads_to(host):
             return
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
         try:
             found = await resolve(host, port)
         except BadInput as error:
+            if settings.private_upstreams:
+                return
             raise httpx2.ConnectError(str(error), request=request) from None
-        if not found or not all(address.is_global for address in found):
-            raise httpx2.ConnectError(f"{host} leads into a private network", request=request)
+        if wrong := wrong_with(found, private=settings.private_upstreams):
+            raise httpx2.ConnectError(f"{host} {wrong}", request=request)
+        if settings.private_upstreams:
+            return
         request.extensions = {**request.extensions, "sni_hostname": host}
         request.url = request.url.copy_with(host=str(found[0]))
 

@@ -388,6 +388,12 @@ def test_an_answer_that_fails_leaves_the_message_and_can_be_asked_again(run: Run
     assert "   1 User      fail now" in done.out
 
 
+def test_a_model_that_is_asked_again_is_told_of(run: Run) -> None:
+    done = chat(run, "again please")
+    assert "the parrot answered 503: not now; trying again in 0 s, 2 of 4\n" in done.out
+    assert "You said 12 characters: again please" in done.out
+
+
 def test_a_full_window_is_compressed_before_the_answer(run: Run) -> None:
     done = chat(run, *(f"at length {n}" for n in range(1, 14)), "/summary versions")
     assert done.code == 0

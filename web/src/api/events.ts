@@ -40,6 +40,15 @@ export interface Failure {
   partial: StoredMessage | null;
 }
 
+/** The provider failed before it had said anything, and is asked again. */
+export interface Again {
+  attempt: number;
+  attempts: number;
+  /** Seconds until then. */
+  wait: number;
+  reason: string;
+}
+
 export type TaskStatus = "done" | "failed" | "cancelled";
 
 /** Events of a turn or of a compression; the last is always `done`. */
@@ -52,6 +61,7 @@ export type TaskEvent =
   | { event: "repaired"; data: { repairs: { fix: string; index: number; detail: string }[] } }
   | { event: "shrunk"; data: { notes: string[]; before: number; after: number } }
   | { event: "sending"; data: { usage: Usage } }
+  | { event: "retrying"; data: Again }
   | { event: "text"; data: { text: string; kind: "text" | "reasoning" } }
   | { event: "answered"; data: { message: StoredMessage; reply: ReplyTold | null } }
   | { event: "failed"; data: Failure }

@@ -1,6 +1,6 @@
 /** The whole state of the page, and everything that can happen to it. Nothing here does anything. */
 
-import type { ChannelEvent, TaskEvent } from "../api/events";
+import type { Again, ChannelEvent, TaskEvent } from "../api/events";
 import type {
   Conversation,
   Message,
@@ -48,6 +48,8 @@ export interface Turn {
   stopping: boolean;
   /** The compression that happens before the answer, if one does. */
   compression: { messages: number; tokens: number; text: string } | null;
+  /** The provider failed and is asked again; until it answers. */
+  again: Again | null;
 }
 
 export interface Chat {

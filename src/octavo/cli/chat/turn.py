@@ -10,6 +10,7 @@ from octavo.cli.chat.flow import Flow
 from octavo.cli.chat.screen import Screen
 from octavo.cli.chat.view import answer_lines, changed_lines, outcome_lines, spinner
 from octavo.cli.lines import Line
+from octavo.core.reply import Retrying
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
@@ -62,7 +63,7 @@ class TurnView:
             case CompressionEnded():
                 self._wait("")
                 self._end(outcome_lines(event.outcome), failed=isinstance(event.outcome, Failed | Rejected))
-            case Repaired() | Shrunk():
+            case Repaired() | Shrunk() | Retrying():
                 self._screen.show(changed_lines(event))
             case Sending():
                 self._wait(f"Waiting for {event.usage.model}")

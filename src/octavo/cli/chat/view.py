@@ -14,6 +14,7 @@ from octavo.cli.receipts import brief
 from octavo.cli.tree import content
 from octavo.core.messages import Branch, Node
 from octavo.core.receipt import Receipt
+from octavo.core.reply import Retrying
 from octavo.core.snapshot import Snapshot
 from octavo.core.transcript import LABELS
 from octavo.engine.outcome import (
@@ -217,8 +218,13 @@ def plan_lines(plan: Plan) -> Iterator[Line]:
     yield from table([(f"  {a}", b, c) for a, b, c in rows], right=(1,))
 
 
-def changed_lines(event: Repaired | Shrunk) -> Iterator[Line]:
-    """Say what was done to a request before it was sent."""
+def changed_lines(event: Repaired | Shrunk | Retrying) -> Iterator[Line]:
+    """Say what was done to a request before it was sent, or that it is sent again."""
+    if isinstance(event, Retrying):
+        why = clean(" ".join(event.reason.split()))
+        again = f"trying again in {event.wait:.0f} s, {event.attempt} of {event.attempts}"
+        yield line(("near", f"{why}; {again}"))
+        return
     if isinstance(event, Repaired):
         repairs = many(len(event.repairs), "repair")
         yield line(("faint", f"{repairs} so that the provider accepts the request:"))

@@ -40,7 +40,7 @@ async def _ask(hub: Hub, caller: Caller, asked: Asked, headers: Headers, query: 
         target = await find_target(
             hub, ANTHROPIC, asked.model, headers, caller, path="/count_tokens", query=query
         )
-        response = await send(hub, target, named(asked.onward, asked.model, target))
+        response = await send(hub, target, named(asked.onward, asked.model, target), streamed=True)
         body = await receive(target, response)
     except (Refusal, ProviderError, NotFound):
         return None

@@ -82,7 +82,8 @@ class Exchange:
 
     async def send(self, body: bytes) -> httpx2.Response:
         """Send a body to where this request goes."""
-        return await send(self.hub, self.target, named(body, self.asked.model, self.target))
+        sent = named(body, self.asked.model, self.target)
+        return await send(self.hub, self.target, sent, streamed=self.asked.stream)
 
     async def keep(self, *answers: Entry) -> Kept:
         """Store what is new of the request, and what was answered."""

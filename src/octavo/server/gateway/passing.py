@@ -11,7 +11,7 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import httpx2
 from starlette.datastructures import Headers
@@ -19,6 +19,7 @@ from starlette.responses import Response, StreamingResponse
 
 from octavo.core.fields import JsonObject
 from octavo.errors import ProviderError
+from octavo.providers.faults import unreadable
 from octavo.server.errors import Trouble, explain
 from octavo.server.gateway.exchange import Exchange
 from octavo.server.gateway.finish import finish, settle
@@ -29,9 +30,6 @@ from octavo.server.reply import to_json
 from octavo.server.stream import EVENTS, STREAM_HEADERS
 
 log = logging.getLogger("octavo.gateway")
-
-COLLECTED = 64 << 20
-"""Bytes of a stream that are read on the side; a longer one only passes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +72,8 @@ async def pass_on(exchange: Exchange, answer: Answer) -> Response:
         passing = pass_stream(exchange, response)
         return StreamingResponse(passing, response.status_code, {**headers, **STREAM_HEADERS})
     raw = await receive(exchange.target, response) if answer.raw is None else answer.raw
+    if not answer.streamed:
+        _check_json(exchange, raw)
     await settle(exchange, raw, streamed=answer.streamed)
     if exchange.asked.options.usage:
         raw = _reported_in_stream(exchange, raw) if answer.streamed else _reported(exchange, raw)
@@ -96,58 +96,49 @@ def _error(exchange: Exchange, answer: Answer) -> bytes:
     return to_json(anthropic_error(trouble, ProviderError(trouble.message), exchange.id))
 
 
+def _check_json(exchange: Exchange, raw: bytes) -> None:
+    """Refuse an answer that no client could read: a page to log in at, or what a proxy made of it."""
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError):
+        raise unreadable(exchange.target.provider, "it is no JSON") from None
+
+
 def _headers(response: httpx2.Response) -> Headers:
     return Headers(raw=response.headers.raw)
 
 
 async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIterator[bytes]:
     """Pass a stream on, and hold its end back until everything is stored."""
-    copy, ending, stored = Copy(), Ending(exchange.dialect.ends), False
+    copy, ending, stored = list[bytes](), Ending(exchange.dialect.ends), False
     try:
         async with aclosing(arriving(response)) as pieces:
             async for piece in pieces:
                 if stored:
                     yield piece
                     continue
-                copy.add(piece)
+                copy.append(piece)
                 if now := ending.feed(piece):
                     yield now
                 if ending.reached:
                     stored = True
-                    await settle(exchange, copy.bytes, streamed=True)
+                    await settle(exchange, b"".join(copy), streamed=True)
                     yield _report_event(exchange) + ending.held
         if not stored:
             # Some services just stop.
             stored = True
-            await settle(exchange, copy.bytes, streamed=True)
+            await settle(exchange, b"".join(copy), streamed=True)
             yield ending.held + _report_event(exchange)
     except httpx2.RequestError as error:
         log.warning("%s: an answer broke off: %s", exchange.target.provider, type(error).__name__)
         if not stored:
             stored = True
-            await settle(exchange, copy.bytes, streamed=True)
+            await settle(exchange, b"".join(copy), streamed=True)
             yield _error_event(exchange, error)
     finally:
         if not stored:
             # The client went away: what came by then is kept, by a task that outlives us.
-            exchange.hub.tasks.spawn(finish(exchange, copy.bytes, streamed=True))
-
-
-@dataclass(slots=True)
-class Copy:
-    """What passed by so far."""
-
-    _pieces: list[bytes] = field(default_factory=list)
-    _size: int = 0
-
-    def add(self, piece: bytes) -> None:
-        self._size += len(piece)
-        if self._size <= COLLECTED:
-            self._pieces.append(piece)
-
-    @property
-    def bytes(self) -> bytes:
-        return b"".join(self._pieces)
+            exchange.hub.tasks.spawn(finish(exchange, b"".join(copy), streamed=True))
 
 
 class Ending:

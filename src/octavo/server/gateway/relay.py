@@ -50,11 +50,11 @@ async def relay(
     await hub.registry.refresh()
     target = await find_target(hub, dialect, asked.model, headers, caller, query=query)
     if asked.options.off:
-        return pass_unread(await send(hub, target, named(asked.onward, asked.model, target)))
+        return pass_unread(await _send(hub, asked, target))
     meter = await loaded(await hub.engine.models.meter(asked.model))
     early: asyncio.Task[httpx2.Response] | None = None
     if surely_fits(asked, meter) and not asked.options.conversation:
-        early = hub.tasks.spawn(send(hub, target, named(asked.onward, asked.model, target)))
+        early = hub.tasks.spawn(_send(hub, asked, target))
     try:
         exchange = await _open(hub, id, dialect, caller, asked, target, meter)
     except BaseException:
@@ -62,6 +62,11 @@ async def relay(
             hub.tasks.spawn(_hang_up(early))
         raise
     return await _answer(exchange, early)
+
+
+async def _send(hub: Hub, asked: Asked, target: Target) -> httpx2.Response:
+    """Send a request as it came."""
+    return await send(hub, target, named(asked.onward, asked.model, target), streamed=asked.stream)
 
 
 async def _open(

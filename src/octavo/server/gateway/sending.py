@@ -11,21 +11,37 @@ from collections.abc import AsyncGenerator
 import httpx2
 
 from octavo.errors import ProviderError
-from octavo.providers.faults import silent, unreachable
+from octavo.providers.faults import Fault, classify, silent, unreachable
 from octavo.server.gateway.upstream import Target
 from octavo.server.hub import Hub
 from octavo.server.reply import to_json
 
 
-async def send(hub: Hub, target: Target, body: bytes) -> httpx2.Response:
-    """Send a request; its answer has begun when this returns. Raise `ProviderError` when there is none."""
+async def send(hub: Hub, target: Target, body: bytes, *, streamed: bool) -> httpx2.Response:
+    """Send a request; its answer has begun when this returns. Raise `ProviderError` when there is none.
+
+    One that is not `streamed` begins when all of it is written.
+    """
+    patience = hub.settings.providers.patience
+    first_byte = patience.first_byte if streamed and target.provider != "local" else patience.answer
     # As bytes: clients may put any of Latin-1 into a header, and the library would not.
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in target.headers.items()]
     try:
         request = hub.client.build_request("POST", target.url, content=body, headers=headers)
-        return await hub.client.send(request, stream=True)
+        response = await hub.client.send(request, stream=True, first_byte=first_byte)
     except (httpx2.RequestError, httpx2.InvalidURL) as error:
         raise broken(target, error) from None
+    if response.is_redirect:
+        await response.aclose()
+        raise classify(
+            Fault(
+                provider=target.provider,
+                status=response.status_code,
+                headers=response.headers,
+                secrets=target.secrets,
+            )
+        )
+    return response
 
 
 async def receive(target: Target, response: httpx2.Response) -> bytes:
@@ -40,9 +56,8 @@ async def receive(target: Target, response: httpx2.Response) -> bytes:
 
 async def arriving(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     """Give what a provider sends, as it comes; closing this hangs up."""
-    encoded = "content-encoding" in response.headers
     try:
-        async for piece in response.aiter_bytes() if encoded else response.aiter_raw():
+        async for piece in response.aiter_raw():
             yield piece
     finally:
         await response.aclose()
@@ -51,7 +66,7 @@ async def arriving(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
 def broken(target: Target, error: httpx2.RequestError | httpx2.InvalidURL) -> ProviderError:
     """Name what went wrong on the line, without any key."""
     if isinstance(error, httpx2.TimeoutException):
-        return silent(target.provider)
+        return silent(target.provider, error)
     return unreachable(target.provider, error, target.secrets)
 
 

@@ -130,10 +130,7 @@ async def _start_of(hub: Hub, chat: Chat, body: s.TurnIn) -> tuple[str, list[Eve
         if body.content is not None or body.edits:
             raise UsageError("another answer is to the same question: leave 'content' and 'edits' out")
         await hub.check_message(chat, body.regenerates)
-        for node in reversed(await hub.engine.store.branch(body.regenerates, previews=True)):
-            if node.message.role == "user":
-                return node.id, []
-        raise UsageError("there is no question above this message to answer again")
+        return (await chat.question_of(body.regenerates)).id, []
     if body.content is None:
         await hub.check_message(chat, body.parent)
         at = body.parent or await chat.tip()

@@ -4,7 +4,7 @@ import type { TaskEvent } from "../../api/events";
 import type { Turn } from "../types";
 
 export function newTurn(task: string): Turn {
-  return { task, phase: "waiting", text: "", reasoning: "", stopping: false, compression: null };
+  return { task, phase: "waiting", text: "", reasoning: "", stopping: false, compression: null, again: null };
 }
 
 export function reduceTurn(turn: Turn, told: TaskEvent): Turn {
@@ -25,10 +25,12 @@ export function reduceTurn(turn: Turn, told: TaskEvent): Turn {
     case "sending":
     case "compression_ended":
       return { ...turn, phase: "waiting", compression: null };
+    case "retrying":
+      return { ...turn, again: told.data };
     case "text":
       return told.data.kind === "reasoning"
-        ? { ...turn, phase: "writing", reasoning: turn.reasoning + told.data.text }
-        : { ...turn, phase: "writing", text: turn.text + told.data.text };
+        ? { ...turn, phase: "writing", again: null, reasoning: turn.reasoning + told.data.text }
+        : { ...turn, phase: "writing", again: null, text: turn.text + told.data.text };
     default:
       return turn;
   }

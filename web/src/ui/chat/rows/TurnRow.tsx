@@ -17,6 +17,7 @@ export function TurnRow({ turn }: { turn: Turn }) {
             <Markdown text={turn.reasoning} />
           </Folded>
         )}
+        {turn.again && <p className="unfinished">{turn.again.reason}</p>}
         {turn.text ? <Markdown text={turn.text} /> : <span className="working" aria-hidden="true" />}
       </div>
     </article>
@@ -27,5 +28,6 @@ function label(turn: Turn): string {
   if (turn.stopping) return "Stopping…";
   if (turn.compression) return `Folding ${plural(turn.compression.messages, "message")}…`;
   if (turn.phase === "compressing") return "Waiting for the fold…";
+  if (turn.again) return `Trying again (${turn.again.attempt} of ${turn.again.attempts})…`;
   return turn.phase === "writing" ? "Writing…" : "Waiting for the model…";
 }
