@@ -184,7 +184,11 @@ TALLIES = st.builds(
 def test_whatever_the_bills_predictions_and_fits_stay_within_bounds(
     steps: list[tuple[Tally, int, bool]], asked: Tally, exact: bool
 ) -> None:
-    """Case 76. Planted bugs: the cost of a call had no limit; a prediction could go below zero."""
+    """Case 76.
+
+    Seen failing with: no limit to the cost of a call; a prediction below zero, or below half of the count; a bound
+    wider than what it bounds.
+    """
     state = Calibration(exact=exact)
     for number, (tally, billed, chained) in enumerate(steps):
         anchor = state.anchors[-1] if chained and state.anchors else None
@@ -198,9 +202,56 @@ def test_whatever_the_bills_predictions_and_fits_stay_within_bounds(
         assert low <= value <= high
     for key in ("0", "new"):
         prediction = predict(state, request(asked, "asked", key=key))
-        assert prediction.tokens >= 0
-        assert prediction.bound >= 0
+        assert prediction.tokens >= LIMITS_SCALE[0] * asked.tokens
+        assert 0 <= prediction.bound <= prediction.tokens
+        assert 0 <= prediction.fixed <= prediction.tokens
     assert load(dump(state)) == state
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    bills=st.lists(st.tuples(st.integers(1, 400), st.integers(1, 60_000)), min_size=1, max_size=90),
+    front=st.integers(0, 300),
+    sent=st.integers(0, 20_000),
+)
+def test_what_is_fixed_is_never_more_than_the_smallest_bill_nor_than_can_be_hidden(
+    bills: list[tuple[int, int]], front: int, sent: int
+) -> None:
+    """However much is sent. Seen failing with: the constant as it was fitted."""
+    state, seen, hidden = Calibration(hidden=8_000), list[int](), 8_000
+    for number, (messages, billed) in enumerate(bills):
+        asked = request(Tally(front + 5 * messages, messages), str(number))._replace(front=Tally(front))
+        after = observe(state, asked, billed)
+        if after.anchors != state.anchors:
+            seen.append(billed)
+        state = after
+    long = request(Tally(front + 5 * sent, sent), "long")._replace(front=Tally(front))
+    prediction = predict(state, long)
+    scaled = state.fit.apply(Tally(front))
+    assert prediction.fixed <= max(0, min([round(scaled + hidden), *seen]))
+
+
+def test_the_smallest_bill_is_remembered_however_many_came_since() -> None:
+    state = observe(Calibration(), request(Tally(20, 2), "first"), 30)
+    for number in range(2 * SAMPLES):
+        tally = Tally(3_000 + number, 10)
+        state = observe(state, request(tally, str(number)), tally.tokens + 4_000)
+    assert predict(state, request(Tally(60_000, 200), "long")).fixed <= 30
+
+
+def test_no_more_is_believed_to_be_hidden_than_the_window_allows() -> None:
+    """The window may have turned out to be smaller than when the bills came."""
+    state, tally = conversation(Calibration(), 6, hidden=9_000)
+    asked = request(tally, "x")
+    assert predict(state, asked).fixed == pytest.approx(9_000, rel=0.05)
+    assert predict(replace(state, hidden=2_000), asked).fixed == 2_000
+
+
+def test_a_prompt_never_billed_is_not_expected_to_hide_more_than_the_smallest_bill() -> None:
+    state = observe(Calibration(), request(Tally(20, 2), "a"), 30)
+    state = observe(state, request(Tally(900, 2), "b", key="other"), 90_000)
+    fresh = request(Tally(400, 4), "c", key="fresh")._replace(front=Tally(100))
+    assert predict(state, fresh).fixed <= round(state.fit.apply(Tally(100))) + 30
 
 
 def test_memory_is_bounded_however_many_bills_come() -> None:
@@ -245,6 +296,8 @@ def test_an_anchor_that_holds_more_than_the_request_is_not_used() -> None:
         '{"exact":true,"samples":[7],"anchors":[],"odd":[],"near":[],"far":[]}',
         '{"exact":true,"samples":[],"anchors":[{"digest":"a","billed":-1,"tally":{}}],"odd":[],"near":[],"far":[]}',
         '{"exact":true,"samples":[],"anchors":[],"odd":[["a"]],"near":[],"far":[]}',
+        '{"exact":true,"samples":[],"anchors":[],"least":{"k":-3},"odd":[],"near":[],"far":[]}',
+        '{"exact":true,"samples":[],"anchors":[],"least":[4],"odd":[],"near":[],"far":[]}',
         '{"exact":true,"samples":[],"anchors":[],"odd":[],"near":["x"],"far":[]}',
     ],
 )

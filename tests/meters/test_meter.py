@@ -238,6 +238,32 @@ def test_sections_add_up_to_the_total_and_nothing_is_negative(
         assert reading == each.read(context)
 
 
+def test_what_a_message_costs_more_goes_with_the_messages_and_what_a_request_does_with_its_frame() -> None:
+    """Two tokens more for each message and 900 unseen in each request; then ten thousand messages are sent."""
+    meter, said, instructions = Meter(find_card("gpt-4o")), list[Message](), (system("Be brief."),)
+    for number in range(8):
+        said.append(user(f"Question {number}"))
+        context = Context(system=instructions, retained=tuple(said))
+        billed = meter.untaught().read(context).tokens + 2 * (len(said) + 1) + 900
+        meter = Meter(meter.card, meter.learn(context, billed))
+        said.append(assistant("Fine."))
+    many = Context(
+        system=instructions, pins=(user("Always."),), retained=tuple(user("Yes") for _ in range(10_000))
+    )
+    counted, sections = dict(meter.untaught().read(many).breakdown), dict(meter.read(many).breakdown)
+    assert sections["retained"] == pytest.approx(counted["retained"] + 20_000, rel=0.15)
+    assert sections["frame"] == pytest.approx(counted["frame"] + 900, abs=30)
+    assert sections["system"] == pytest.approx(counted["system"] + 2, abs=2)
+    assert sections["pins"] == pytest.approx(counted["pins"] + 2, abs=2)
+
+
+def test_a_bill_above_the_window_teaches_nothing() -> None:
+    meter = Meter(replace(find_card("gpt-4o"), window=4_096))
+    context = Context(retained=(user("Hi " * 3_500),))
+    assert meter.learn(context, 4_097) == meter.calibration
+    assert meter.learn(context, 4_096) != meter.calibration
+
+
 @pytest.mark.parametrize("meter", METERS)
 @settings(max_examples=60, deadline=None)
 @given(messages=st.lists(MESSAGES, max_size=4))

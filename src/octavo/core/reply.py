@@ -9,6 +9,8 @@ from octavo.core.messages import Message
 from octavo.core.tools import Tool
 
 Finish = Literal["stop", "length", "tool_calls", "refusal", "cancelled"]
+MOST_TOKENS = 2**31 - 1
+"""More than any request holds, and the largest number that every database keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens as the provider reported them."""
+    """Tokens as the provider reported them; a number that cannot be is 0, since a report is no reason to fail."""
 
     input: int = 0
     """The whole prompt, cached or not."""
@@ -37,6 +39,11 @@ class Usage:
     """The part of `input` that came from the provider's cache."""
     reasoning: int = 0
     """The part of `output` that was hidden thinking and is not sent back."""
+
+    def __post_init__(self) -> None:
+        for name in ("input", "output", "cached", "reasoning"):
+            if not 0 <= getattr(self, name) <= MOST_TOKENS:
+                object.__setattr__(self, name, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

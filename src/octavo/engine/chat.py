@@ -29,7 +29,6 @@ from octavo.core.policy import (
     decide,
 )
 from octavo.core.reply import Reply, Request
-from octavo.core.shrink import shrink
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, write, write_tools
@@ -64,7 +63,7 @@ OVERFLOW_RETRIES = 2
 """How often a request that the provider found too large is made smaller and sent again."""
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 UNKNOWN_OVERFLOW = 0.9
-"""The window believed after an overflow error without a number: a tenth less than what was sent."""
+"""The window believed after an overflow error that names no smaller one: a tenth less than what was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +96,8 @@ class Ready:
     scene: Scene
     context: Context
     messages: tuple[Message, ...]
+    usage: Usage
+    """What is sent costs, after all that was done to it."""
     repairs: tuple[Repair, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -251,7 +252,7 @@ class Chat:
             system=wired.system,
             tools=write_tools(format, ready.scene.loaded.tools),
             format=format,
-            usage=ready.scene.usage,
+            usage=ready.usage,
             repairs=ready.repairs,
             notes=ready.notes,
             context=ready.context,
@@ -325,7 +326,7 @@ class Chat:
                         yield step
             if ready is None:
                 raise NotFound("the conversation is empty: add a message first")
-            yield Sending(ready.scene.usage)
+            yield Sending(ready.usage)
             try:
                 async with aclosing(self._ask(ready, temperature, select=select, id=id)) as asked:
                     async for event in asked:
@@ -335,9 +336,16 @@ class Chat:
                 if attempt == OVERFLOW_RETRIES:
                     yield AnswerFailed(str(error), "window_exceeded", retryable=False)
                     return
-                sent = ready.scene.meter.read(ready.context, ready.scene.counts).tokens
-                window, named = error.window or int(sent * UNKNOWN_OVERFLOW), error.window is not None
-                await self._engine.models.learn_window(ready.scene.model, window, named=named)
+                await self._believe(ready, error)
+
+    async def _believe(self, ready: Ready, error: WindowExceeded) -> None:
+        """Learn from a refusal: a smaller window if it names one, else that what was sent is too much."""
+        scene, models = ready.scene, self._engine.models
+        if error.window is not None and error.window < scene.meter.card.window:
+            await models.learn_window(scene.model, error.window)
+        elif not await models.doubt(scene.model, ready.context, scene.counts):
+            sent = ready.usage.reading.tokens
+            await models.learn_window(scene.model, int(sent * UNKNOWN_OVERFLOW), named=False)
 
     async def ready(
         self,
@@ -371,16 +379,16 @@ class Chat:
                 async for event in folding:
                     yield event
             scene = await self.scene(tip, tools=tools, override=override)
-        context, notes = scene.context, tuple[str, ...]()
+        context, notes, usage = scene.context, tuple[str, ...](), scene.usage
         if scene.reading.cautious > scene.budget.hard or forced:
-            shrunk = shrink(scene.recipe, scene.budget.hard, scene.measure)
+            shrunk, usage = scene.shrunk()
             context, notes = shrunk.context, shrunk.notes
             if notes:
-                yield Shrunk(notes=notes, before=scene.reading.tokens, after=shrunk.tokens)
+                yield Shrunk(notes=notes, before=scene.reading.tokens, after=usage.reading.tokens)
         hardened = scene.sent(context, self._engine.rules_of(scene.model))
         if hardened.repairs:
             yield Repaired(hardened.repairs)
-        yield Ready(scene, context, hardened.messages, hardened.repairs, notes)
+        yield Ready(scene, context, hardened.messages, usage, hardened.repairs, notes)
 
     def _situation(self, scene: Scene) -> Situation:
         state = self._engine.state(self.id)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from octavo.core.budget import ModelCard
+from octavo.core.messages import Message
 from octavo.core.plain import Json
 from octavo.errors import BadInput, UnknownModel
 from octavo.meters.calibration import Calibration, dump, load
@@ -21,6 +22,7 @@ from octavo.meters.meter import Meter, Survey
 from octavo.protocols import Provider
 
 if TYPE_CHECKING:
+    from octavo.core.context import Context
     from octavo.store.store import Store
 
 LEARNED = "learned:"
@@ -96,6 +98,17 @@ class Models:
         self._unsaved.add(model)
         if self.clock() >= self._due:
             await self.save()
+
+    async def doubt(self, model: str, refused: Context, counts: Mapping[Message, int]) -> bool:
+        """Forget what bills taught if by their word a request was smaller than it counts, and it was refused."""
+        meter = await self.meter(model)
+        plain = meter.untaught()
+        if plain.read(refused, counts).tokens <= meter.read(refused, counts).tokens:
+            return False
+        self.meters[model] = plain
+        self._unsaved.add(model)
+        await self.save()
+        return True
 
     async def learn_window(self, model: str, window: int, *, named: bool = True) -> ModelCard:
         """Believe an overflow error about the size of the window; for good only if the error named it."""

@@ -19,12 +19,12 @@ from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.plain import Json
 from octavo.core.policy import KeepNothing, KeepShare, KeepTokens, Policy, adjust, budget_for, preset
 from octavo.core.protocol import Rules
-from octavo.core.shrink import preview
+from octavo.core.shrink import Shrunk, preview, shrink
 from octavo.core.snapshot import Snapshot
 from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.engine.outcome import Usage
-from octavo.errors import BadInput
+from octavo.errors import BadBudget, BadInput, ContextOverflow
 from octavo.store.values import Ingredients
 
 if TYPE_CHECKING:
@@ -108,24 +108,44 @@ class Scene:
         """Make a context acceptable to a provider."""
         return harden(context.messages, replace(rules, vision=rules.vision and self.meter.card.vision))
 
+    def shrunk(self) -> tuple[Shrunk, Usage]:
+        """Make the context fit without asking a model, and say what it costs then.
+
+        Bills may demand that less is sent, but they forbid nothing: what fits by its count alone goes to the provider,
+        who knows.
+        """
+        meter = self.meter
+        try:
+            small = shrink(self.recipe, self.budget.hard, self.measure)
+        except ContextOverflow:
+            meter = meter.untaught()
+            small = shrink(
+                self.recipe, self.budget.hard, lambda context: meter.read(context, self.counts).cautious
+            )
+        return small, self.gauge(meter.read(small.context, self.counts))
+
     @property
     def usage(self) -> Usage:
         """The gauge."""
-        tokens, budget = self.reading.tokens, self.budget
+        return self.gauge(self.reading)
+
+    def gauge(self, reading: Reading) -> Usage:
+        """Show what another context of this scene costs."""
+        tokens, budget = reading.tokens, self.budget
         level: Literal["calm", "soft", "hard"] = "calm"
-        if self.reading.cautious > budget.trigger:
+        if reading.cautious > budget.trigger:
             level = "soft"
-        if self.reading.cautious > budget.hard:
+        if reading.cautious > budget.hard:
             level = "hard"
         return Usage(
-            reading=self.reading,
+            reading=reading,
             budget=budget,
             model=self.model,
             assumed=self.meter.card.assumed,
             percent=100 * budget.used(tokens),
             left=budget.left(tokens),
             next_at=budget.trigger,
-            next_in=budget.left(self.reading.cautious, budget.trigger),
+            next_in=budget.left(reading.cautious, budget.trigger),
             level=level,
         )
 
@@ -199,35 +219,44 @@ async def load_scene(
         voice=policy.voice,
     )
 
-    def measured(recipe: Recipe, counts: Mapping[Message, int]) -> tuple[Context, Survey, Reading, Budget]:
-        context = build_context(recipe)
-        survey = meter.survey(context, counts)
-        reading = meter.reading(survey)
-        overhead = _overhead(reading)
-        return context, survey, reading, budget_for(policy, meter.card, overhead=overhead, reply=reply)
+    def seen_by(meter: Meter) -> Scene:
+        def measured(
+            recipe: Recipe, counts: Mapping[Message, int]
+        ) -> tuple[Context, Survey, Reading, Budget]:
+            context = build_context(recipe)
+            survey = meter.survey(context, counts)
+            reading = meter.reading(survey)
+            overhead = _overhead(reading)
+            return context, survey, reading, budget_for(policy, meter.card, overhead=overhead, reply=reply)
 
-    counts = {node.message: node.counts[unit] for node in stored.branch}
-    context, survey, reading, budget = measured(recipe, counts)
-    shortened = _bounded(recipe, meter, budget)
-    if shortened is not recipe:
-        counts = {node.message: meter.count_node(node) for node in shortened.branch}
-        context, survey, reading, budget = measured(shortened, counts)
-    return Scene(
-        conversation=conversation,
-        tip=tip or "",
-        model=model,
-        meter=meter,
-        policy=policy,
-        reading=reading,
-        budget=budget,
-        loaded=shortened,
-        laid_out=context,
-        survey=survey,
-        counts=counts,
-        shortened=shortened is not recipe,
-        settings=settings,
-        serving=serving,
-    )
+        counts = {node.message: node.counts[unit] for node in stored.branch}
+        context, survey, reading, budget = measured(recipe, counts)
+        shortened = _bounded(recipe, meter, budget)
+        if shortened is not recipe:
+            counts = {node.message: meter.count_node(node) for node in shortened.branch}
+            context, survey, reading, budget = measured(shortened, counts)
+        return Scene(
+            conversation=conversation,
+            tip=tip or "",
+            model=model,
+            meter=meter,
+            policy=policy,
+            reading=reading,
+            budget=budget,
+            loaded=shortened,
+            laid_out=context,
+            survey=survey,
+            counts=counts,
+            shortened=shortened is not recipe,
+            settings=settings,
+            serving=serving,
+        )
+
+    try:
+        return seen_by(meter)
+    except BadBudget:
+        # Bills that leave no room for a conversation cannot be right; without them there is room, or really none.
+        return seen_by(meter.untaught())
 
 
 def grown(scene: Scene, node: Node) -> Scene | None:
@@ -247,7 +276,9 @@ def grown(scene: Scene, node: Node) -> Scene | None:
         return None
     tokens = scene.counts[message] = node.counts[unit]
     survey = scene.meter.grow(scene.survey, message, tokens)
-    reading, budget = _weighed(scene, scene.meter, survey)
+    weighed = _weighed(scene, scene.meter, survey)
+    if weighed is None:
+        return None
     if scene.added and ("context" in scene.__dict__ or len(scene.added) >= FEW):
         scene = replace(scene, loaded=scene.recipe, laid_out=scene.context, added=())
     return replace(
@@ -255,8 +286,8 @@ def grown(scene: Scene, node: Node) -> Scene | None:
         tip=node.id,
         added=(*scene.added, node),
         survey=survey,
-        reading=reading,
-        budget=budget,
+        reading=weighed[0],
+        budget=weighed[1],
     )
 
 
@@ -267,18 +298,26 @@ def renewed(scene: Scene, meter: Meter) -> Scene | None:
     survey = meter.taken_over(scene.survey, scene.meter)
     if survey is None or meter.card != scene.meter.card or scene.shortened:
         return None
-    reading, budget = _weighed(scene, meter, survey)
-    return replace(scene, meter=meter, survey=survey, reading=reading, budget=budget)
+    weighed = _weighed(scene, meter, survey)
+    if weighed is None:
+        return None
+    return replace(scene, meter=meter, survey=survey, reading=weighed[0], budget=weighed[1])
 
 
-def _weighed(scene: Scene, meter: Meter, survey: Survey) -> tuple[Reading, Budget]:
-    """Measure a scene that went on; its budget is divided anew only if something else than the history changed."""
+def _weighed(scene: Scene, meter: Meter, survey: Survey) -> tuple[Reading, Budget] | None:
+    """Measure a scene that went on; its budget is divided anew only if something else than the history changed.
+
+    None if it cannot be divided any more: that takes a new look.
+    """
     reading = meter.reading(survey)
     overhead = _overhead(reading)
     if overhead == scene.budget.overhead:
         return reading, scene.budget
     reply = whole(scene.settings.get("reply"))
-    return reading, budget_for(scene.policy, meter.card, overhead=overhead, reply=reply)
+    try:
+        return reading, budget_for(scene.policy, meter.card, overhead=overhead, reply=reply)
+    except BadBudget:
+        return None
 
 
 async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Ingredients:

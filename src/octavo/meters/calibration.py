@@ -2,7 +2,8 @@
 
 While a request only adds to one whose bill is known, that bill is exact for the shared beginning and only the
 rest is counted. When the beginning changed, as it does with every compression, the fit speaks: a constant for each
-system prompt and set of tools, and what messages, tool calls and text cost beyond the local count. Steps between
+system prompt and set of tools, and what messages, tool calls and text cost beyond the local count. The constant is
+all that stays whatever is sent, so no bill can be smaller; the rest goes with the messages that are sent. Steps between
 bills are fitted rather than totals, since a total repeats the errors of all totals before it. A step that does not
 fit (a picture of unknown size, thinking that is kept unseen) is set down to its message, wherever that is sent.
 Three bad misses in a row mean that the vocabulary is another than the card says; then text is scaled, too.
@@ -48,6 +49,8 @@ FURTHEST = 3.0
 """A bill this many times above or below what was predicted is a mistake of somebody's, not a lesson."""
 HIDDEN = 100_000
 """No provider adds more than this to a request unseen."""
+HIDDEN_SHARE = 4
+"""Nor more than a quarter of the window: nobody could use what is left."""
 
 SPREAD_CONSTANT = 20_000.0
 SPREAD_MESSAGE = 2.0
@@ -101,6 +104,11 @@ class Sample:
     suspect: str = ""
     """The message of the step that is most likely to cost something else than counted, by digest."""
 
+    @property
+    def billed(self) -> int:
+        """What was billed, less what single messages are known to cost beyond their counts."""
+        return self.tally.tokens + self.surplus
+
 
 @dataclass(frozen=True, slots=True)
 class Fit:
@@ -126,7 +134,7 @@ class Fit:
 
     def miss(self, step: Sample) -> float:
         """Tell by how much a step was billed higher than this fit says."""
-        return step.surplus + step.tally.tokens - self.apply(step.tally)
+        return step.billed - self.apply(step.tally)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +143,13 @@ class Calibration:
 
     exact: bool = True
     """Whether the local count is in the model's own vocabulary."""
+    hidden: int = HIDDEN
+    """The most that is believed to be added to a request unseen."""
     samples: tuple[Sample, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     """Oldest first."""
+    least: tuple[tuple[str, int], ...] = ()
+    """The smallest bill for each system prompt and set of tools, the one billed last at the end."""
     odd: tuple[Sample, ...] = ()
     """Steps that did not fit, newest last."""
     misfit: bool = False
@@ -169,6 +181,8 @@ class Prediction(NamedTuple):
     tokens: int
     bound: int
     basis: Basis
+    fixed: int
+    """How many of the tokens belong to the system prompt, the tools and what the provider adds unseen."""
 
 
 class Request(NamedTuple):
@@ -178,6 +192,8 @@ class Request(NamedTuple):
     """Digest of the system prompt and the tools."""
     digest: str
     tally: Tally
+    front: Tally = Tally()
+    """What the system prompt and the tools hold of it."""
     anchor: Anchor | None = None
     """The newest anchor among the beginnings of this request."""
     suspect: str = ""
@@ -191,17 +207,43 @@ class Request(NamedTuple):
 def predict(state: Calibration, request: Request) -> Prediction:
     """Say what the provider will bill for a request."""
     request = _sound(request)
+    fixed = _fixed(state, request)
     if request.anchor is not None:
-        return _from_anchor(state, request, request.anchor)
+        return _from_anchor(state, request, request.anchor, fixed)
     tally, fit = request.tally, state.fit
-    known = fit.constant(request.key)
-    constant = fit.usual if known is None else known
-    tokens = max(0, round(constant + fit.apply(tally)) + request.odd)
+    known = fit.constant(request.key) is not None
+    tokens = _floored(request, _constant(state, request.key) + fit.apply(tally) + request.odd)
     basis: Basis = "calibrated" if fit.constants else "exact"
-    if tally.guessed and (known is None or not state.far):
+    if tally.guessed and (not known or not state.far):
         basis = "estimated"
-    share = _far_share(state, known is not None)
-    return Prediction(tokens, math.ceil(share * tokens + GUESSED_SHARE * tally.guessed), basis)
+    bound = _far_share(state, known) * tokens + GUESSED_SHARE * tally.guessed
+    return Prediction(tokens, _bounded(bound, tokens), basis, min(fixed, tokens))
+
+
+def _constant(state: Calibration, key: str) -> float:
+    known = state.fit.constant(key)
+    return min(state.fit.usual if known is None else known, state.hidden)
+
+
+def _fixed(state: Calibration, request: Request) -> int:
+    """Say what is billed whatever is said: never more than the smallest bill, and never less than nothing."""
+    front, constant = state.fit.apply(request.front), _constant(state, request.key)
+    least = dict(state.least)
+    if request.key in least:
+        return max(0, min(round(front + constant), least[request.key]))
+    # Another prompt may well cost more than the smallest bill for this one was; what is hidden does not.
+    return max(0, round(front + min(constant, min(least.values(), default=0))))
+
+
+def _floored(request: Request, tokens: float) -> int:
+    """Take no more than half off a count, single messages that are known to cost less aside."""
+    counted = request.tally.tokens + min(0, request.odd)
+    return max(round(tokens), math.ceil(LIMITS_SCALE[0] * counted), 0)
+
+
+def _bounded(bound: float, tokens: int) -> int:
+    """No prediction is off by more than itself."""
+    return min(math.ceil(bound), tokens)
 
 
 def _sound(request: Request) -> Request:
@@ -211,15 +253,16 @@ def _sound(request: Request) -> Request:
     return request._replace(anchor=None) if shrunk else request
 
 
-def _from_anchor(state: Calibration, request: Request, anchor: Anchor) -> Prediction:
+def _from_anchor(state: Calibration, request: Request, anchor: Anchor, fixed: int) -> Prediction:
     new = request.tally - anchor.tally
-    tokens = max(0, anchor.billed + round(state.fit.apply(new)) + request.odd_since)
+    tokens = _floored(request, anchor.billed + round(state.fit.apply(new)) + request.odd_since)
+    fixed = min(fixed, tokens)
     if not (new.messages or new.tokens):
-        return Prediction(tokens, 0, "exact")
+        return Prediction(tokens, 0, "exact", fixed)
     share = PRIOR_SHARE if state.trusted else GUESSED_SHARE
     usual = _quantile([abs(miss) for miss in state.near])
     bound = max(share * new.tokens, usual) + GUESSED_SHARE * new.guessed
-    return Prediction(tokens, math.ceil(bound), "calibrated")
+    return Prediction(tokens, _bounded(bound, tokens), "calibrated", fixed)
 
 
 def _far_share(state: Calibration, known: bool) -> float:  # noqa: FBT001 - one of two prices
@@ -247,7 +290,15 @@ def observe(state: Calibration, request: Request, billed: int) -> Calibration:
     if lesson.suspect and abs(fit.miss(lesson)) > OUTLYING * _noise(lesson, state.trusted):
         odd = (*odd, lesson)[-ODDITIES:]
     anchors = (*state.anchors, Anchor(request.digest, billed, request.tally))[-ANCHORS:]
-    return replace(state, samples=samples, anchors=anchors, odd=odd, fit=fit)
+    return replace(
+        state, samples=samples, anchors=anchors, least=_least(state, request.key, billed), odd=odd, fit=fit
+    )
+
+
+def _least(state: Calibration, key: str, billed: int) -> tuple[tuple[str, int], ...]:
+    before = dict(state.least)
+    smallest = min(billed, before.pop(key, billed))
+    return (*before.items(), (key, smallest))[-ANCHORS:]
 
 
 def _lesson(request: Request, billed: int) -> Sample:
@@ -266,7 +317,7 @@ def _plausible(state: Calibration, request: Request, billed: int) -> bool:
     if billed <= 0 or request.tally.tokens < 0:
         return False
     expected = predict(state, request).tokens
-    unseen = HIDDEN if request.anchor is None and state.fit.constant(request.key) is None else SMALLEST
+    unseen = state.hidden if request.anchor is None and state.fit.constant(request.key) is None else SMALLEST
     return expected / FURTHEST - SMALLEST <= billed <= expected * FURTHEST + unseen
 
 
@@ -367,10 +418,10 @@ def solve(matrix: list[list[float]], target: list[float]) -> list[float]:
 
 
 def dump(state: Calibration) -> str:
-    """Write a state as JSON text, for a store to keep; the fit follows from the rest."""
+    """Write a state as JSON text, for a store to keep; the fit follows from the rest, limits from the model."""
     data = asdict(state)
-    del data["fit"]
-    return compact(data)
+    del data["fit"], data["hidden"]
+    return compact(data | {"least": dict(state.least)})
 
 
 def load(text: str) -> Calibration:
@@ -379,10 +430,12 @@ def load(text: str) -> Calibration:
         data = take_object(parse(text), "calibration")
     except ValueError as problem:
         raise BadInput("calibration", f"not JSON: {problem}") from problem
+    least = take_object(data.get("least", {}), "calibration.least")
     state = Calibration(
         exact=data.get("exact") is True,
         samples=tuple(_load_sample(item) for item in _items(data, "samples")),
         anchors=tuple(_load_anchor(item) for item in _items(data, "anchors")),
+        least=tuple((key, take_count(least, key, "calibration.least")) for key in least),
         odd=tuple(_load_sample(item) for item in _items(data, "odd")),
         misfit=data.get("misfit") is True,
         near=tuple(round(_number(miss)) for miss in take_list(data, "near", "calibration")),

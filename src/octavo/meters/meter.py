@@ -19,7 +19,16 @@ from octavo.core.budget import ModelCard, Reading
 from octavo.core.messages import Attachment, Image, Message, Node, Opaque, chain
 from octavo.core.tools import Tool
 from octavo.errors import BadInput
-from octavo.meters.calibration import Anchor, Calibration, Prediction, Request, observe, predict
+from octavo.meters.calibration import (
+    HIDDEN,
+    HIDDEN_SHARE,
+    Anchor,
+    Calibration,
+    Prediction,
+    Request,
+    observe,
+    predict,
+)
 from octavo.meters.frames import FRAMES
 from octavo.meters.images import MEDIA
 from octavo.meters.tally import Tally
@@ -31,6 +40,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+FRONT = ("system", "tools")
+PINS = "pins"
+HISTORY = ("summary", "retained", "pending")
+"""The sections of a context, in its order: what stays whatever is said, what is always sent, what was said."""
 NOTHING_KNOWN: Mapping[Message, int] = {}
 
 
@@ -41,6 +54,8 @@ class Running(NamedTuple):
     """Digest of the system prompt and the tools."""
     digest: bytes
     tally: Tally
+    front: Tally = Tally()
+    """What the system prompt and the tools hold of it."""
     anchor: Anchor | None = None
     """The newest bill known for a beginning of this request."""
     last: bytes = b""
@@ -53,9 +68,9 @@ class Running(NamedTuple):
     """The same as far as the anchor."""
 
     @property
-    def tokens(self) -> int:
+    def held(self) -> Tally:
         """What is in it by count and by what is known, uncorrected otherwise."""
-        return self.tally.tokens + self.odd
+        return self.tally + Tally(self.odd)
 
     @property
     def request(self) -> Request:
@@ -63,6 +78,7 @@ class Running(NamedTuple):
             key=self.key,
             digest=self.digest.hex(),
             tally=self.tally,
+            front=self.front,
             anchor=self.anchor,
             suspect=self.suspect,
             odd=self.odd,
@@ -74,7 +90,8 @@ class Survey(NamedTuple):
     """A context that was gone through: its request as far as it is written, and what its sections cost."""
 
     running: Running
-    sections: Mapping[str, int]
+    sections: Mapping[str, Tally]
+    """What is known of single messages beyond their counts is among the tokens."""
 
 
 class Meter:
@@ -110,8 +127,12 @@ class Meter:
 
     @cached_property
     def calibration(self) -> Calibration:
-        exact = self.unit.tokenizer.exact
-        return replace(self._calibration or Calibration(), exact=exact)
+        exact, hidden = self.unit.tokenizer.exact, min(HIDDEN, self.card.window // HIDDEN_SHARE)
+        return replace(self._calibration or Calibration(), exact=exact, hidden=hidden)
+
+    def untaught(self) -> Meter:
+        """Give a meter that counts as this one did before the first bill."""
+        return Meter(self.card, tokenizer=self._tokenizer)
 
     @cached_property
     def _anchors(self) -> Mapping[str, Anchor]:
@@ -160,7 +181,7 @@ class Meter:
         running = Running("", _digest(self.unit.name, tools), base)
         for message in system:
             running = self.extend(running, message)
-        return running._replace(key=running.digest.hex())
+        return running._replace(key=running.digest.hex(), front=running.tally)
 
     def extend(self, running: Running, message: Message, tokens: int | None = None) -> Running:
         """Add a message; `tokens` is its stored count, if there is one."""
@@ -174,6 +195,7 @@ class Meter:
             key=running.key,
             digest=digest,
             tally=running.tally + self._tally(message, tokens),
+            front=running.front,
             anchor=anchor or running.anchor,
             last=last,
             suspect="" if anchor else suspect,
@@ -202,8 +224,23 @@ class Meter:
             tokens=prediction.tokens,
             basis=prediction.basis,
             error_bound=prediction.bound,
-            breakdown=_balanced(survey.sections, prediction.tokens),
+            breakdown=self._breakdown(survey.sections, prediction),
         )
+
+    def _breakdown(
+        self, sections: Mapping[str, Tally], prediction: Prediction
+    ) -> tuple[tuple[str, int], ...]:
+        """Divide a prediction: to each section its own, to the frame what is left of the fixed part."""
+        shares = {name: max(0, round(self.calibration.fit.apply(held))) for name, held in sections.items()}
+        said = [name for name in HISTORY if shares[name]]
+        largest = max(said, key=lambda name: shares[name], default=PINS)
+        fixed = prediction.fixed if said or shares[PINS] else prediction.tokens
+        divided = {
+            **_balanced({name: shares[name] for name in FRONT}, fixed, FRAME),
+            **_balanced({name: shares[name] for name in (PINS, *said)}, prediction.tokens - fixed, largest),
+        }
+        order = (*FRONT, PINS, *HISTORY, FRAME)
+        return tuple((name, divided[name]) for name in order if divided.get(name))
 
     def learn(
         self, context: Context, billed: int, known: Mapping[Message, int] = NOTHING_KNOWN
@@ -212,7 +249,9 @@ class Meter:
         return self.learn_from(self.survey(context, known), billed)
 
     def learn_from(self, survey: Survey, billed: int) -> Calibration:
-        """Learn from the bill for a context that was gone through."""
+        """Learn from the bill for a context that was gone through; nobody answers more than the window holds."""
+        if billed > self.card.window:
+            return self.calibration
         learned = observe(self.calibration, survey.running.request, billed)
         if learned.misfit and not self.calibration.misfit:
             log.warning(
@@ -228,23 +267,23 @@ class Meter:
     def survey(self, context: Context, known: Mapping[Message, int] = NOTHING_KNOWN) -> Survey:
         """Go through a context, message by message."""
         running = self.start(context.system, context.tools)
-        tools = self.count_tools(context.tools)
+        tools = self.unit.tools(context.tools)
         sections = {
-            "system": running.tokens - tools - self.unit.frame.request,
+            "system": running.held - tools - Tally(self.unit.frame.request),
             "tools": tools,
         }
-        for name in ("pins", "summary", "retained", "pending"):
-            before = running.tokens
+        for name in (PINS, *HISTORY):
+            before = running.held
             messages: tuple[Message, ...] = getattr(context, name)
             for message in messages:
                 running = self.extend(running, message, known.get(message) if known else None)
-            sections[name] = running.tokens - before
+            sections[name] = running.held - before
         return Survey(running, sections)
 
     def grow(self, survey: Survey, message: Message, tokens: int | None = None) -> Survey:
         """Go on with a survey that ends in retained messages: one more of them."""
         running = self.extend(survey.running, message, tokens)
-        more = running.tokens - survey.running.tokens
+        more = running.held - survey.running.held
         return Survey(running, {**survey.sections, "retained": survey.sections["retained"] + more})
 
     def taken_over(self, survey: Survey, before: Meter) -> Survey | None:
@@ -278,13 +317,12 @@ def _digest(unit: str, tools: tuple[Tool, ...]) -> bytes:
     return digest.digest()
 
 
-def _balanced(sections: Mapping[str, int], total: int) -> tuple[tuple[str, int], ...]:
-    """Put the difference between the sections and the total into the frame; no section goes below zero."""
-    shown = {name: max(0, tokens) for name, tokens in sections.items()}
+def _balanced(sections: Mapping[str, int], total: int, rest: str) -> dict[str, int]:
+    """Make sections add up to a total: `rest` gets what is missing; no section goes below zero."""
+    shown = dict(sections)
     over = sum(shown.values()) - total
-    shown[FRAME] = max(0, -over)
-    if over > 0:
-        for name in sorted(sections, key=lambda each: -sections[each]):
-            taken = min(shown[name], max(0, over))
-            shown[name], over = shown[name] - taken, over - taken
-    return tuple((name, tokens) for name, tokens in shown.items() if tokens)
+    shown[rest] = shown.get(rest, 0) + max(0, -over)
+    for name in sorted(sections, key=lambda each: -sections[each]):
+        taken = min(shown[name], max(0, over))
+        shown[name], over = shown[name] - taken, over - taken
+    return shown
