@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core.messages import Message, assistant, user
+from octavo.core.policy import Trouble
 from octavo.core.reply import Reply, Request, Usage
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Answered, Compressed, Event, Shrunk
+from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event, Sending, Shrunk
 from octavo.errors import WindowExceeded
 from octavo.store.values import Entry
 from octavo.testing import ScriptedProvider
@@ -146,3 +147,65 @@ async def answered(chat: Chat, text: str) -> None:
     seen = await events(chat, text)
     assert isinstance(seen[-1], Answered), seen[-1]
     await chat.settled()
+
+
+POLICIES = ("octavo", "onyx", "wave", "requirements", "gemini")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("count", "words"), [(4_000, 2), (300, 60), (12, 1_500)])
+async def test_the_first_turn_after_a_large_import_sends_what_fits_and_says_so(
+    make: MakeEngine, policy: str, count: int, words: int
+) -> None:
+    """What is retained is no more than can be sent, so nothing that could be compressed is left out."""
+    upstream = Upstream(billed, window=8_192)
+    engine = await make(window=8_192, provider=ScriptedProvider(upstream))
+    chat = await engine.create(policy=policy)
+    await take_in(chat, engine, chatter(count, "word " * words))
+    seen = await events(chat, "And now?")
+    assert isinstance(seen[-1], Answered)
+    (sending,) = [event for event in seen if isinstance(event, Sending)]
+    (sent,) = upstream.accepted
+    assert upstream.refused == []
+    assert sending.usage.reading.tokens == billed(sent)
+    assert sending.usage.reading.cautious <= sending.usage.budget.hard
+    assert sending.usage.percent <= 100
+    assert not any(isinstance(event, Shrunk) for event in seen)
+    ended = [event.outcome for event in seen if isinstance(event, CompressionEnded)]
+    assert [type(outcome) for outcome in ended] == [Compressed]
+    if words < 100 and policy != "wave":
+        retained = dict(sending.usage.reading.breakdown)["retained"]
+        assert 0.6 * sending.usage.budget.retained < retained
+
+
+@pytest.mark.anyio
+async def test_a_context_that_was_shortened_is_announced_as_it_is_sent(make: MakeEngine) -> None:
+    """Compressing has failed too often, so no model is asked."""
+    upstream = Upstream(billed)
+    engine = await make(window=WINDOW, provider=ScriptedProvider(upstream))
+    chat = await engine.create()
+    await take_in(chat, engine, [*chatter(400), user("And now?")])
+    engine.state(chat.id).trouble = Trouble(failures=3, model=MODEL, tokens=10**6, at=engine.clock())
+    assert (await chat.usage()).percent > 100
+    seen = [event async for event in chat.answer()]
+    (shrunk,) = [event for event in seen if isinstance(event, Shrunk)]
+    (sending,) = [event for event in seen if isinstance(event, Sending)]
+    assert shrunk.after == sending.usage.reading.tokens == billed(upstream.accepted[0])
+    assert sending.usage.percent <= 100 < 100 * sending.usage.budget.used(shrunk.before)
+    assert upstream.refused == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("keep", [0.9, 50_000])
+async def test_no_more_is_kept_verbatim_than_can_be_sent(make: MakeEngine, keep: float) -> None:
+    """However much a person wants to keep."""
+    engine = await make(window=8_192)
+    chat = await engine.create()
+    await take_in(chat, engine, chatter(400, "word " * 60))
+    plan = await chat.plan(keep=keep)
+    outcome = await chat.compress(keep=keep)
+    assert isinstance(outcome, Compressed)
+    assert outcome.after <= (await chat.usage()).budget.hard
+    assert 0.6 * plan.budget.available < plan.retained_tokens
+    assert plan.after_cap <= plan.budget.hard

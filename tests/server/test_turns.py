@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -75,6 +76,19 @@ async def heard(client: httpx2.AsyncClient, place: str, id: str, events: int) ->
         return count >= events
 
     await until(told)
+
+
+async def test_after_a_large_import_a_turn_announces_what_it_sends(client: httpx2.AsyncClient) -> None:
+    said = [{"role": ("user", "assistant")[n % 2], "content": f"Yes, number {n}."} for n in range(5_000)]
+    made = await client.post("/api/v1/import", content=json.dumps(said))
+    place = f"/api/v1/conversations/{made.json()['conversations'][0]['id']}"
+    before = (await client.get(f"{place}/usage")).json()
+    told = read_events((await client.post(f"{place}/turns", json={"content": "Which port?"})).text)
+    (sending,) = [event.data["usage"] for event in told if event.name == "sending"]
+    assert before["percent"] > 1_000
+    assert sending["percent"] <= 100
+    assert sending["reading"]["tokens"] + sending["reading"]["error_bound"] <= sending["budget"]["hard"]
+    assert told[-1].data["status"] == "done"
 
 
 async def test_a_turn_tells_what_happens_and_ends_with_done(client: httpx2.AsyncClient) -> None:

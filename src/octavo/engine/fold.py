@@ -96,9 +96,22 @@ def cut_of(scene: Scene, order: Order) -> Split | None:
     else:
         sizes = [scene.size(node) for node in branch]
         history = scene.history
-    keep = None if isinstance(retain, KeepNothing) else retained_tokens(retain, history)
+    keep = None if isinstance(retain, KeepNothing) else _kept(scene, order, retain, history)
     room = None if order.urgency == "soft" else max(0, scene.budget.available - scene.budget.snapshot)
     return split(said, sizes, keep, start=start, room=room, boundary=scene.policy.boundary)
+
+
+def _kept(scene: Scene, order: Order, retain: Retain, history: int) -> int:
+    """Say how much may stay verbatim, in the unit of the history: never more than can be sent beside a snapshot.
+
+    What a policy wants to keep of a history far above the mark, as an import brings it, is cut to what it would keep at
+    the mark. A person who asks for more gets as much as fits.
+    """
+    wanted, budget = retained_tokens(retain, history), scene.budget
+    mark, cut = (budget.trigger, budget.retained) if order.retain is None else (budget.hard, budget.hard)
+    room = mark - budget.overhead.total - budget.snapshot
+    unit = history / max(1, scene.history)
+    return wanted if wanted <= room * unit else math.floor(max(0, min(cut, room)) * unit)
 
 
 def _tokens(scene: Scene, nodes: Branch) -> int:

@@ -148,6 +148,8 @@ class Calibration:
     samples: tuple[Sample, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     """Oldest first."""
+    least: tuple[tuple[str, int], ...] = ()
+    """The smallest bill for each system prompt and set of tools, the one billed last at the end."""
     odd: tuple[Sample, ...] = ()
     """Steps that did not fit, newest last."""
     misfit: bool = False
@@ -210,7 +212,7 @@ def predict(state: Calibration, request: Request) -> Prediction:
         return _from_anchor(state, request, request.anchor, fixed)
     tally, fit = request.tally, state.fit
     known = fit.constant(request.key) is not None
-    tokens = _floored(tally, fixed + fit.apply(tally - request.front) + request.odd)
+    tokens = _floored(request, _constant(state, request.key) + fit.apply(tally) + request.odd)
     basis: Basis = "calibrated" if fit.constants else "exact"
     if tally.guessed and (not known or not state.far):
         basis = "estimated"
@@ -218,20 +220,25 @@ def predict(state: Calibration, request: Request) -> Prediction:
     return Prediction(tokens, _bounded(bound, tokens), basis, min(fixed, tokens))
 
 
+def _constant(state: Calibration, key: str) -> float:
+    known = state.fit.constant(key)
+    return min(state.fit.usual if known is None else known, state.hidden)
+
+
 def _fixed(state: Calibration, request: Request) -> int:
     """Say what is billed whatever is said: never more than the smallest bill, and never less than nothing."""
-    fit, front = state.fit, state.fit.apply(request.front)
-    known = fit.constant(request.key)
-    bills = [each.billed for each in state.samples if each.key and (known is None or each.key == request.key)]
-    smallest = min(bills, default=0)
-    if known is None:
-        return max(0, round(front + min(fit.usual, state.hidden, smallest)))
-    return max(0, min(round(front + min(known, state.hidden)), smallest))
+    front, constant = state.fit.apply(request.front), _constant(state, request.key)
+    least = dict(state.least)
+    if request.key in least:
+        return max(0, min(round(front + constant), least[request.key]))
+    # Another prompt may well cost more than the smallest bill for this one was; what is hidden does not.
+    return max(0, round(front + min(constant, min(least.values(), default=0))))
 
 
-def _floored(tally: Tally, tokens: float) -> int:
-    """Bills that are too small to be true take at most half off a count."""
-    return max(round(tokens), math.ceil(LIMITS_SCALE[0] * tally.tokens), 0)
+def _floored(request: Request, tokens: float) -> int:
+    """Take no more than half off a count, single messages that are known to cost less aside."""
+    counted = request.tally.tokens + min(0, request.odd)
+    return max(round(tokens), math.ceil(LIMITS_SCALE[0] * counted), 0)
 
 
 def _bounded(bound: float, tokens: int) -> int:
@@ -248,7 +255,7 @@ def _sound(request: Request) -> Request:
 
 def _from_anchor(state: Calibration, request: Request, anchor: Anchor, fixed: int) -> Prediction:
     new = request.tally - anchor.tally
-    tokens = _floored(request.tally, anchor.billed + round(state.fit.apply(new)) + request.odd_since)
+    tokens = _floored(request, anchor.billed + round(state.fit.apply(new)) + request.odd_since)
     fixed = min(fixed, tokens)
     if not (new.messages or new.tokens):
         return Prediction(tokens, 0, "exact", fixed)
@@ -283,7 +290,15 @@ def observe(state: Calibration, request: Request, billed: int) -> Calibration:
     if lesson.suspect and abs(fit.miss(lesson)) > OUTLYING * _noise(lesson, state.trusted):
         odd = (*odd, lesson)[-ODDITIES:]
     anchors = (*state.anchors, Anchor(request.digest, billed, request.tally))[-ANCHORS:]
-    return replace(state, samples=samples, anchors=anchors, odd=odd, fit=fit)
+    return replace(
+        state, samples=samples, anchors=anchors, least=_least(state, request.key, billed), odd=odd, fit=fit
+    )
+
+
+def _least(state: Calibration, key: str, billed: int) -> tuple[tuple[str, int], ...]:
+    before = dict(state.least)
+    smallest = min(billed, before.pop(key, billed))
+    return (*before.items(), (key, smallest))[-ANCHORS:]
 
 
 def _lesson(request: Request, billed: int) -> Sample:
@@ -410,7 +425,7 @@ def dump(state: Calibration) -> str:
     """Write a state as JSON text, for a store to keep; the fit follows from the rest, limits from the model."""
     data = asdict(state)
     del data["fit"], data["hidden"]
-    return compact(data)
+    return compact(data | {"least": dict(state.least)})
 
 
 def load(text: str) -> Calibration:
@@ -419,10 +434,12 @@ def load(text: str) -> Calibration:
         data = take_object(parse(text), "calibration")
     except ValueError as problem:
         raise BadInput("calibration", f"not JSON: {problem}") from problem
+    least = take_object(data.get("least", {}), "calibration.least")
     state = Calibration(
         exact=data.get("exact") is True,
         samples=tuple(_load_sample(item) for item in _items(data, "samples")),
         anchors=tuple(_load_anchor(item) for item in _items(data, "anchors")),
+        least=tuple((key, take_count(least, key, "calibration.least")) for key in least),
         odd=tuple(_load_sample(item) for item in _items(data, "odd")),
         misfit=data.get("misfit") is True,
         near=tuple(round(_number(miss)) for miss in take_list(data, "near", "calibration")),
