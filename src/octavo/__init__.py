@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octavo.engine.chat import Chat
     from octavo.engine.engine import Engine
     from octavo.engine.stateless import acompress, compress
-    from octavo.engine.sync import open
+    from octavo.engine.sync import SyncChat, open
     from octavo.errors import OctavoError
     from octavo.protocols import Provider
 
@@ -36,6 +36,7 @@ _HOME = {
     "Provider": "octavo.protocols",
     "Reading": "octavo.core.budget",
     "Snapshot": "octavo.core.snapshot",
+    "SyncChat": "octavo.engine.sync",
     "acompress": "octavo.engine.stateless",
     "assistant": "octavo.core.messages",
     "compress": "octavo.engine.stateless",
@@ -57,6 +58,7 @@ __all__ = [
     "Provider",
     "Reading",
     "Snapshot",
+    "SyncChat",
     "__version__",
     "acompress",
     "assistant",

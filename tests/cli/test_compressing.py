@@ -288,6 +288,15 @@ def test_many_conversations_are_compressed_one_at_a_time(run: Run) -> None:
     assert [json.loads(line)["id"] for line in done.lines] == [1, 1]
 
 
+def test_what_is_left_out_is_not_called_lost(run: Run) -> None:
+    done = run("compress", "--budget", "300", "--receipt", stdin=json.dumps(talk(30)))
+    assert "left out" in done.err
+    brief = run("compress", "--budget", "300", stdin=json.dumps(talk(30))).err
+    assert "left out: stored, but no longer seen by the model" in brief
+    assert "lost" not in done.err + brief + run("--help").out
+    assert "exact ±" not in run("count", stdin=json.dumps(talk(1))).out
+
+
 def test_counting_tells_basis_and_roles(run: Run) -> None:
     done = run("count", "--json", stdin=json.dumps([{"role": "system", "content": "Be brief."}, *talk(1)]))
     assert done.json["tokens"] == sum(done.json["by_role"].values())

@@ -98,3 +98,16 @@ def test_the_smallest_window_decides_when_several_models_answer() -> None:
 
 def test_a_reading_is_cautious_by_its_error_bound() -> None:
     assert Reading(tokens=1_000, basis="estimated", error_bound=150).cautious == 1_150
+
+
+@pytest.mark.parametrize(
+    ("reading", "words"),
+    [
+        (Reading(tokens=9), "exact"),
+        (Reading(tokens=9_000, error_bound=1_286), "counted ±1,286"),
+        (Reading(tokens=9, basis="calibrated", error_bound=2), "calibrated ±2"),
+        (Reading(tokens=9, basis="estimated", error_bound=2), "estimated ±2"),
+    ],
+)
+def test_what_has_a_bound_is_not_called_exact(reading: Reading, words: str) -> None:
+    assert reading.certainty == words

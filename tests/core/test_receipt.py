@@ -161,7 +161,7 @@ def test_a_lost_fact_is_found_as_it_is_shown() -> None:
     assert find_lost(paper, "Please fix src/app.py, it must…").source == "m1"
     assert find_lost(paper, "We go north").source == "m2"
     assert find_lost(paper, "We go").source == "m3"
-    with pytest.raises(BadInput, match="2 lost facts begin with 'We'"):
+    with pytest.raises(BadInput, match="2 facts that were left out begin with 'We'"):
         find_lost(paper, "We…")
     for nothing in ("Please fix", "…", "", "never said"):
         with pytest.raises(NotFound, match="does not list"):

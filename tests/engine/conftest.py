@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,7 +54,7 @@ async def make(tmp_path: Path) -> AsyncIterator[MakeEngine]:
         say: Callable[[Request], str | Reply | BaseException] = lambda _: "Fine.",
         *,
         window: int = 4_096,
-        **options: object,
+        **options: Any,
     ) -> Engine:
         options.setdefault("summariser", "none")
         options.setdefault("provider", answering(say))

@@ -259,3 +259,30 @@ def test_real_conversations_fit_and_stay_valid(name: str) -> None:
             result = octavo.compress(plain, budget=budget, meter="chars4")
             assert result.after <= budget
             assert check(read("openai", result.messages), RULES["openai"]) == ()
+
+
+def test_an_option_that_does_not_exist_is_refused_with_what_was_meant() -> None:
+    typed: Any = octavo.compress
+    with pytest.raises(
+        UsageError, match=r"octavo.compress\(\) has no option 'bugdet': did you mean 'budget'\?"
+    ):
+        typed([{"role": "user", "content": "hi"}], bugdet=5)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("hi", "messages: expected a list of messages, got str"),
+        (None, "messages: expected a list of messages, got NoneType"),
+        ({"messages": []}, "messages: expected a list of messages, got dict"),
+        (7, "messages: expected a list of messages, got int"),
+        (["hi"], r"messages\[0\]: expected a message as a dict, got str"),
+        (
+            [{"role": "user", "content": "hi"}, None],
+            r"messages\[1\]: expected a message as a dict, got NoneType",
+        ),
+    ],
+)
+def test_what_is_no_list_of_messages_is_refused_in_a_sentence(given: Any, problem: str) -> None:
+    with pytest.raises(BadInput, match=f"^{problem}$"):
+        octavo.compress(given, budget=5)

@@ -64,8 +64,12 @@ async def make_engine(tmp_path: Path, anyio_backend: str) -> AsyncIterator[MakeE
         ),
         **options: Any,
     ) -> Engine:
-        options = {"model": MODEL, "summariser": "none", "provider": ScriptedProvider(billing(say))} | options
-        engine = await Engine.open(tmp_path / "octavo.db", **options)
+        usual: dict[str, Any] = {
+            "model": MODEL,
+            "summariser": "none",
+            "provider": ScriptedProvider(billing(say)),
+        }
+        engine = await Engine.open(tmp_path / "octavo.db", **(usual | options))
         await engine.models.learn_window(MODEL, WINDOW)
         made.append(engine)
         return engine

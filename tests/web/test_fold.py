@@ -13,6 +13,7 @@ from tests.server.fake import last_text
 from tests.web.conftest import Audit, Watch
 from tests.web.serving import MODEL, Octavo
 from tests.web.test_hostile import HOSTILE
+from tests.web.test_meter import certainty
 from tests.web.upstream import HOLD, Upstream
 
 TITLE = "Summarize conversation history"
@@ -156,7 +157,7 @@ def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
     expect(figure(dialog, "Messages in all")).to_have_text(f"{plan['messages']:,}")
     expect(figure(dialog, "To be summarized")).to_have_text(f"{plan['covered']:,}")
     expect(figure(dialog, "Tokens now")).to_have_text(
-        f"{plan['reading']['basis']} {plan['reading']['tokens']:,}"
+        f"{certainty(plan['reading'])} {plan['reading']['tokens']:,}"
     )
     expect(figure(dialog, "Tokens after")).to_have_text(f"at most {plan['after_cap']:,}")
     audit(page)
@@ -530,7 +531,9 @@ def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> 
     fact = tally["lost"][0]["text"]
     panel = open_fold(page, id)
     panel.get_by_text("Receipt", exact=True).click()
+    expect(panel.get_by_role("columnheader", name="left out")).to_be_visible()
     panel.get_by_role("button", name="Identifiers").click()
+    expect(panel.get_by_text("Left out: stored, but no longer seen by the model")).to_be_visible()
     audit(page)
     panel.get_by_role("listitem").filter(has_text=fact).get_by_role("button", name="Add back").click()
     expect(panel.get_by_text("version 2, edited")).to_be_visible()

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Audit
 from tests.web.serving import Octavo
+
+
+def certainty(reading: dict[str, Any]) -> str:
+    """A count with a bound is not called exact."""
+    bounded = reading["basis"] == "exact" and reading["error_bound"]
+    return "counted" if bounded else str(reading["basis"])
 
 
 def test_the_meter_shows_what_the_server_counts_and_opens_to_the_sections(
@@ -17,9 +25,12 @@ def test_the_meter_shows_what_the_server_counts_and_opens_to_the_sections(
     meter = page.get_by_role("button", name="Context:")
     expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} / {usage['budget']['limit']:,}")
     expect(meter).to_contain_text(f"next fold in {usage['next_in']:,}")
-    expect(meter).to_contain_text(usage["reading"]["basis"])
+    expect(meter).to_contain_text(certainty(usage["reading"]))
     meter.click()
     breakdown = page.get_by_role("dialog", name="Context")
+    expect(breakdown).not_to_contain_text("exactly")
+    bound = usage["reading"]["error_bound"]
+    expect(breakdown.get_by_text(f"give or take {bound:,}")).to_have_count(1 if bound else 0)
     for figure in (
         usage["budget"]["reply"],
         usage["budget"]["window"],

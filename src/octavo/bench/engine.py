@@ -42,6 +42,7 @@ GOAL_ADDED, GOAL_GROWTH = 10.0, 2.0
 class Instant:
     """A provider that answers at once: what a turn takes with it is what the engine adds."""
 
+    name = "instant"
     rules = OPENAI
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta | Reply]:

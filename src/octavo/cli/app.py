@@ -52,7 +52,8 @@ app = typer.Typer(
     cls=InOrder,
     help="Octavo keeps LLM conversations alive past the context window.\n\n"
     "It stores every message as a tree, knows what the next request costs in the model's own tokens, and folds the "
-    "older part into a snapshot before the window is full. Nothing is ever lost.",
+    "older part into a snapshot before the window is full. Nothing is deleted: every message stays stored, and you "
+    "are told what the model no longer sees.",
     epilog="\b\n"
     "Examples:\n"
     "  octavo chat                                     talk; /help lists what can be typed\n"

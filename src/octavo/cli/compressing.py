@@ -79,7 +79,9 @@ def compress(
     ] = None,
     receipt: Annotated[
         bool,
-        typer.Option("--receipt", help="Print the whole receipt: which facts were kept, retold and lost."),
+        typer.Option(
+            "--receipt", help="Print the whole receipt: which facts were kept, retold and left out."
+        ),
     ] = False,
     as_json: Annotated[
         bool,

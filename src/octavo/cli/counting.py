@@ -41,7 +41,8 @@ def count(
 ) -> None:
     """Count the tokens a message history costs, in the model's own tokenizer.
 
-    Says on what basis: exact, calibrated by what a provider billed, or estimated, with the bound of the error. With
+    Says how sure that is: counted with the model's own tokenizer, calibrated by what a provider billed, or estimated,
+    with the bound of the error: what a provider adds to a request is not known before its first bill. With
     several conversations in a file, each has a line of its own.
     """
     setup = setup_of(context, db)
@@ -100,6 +101,7 @@ def _counted(history: History, meter: Meter, format: str | None) -> JsonObject:
         "tokens": reading.tokens,
         "basis": reading.basis,
         "error_bound": reading.error_bound,
+        "certainty": reading.certainty,
         "by_role": {**roles, "frame": frame},
         "window": meter.card.window,
         "assumed": meter.card.assumed,
@@ -107,13 +109,12 @@ def _counted(history: History, meter: Meter, format: str | None) -> JsonObject:
 
 
 def _count_lines(history: History, counted: JsonObject) -> Iterator[Line]:
-    bound = f" ±{counted['error_bound']:,}" if counted["error_bound"] else ""
     place = f"{history.where}: " if history.where else ""
     assumed = ", window assumed" if counted["assumed"] else ""
     yield line(
         place,
         ("strong", f"{counted['tokens']:,} tokens"),
-        f" ({counted['basis']}{bound}, {counted['model']}{assumed}) in {counted['messages']:,} messages",
+        f" ({counted['certainty']}, {counted['model']}{assumed}) in {counted['messages']:,} messages",
     )
     if not history.where:
         roles = cast("dict[str, int]", counted["by_role"])

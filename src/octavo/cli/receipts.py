@@ -1,4 +1,7 @@
-"""A receipt for people: what a compression took and gave, and which facts it kept, retold and lost."""
+"""A receipt for people: what a compression took and gave, and which facts it kept, retold and left out.
+
+Nothing that is left out is deleted: the model no longer sees it, and it stays stored.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
     from octavo.core.receipt import Receipt, Tally
 
 NAMED = 3
-"""Lost facts shown of each kind: enough to see whether the loss matters."""
+"""Facts shown of each kind that were left out: enough to see whether it matters."""
 NAME_WIDTH = 32
 DOLLARS = 4
 """Decimals of a price: summaries cost fractions of a cent."""
@@ -24,7 +27,8 @@ def brief(receipt: Receipt) -> str:
     if not kept + told + lost:
         return "no facts were covered"
     retold = f", {told:,} retold" if told else ""
-    return f"facts of the covered messages: {kept:,} kept word for word{retold}, {lost:,} lost"
+    gone = f"{lost:,} left out: stored, but no longer seen by the model" if lost else "none left out"
+    return f"facts of the covered messages: {kept:,} kept word for word{retold}, {gone}"
 
 
 def receipt_lines(receipt: Receipt) -> list[Line]:
@@ -46,7 +50,7 @@ def receipt_lines(receipt: Receipt) -> list[Line]:
         for tally in receipt.tallies
     ]
     if rows:
-        made += table(rows, head=("facts", "kept", "retold", "lost", ""), right=(1, 2, 3))
+        made += table(rows, head=("facts", "kept", "retold", "left out", ""), right=(1, 2, 3))
     for conflict in receipt.conflicts:
         said = f"{conflict.key}: an older value was kept ({conflict.kept}), the newest is {conflict.newest}"
         made.append(line(("warn", "! "), clean(said)))

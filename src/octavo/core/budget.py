@@ -87,6 +87,16 @@ class Reading:
     def cautious(self) -> int:
         return self.tokens + self.error_bound
 
+    @property
+    def certainty(self) -> str:
+        """How sure the count is, for people.
+
+        Before the first bill the model's own tokenizer is exact for the words, and not for what the provider adds.
+        """
+        if not self.error_bound:
+            return self.basis
+        return f"{'counted' if self.basis == 'exact' else self.basis} ±{self.error_bound:,}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overhead:

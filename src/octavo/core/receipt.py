@@ -213,10 +213,11 @@ def find_lost(paper: Receipt, wanted: str) -> Fact:
     texts = {fact.text for fact in found}
     if len(texts) > 1:
         raise BadInput(
-            "item", f"{len(texts)} lost facts begin with {start!r}; write more of the one you mean"
+            "item",
+            f"{len(texts)} facts that were left out begin with {start!r}; write more of the one you mean",
         )
     if not found:
-        raise NotFound(f"the receipt of this snapshot does not list {wanted!r} as lost")
+        raise NotFound(f"the receipt of this snapshot does not list {wanted!r} as left out")
     return found[-1]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, TypeAlias, cast
 
 from octavo.core.messages import ROLES, Message, Text
@@ -11,7 +12,7 @@ from octavo.core.plain import JsonObject
 from octavo.core.reply import Reply, Usage
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, detect, read, read_tools
-from octavo.errors import BadInput
+from octavo.errors import BadInput, UsageError
 from octavo.meters.usage import read_usage
 
 
@@ -103,3 +104,13 @@ def _tool_format(data: Mapping[str, Any]) -> Format:
             f"'functionDeclarations'; got a dict with {', '.join(map(str, data))}",
         )
     return "gemini"
+
+
+def check_options(call: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse an option that a call does not have, and name the one that was probably meant."""
+    names = sorted(known)
+    for name in given:
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names)}"
+            raise UsageError(f"{call}() has no option {name!r}: {hint}")

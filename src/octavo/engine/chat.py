@@ -12,12 +12,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from octavo.core.context import Context, build_context, speak
 from octavo.core.harden import Repair
 from octavo.core.messages import Branch, Message, Node, Text
-from octavo.core.plain import Json, JsonObject
+from octavo.core.plain import Json
 from octavo.core.policy import (
     Compress,
     KeepNothing,
@@ -30,7 +30,7 @@ from octavo.core.policy import (
 from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
-from octavo.core.wire import Format, write, write_tools
+from octavo.core.wire import Format, Payload, write, write_tools
 from octavo.engine.accept import Accepted, AnyTool, accept, accept_tools
 from octavo.engine.fold import Order, cut_of, plan_of
 from octavo.engine.outcome import (
@@ -69,9 +69,9 @@ UNKNOWN_OVERFLOW = 0.9
 class Sent:
     """Exactly what would be sent, in the provider's wire format."""
 
-    messages: list[JsonObject]
-    system: Json
-    tools: list[JsonObject]
+    messages: Payload
+    system: Any
+    tools: Payload
     format: Format
     usage: Usage
     repairs: tuple[Repair, ...]
@@ -151,7 +151,7 @@ class Chat:
         """Give the settings that hold here: the conversation's before the model's before the global ones."""
         return await self._engine.settings_of(self.id)
 
-    async def set(self, **settings: Json) -> None:
+    async def set(self, /, **settings: Json) -> None:
         """Change settings of this conversation; None removes one, so that the next level holds."""
         await self._engine.configure(ForConversation(self.id), settings)
 

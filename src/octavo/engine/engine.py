@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, Unpack, cast
 
 from octavo.core.budget import Price
 from octavo.core.plain import Json
@@ -28,6 +28,7 @@ from octavo.core.policy import (
 )
 from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
 from octavo.core.wire import Format
+from octavo.engine.accept import check_options
 from octavo.engine.aside import Aside
 from octavo.engine.chat import Chat
 from octavo.engine.fold import Means, Order, fold
@@ -69,6 +70,18 @@ class Hook(Protocol):
 
     async def after(self, chat: Chat, outcome: Outcome) -> None:
         """Learn how it ended."""
+
+
+class EngineOptions(TypedDict, total=False):
+    """What an engine may be told; see `Engine`."""
+
+    model: str
+    provider: Provider | None
+    summariser: Summariser | str | None
+    policy: str
+    hooks: Sequence[Hook]
+    listen: Callable[[str, Event], None] | None
+    clock: Callable[[], float]
 
 
 @dataclass(slots=True)
@@ -121,12 +134,13 @@ class Engine:
         self._guesses: dict[str | None, str] = {}
 
     @classmethod
-    async def open(cls, where: str | Path = "sqlite://", **options: object) -> Engine:
+    async def open(cls, where: str | Path = "sqlite://", **options: Unpack[EngineOptions]) -> Engine:
         """Open a database by its URL, or a SQLite file by its path."""
         # Imported here: it takes longer than all the rest, and much can be done without a database.
         from octavo.store.store import Store
 
-        return cls(await Store.open(database_url(where)), **options)  # type: ignore[arg-type]
+        check_options("Engine.open", options, EngineOptions.__optional_keys__)
+        return cls(await Store.open(database_url(where)), **options)
 
     async def close(self) -> None:
         """Stop what runs in the background and give everything back; jobs left behind are taken over."""

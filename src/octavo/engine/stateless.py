@@ -28,7 +28,8 @@ from octavo.core.snapshot import Snapshot, draft
 from octavo.core.split import Split, lead, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.tools import Tool
-from octavo.core.wire import Format, detect, read, read_tools, write
+from octavo.core.wire import Format, Payload, detect, read, read_tools, write
+from octavo.engine.accept import check_options
 from octavo.errors import BadInput, UsageError
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
@@ -53,8 +54,8 @@ Write = Callable[[Sequence[Message], str], str | Awaitable[str]]
 class Result:
     """A history that fits, and what it took."""
 
-    messages: list[JsonObject]
-    system: Json
+    messages: Payload
+    system: Any
     """What the format sends apart from the messages: Anthropic's `system`, Gemini's system instruction."""
     format: Format
     before: int
@@ -120,8 +121,20 @@ def _at_once(work: Coroutine[Any, Any, Result]) -> Result:
     raise AssertionError("compressing without a summariser does not wait")
 
 
+def _plain(messages: object) -> list[JsonObject]:
+    """Copy a list of messages, or say in a sentence what was handed in instead."""
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise BadInput("messages", f"expected a list of messages, got {type(messages).__name__}")
+    found = list(messages)
+    for i, message in enumerate(found):
+        if not isinstance(message, Mapping):
+            raise BadInput(f"messages[{i}]", f"expected a message as a dict, got {type(message).__name__}")
+    return [dict(message) for message in found]
+
+
 async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> Result:
-    plain = cast("list[JsonObject]", [dict(message) for message in messages])
+    check_options("octavo.compress", options, Options.__optional_keys__)
+    plain = _plain(messages)
     system, previous = options.get("system"), options.get("previous")
     kind = options.get("format") or detect(plain)
     said = read(kind, plain, system)

@@ -1,21 +1,27 @@
-"""The same engine for programs without an event loop: one wrapper for everything, no second set of classes.
+"""The same engine for programs without an event loop: every method of a chat, without `await`.
 
-A loop runs in a thread of its own. Attributes of a wrapped object that are coroutines become plain calls, asynchronous
-iterators become iterators, and chats that come back are wrapped again.
+A loop runs in a thread of its own. Each method here is made of the method it stands for, so its parameters and what it
+gives are known to type checkers and cannot drift; coroutines become plain calls, asynchronous iterators become
+iterators, and chats that come back are wrapped again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from functools import update_wrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast
 
 from octavo.core.plain import Json
+from octavo.engine.accept import check_options
 from octavo.engine.chat import Chat
-from octavo.engine.engine import Engine
+from octavo.engine.engine import Engine, EngineOptions
+from octavo.errors import UsageError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Loop:
@@ -26,8 +32,15 @@ class Loop:
         self._thread = threading.Thread(target=self._loop.run_forever, name="octavo", daemon=True)
         self._thread.start()
 
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+    @property
+    def stopped(self) -> bool:
+        return self._loop.is_closed()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there and wait for it here; interrupting the wait stops the work."""
+        if self.stopped:
+            work.close()
+            raise UsageError("this conversation was closed: open it again with octavo.open()")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -35,7 +48,7 @@ class Loop:
             future.cancel()
             raise
 
-    def iterate(self, stream: AsyncIterator[Any]) -> Iterator[Any]:
+    def iterate(self, stream: AsyncIterator[T]) -> Iterator[T]:
         """Iterate over an asynchronous iterator; leaving early closes it."""
         try:
             while True:
@@ -45,7 +58,7 @@ class Loop:
                     return
         finally:
             close = getattr(stream, "aclose", None)
-            if close is not None:
+            if close is not None and not self.stopped:
                 self.run(close())
 
     def stop(self) -> None:
@@ -54,69 +67,148 @@ class Loop:
         self._loop.close()
 
 
-async def _next(stream: AsyncIterator[Any]) -> Any:
+async def _next(stream: AsyncIterator[T]) -> T:
     return await anext(stream)
 
 
-class Sync:
-    """Any object of the engine, without `await`."""
+class _Call(Generic[P, T]):
+    """A method that waits."""
 
-    def __init__(self, wrapped: Any, loop: Loop, engine: Engine) -> None:
-        self._wrapped, self._loop, self._engine = wrapped, loop, engine
+    def __init__(self, method: Callable[Concatenate[Chat, P], Coroutine[Any, Any, T]]) -> None:
+        self.method = method
 
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._wrapped, name)
-        return self._call(value) if callable(value) else value
+    def __get__(self, chat: SyncChat, owner: type[SyncChat]) -> Callable[P, T]:
+        def call(*arguments: P.args, **options: P.kwargs) -> T:
+            return chat._loop.run(self.method(chat._chat, *arguments, **options))
 
-    def _call(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **options: Any) -> Any:
-            result = method(*arguments, **options)
-            if inspect.isasyncgen(result):
-                return self._loop.iterate(result)
-            if inspect.iscoroutine(result):
-                result = self._loop.run(result)
-            return Sync(result, self._loop, self._engine) if isinstance(result, Chat) else result
+        return update_wrapper(call, self.method)
 
-        return call
+
+class _Stream(Generic[P, T]):
+    """A method that gives one thing after the other."""
+
+    def __init__(self, method: Callable[Concatenate[Chat, P], AsyncIterator[T]]) -> None:
+        self.method = method
+
+    def __get__(self, chat: SyncChat, owner: type[SyncChat]) -> Callable[P, Iterator[T]]:
+        def call(*arguments: P.args, **options: P.kwargs) -> Iterator[T]:
+            return chat._loop.iterate(self.method(chat._chat, *arguments, **options))
+
+        return update_wrapper(call, self.method)
+
+
+class _Another(Generic[P]):
+    """A method that gives another chat."""
+
+    def __init__(self, method: Callable[Concatenate[Chat, P], Coroutine[Any, Any, Chat]]) -> None:
+        self.method = method
+
+    def __get__(self, chat: SyncChat, owner: type[SyncChat]) -> Callable[P, SyncChat]:
+        def call(*arguments: P.args, **options: P.kwargs) -> SyncChat:
+            made = chat._loop.run(self.method(chat._chat, *arguments, **options))
+            return SyncChat(made, chat._loop, chat._engine)
+
+        return update_wrapper(call, self.method)
+
+
+class SyncChat:
+    """One conversation, without `await`; see `Chat` for what each method does."""
+
+    def __init__(self, chat: Chat, loop: Loop, engine: Engine) -> None:
+        self._chat, self._loop, self._engine = chat, loop, engine
+        self.id = chat.id
+
+    info = _Call(Chat.info)
+    tip = _Call(Chat.tip)
+    branch = _Call(Chat.branch)
+    settings = _Call(Chat.settings)
+    set = _Call(Chat.set)
+    rename = _Call(Chat.rename)
+    add = _Call(Chat.add)
+    usage = _Call(Chat.usage)
+    context = _Call(Chat.context)
+    plan = _Call(Chat.plan)
+    turn = _Stream(Chat.turn)
+    answer = _Stream(Chat.answer)
+    compress = _Call(Chat.compress)
+    compressing = _Stream(Chat.compressing)
+    snapshots = _Call(Chat.snapshots)
+    serving = _Call(Chat.serving)
+    snapshot = _Call(Chat.snapshot)
+    edit_summary = _Call(Chat.edit_summary)
+    regenerate_summary = _Call(Chat.regenerate_summary)
+    regenerating_summary = _Stream(Chat.regenerating_summary)
+    diff = _Call(Chat.diff)
+    undo = _Call(Chat.undo)
+    redo = _Call(Chat.redo)
+    expand = _Call(Chat.expand)
+    receipt = _Call(Chat.receipt)
+    restore = _Call(Chat.restore)
+    pin = _Call(Chat.pin)
+    unpin = _Call(Chat.unpin)
+    pins = _Call(Chat.pins)
+    edit = _Call(Chat.edit)
+    regenerate = _Stream(Chat.regenerate)
+    checkout = _Call(Chat.checkout)
+    fork = _Another(Chat.fork)
+    branches = _Call(Chat.branches)
+    delete_message = _Call(Chat.delete_message)
+    search = _Call(Chat.search)
+    settled = _Call(Chat.settled)
 
     def close(self) -> None:
-        """Close the engine and stop its loop."""
-        self._loop.run(self._engine.close())
-        self._loop.stop()
+        """Close the engine and stop its loop; a second time, nothing is left to do."""
+        if not self._loop.stopped:
+            self._loop.run(self._engine.close())
+            self._loop.stop()
 
-    def __enter__(self) -> Sync:
+    def __enter__(self) -> SyncChat:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Sync({self._wrapped!r})"
+        return f"SyncChat({self._chat!r})"
 
 
-def open(where: str | Path = "sqlite://", *, conversation: str | None = None, **options: Any) -> Sync:
+class OpenOptions(EngineOptions, total=False):
+    """What opening may be told: the options of `Engine`, and those of the conversation."""
+
+    system: str
+
+
+def open(
+    where: str | Path = "sqlite://", *, conversation: str | None = None, **options: Unpack[OpenOptions]
+) -> SyncChat:
     """Open a database and a conversation in it, for programs without an event loop.
 
     `conversation` is an id or a title; by default the last one is gone on with, or a first one made. Options are those
     of `Engine` (`model`, `provider`, `summariser`, `policy`, ...), and `system` for the conversation.
     """
+    check_options("octavo.open", options, {*OpenOptions.__optional_keys__, "conversation"})
+    settings: dict[str, Json] = {"system": options["system"]} if "system" in options else {}
+    rest = cast(EngineOptions, {name: value for name, value in options.items() if name not in settings})
     loop = Loop()
-    settings: dict[str, Json] = {key: options.pop(key) for key in ("system",) if key in options}
     try:
-        engine, chat = loop.run(_open(where, conversation, options, settings))
+        engine, chat = loop.run(_open(where, conversation, rest, settings))
     except BaseException:
         loop.stop()
         raise
-    return Sync(chat, loop, engine)
+    return SyncChat(chat, loop, engine)
 
 
 async def _open(
-    where: str | Path, wanted: str | None, options: dict[str, Any], settings: dict[str, Json]
+    where: str | Path, wanted: str | None, options: EngineOptions, settings: dict[str, Json]
 ) -> tuple[Engine, Chat]:
     engine = await Engine.open(where, **options)
-    known = await engine.conversations(limit=1_000)
-    found = [c for c in known if wanted is None or wanted in (c.id, c.title)]
-    chat = Chat(engine, found[0].id) if found else await engine.create(wanted or "")
-    if settings:
-        await chat.set(**settings)
+    try:
+        known = await engine.conversations(limit=1_000)
+        found = [c for c in known if wanted is None or wanted in (c.id, c.title)]
+        chat = Chat(engine, found[0].id) if found else await engine.create(wanted or "")
+        if settings:
+            await chat.set(**settings)
+    except BaseException:
+        await engine.close()
+        raise
     return engine, chat

@@ -328,18 +328,14 @@ def _teaches(lesson: Sample, billed: int) -> bool:
 
 
 def _keep(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
-    """Drop the oldest, but keep the newest and the smallest bill of each of the newest keys; older keys go."""
+    """Drop the oldest, but keep the newest constant of each of the newest keys; older keys are given up."""
     newest = {sample.key: index for index, sample in enumerate(samples) if sample.key}
     recent = dict(sorted(newest.items(), key=lambda item: item[1])[-KEYS:])
     served = [
         (index, sample) for index, sample in enumerate(samples) if not sample.key or sample.key in recent
     ]
-    smallest = {
-        key: min((sample.billed, index) for index, sample in served if sample.key == key)[1] for key in recent
-    }
-    wanted = {*recent.values(), *smallest.values()}
     spare = max(0, len(served) - SAMPLES)
-    droppable = [index for index, _ in served if index not in wanted][:spare]
+    droppable = [index for index, _ in served if index not in recent.values()][:spare]
     return tuple(sample for index, sample in served if index not in droppable)
 
 

@@ -382,8 +382,12 @@ class SectionOut(Shape):
 
 class ReadingOut(Shape):
     tokens: int
-    basis: Literal["exact", "calibrated", "estimated"]
-    error_bound: int
+    basis: Literal["exact", "calibrated", "estimated"] = Field(
+        description="The model's own tokenizer; corrected by bills; or a guess."
+    )
+    error_bound: int = Field(
+        description="How many more it may be: what the provider adds shows with its bills."
+    )
     breakdown: list[SectionOut] = Field(description="Tokens by section; they add up to `tokens`.")
 
 
@@ -523,7 +527,7 @@ class DiffOut(Shape):
 
 class RestoreIn(Shape):
     item: Annotated[str, StringConstraints(min_length=1, max_length=10_000)] = Field(
-        description="The text of something the receipt lists as lost."
+        description="The text of something the receipt lists as lost: what the model no longer sees."
     )
 
 

@@ -139,7 +139,7 @@ def test_what_is_typed_counts_and_what_is_estimated_says_so() -> None:
     assert "1,580 of 7,500 tokens +5,000 typed" in line
     assert "compresses next" in line
     assert "x (window assumed)" in line
-    assert line.endswith("exact ±40 · Ports")
+    assert line.endswith("counted ±40 · Ports")
 
 
 def test_an_empty_conversation_has_a_status_line() -> None:

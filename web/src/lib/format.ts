@@ -11,6 +11,10 @@ export const percent = (value: number): string => `${PERCENT.format(value)} %`;
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
+/** How sure a count is, in a word: the model's own tokenizer knows the words, not what the provider adds to them. */
+export const certainty = (reading: { basis: string; error_bound: number }): string =>
+  reading.basis === "exact" && reading.error_bound > 0 ? "counted" : reading.basis;
+
 const DOLLARS = new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
 const SECONDS = new Intl.NumberFormat("en", { style: "unit", unit: "second", maximumFractionDigits: 1 });
 export const dollars = (value: number): string => DOLLARS.format(value);

@@ -104,7 +104,7 @@ COMMANDS = (
             ("regen", "have it written again, with a focus"),
             ("versions", "all snapshots of this branch"),
             ("diff", "compare two versions"),
-            ("receipt", "what was kept and lost"),
+            ("receipt", "what was kept and left out"),
         ),
     ),
     Command(
@@ -121,11 +121,11 @@ COMMANDS = (
     Command(
         name="receipt",
         arguments="[N]",
-        says="which facts a compression kept, retold and lost",
+        says="which facts a compression kept, retold and left out",
         run=folding.receipt,
     ),
     Command(
-        name="restore", arguments="FACT", says="bring a lost fact back into the snapshot", run=folding.restore
+        name="restore", arguments="FACT", says="put a fact that was left out back in", run=folding.restore
     ),
     Command(
         name="expand",

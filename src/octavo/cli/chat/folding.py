@@ -114,7 +114,7 @@ async def receipt(session: Session, text: str) -> None:
 
 async def restore(session: Session, text: str) -> None:
     if not text:
-        raise UsageError("say which lost fact to bring back, as /receipt shows it: /restore 8443")
+        raise UsageError("say which fact to put back, as /receipt shows it: /restore 8443")
     await session.need_chat().restore((await snapshot_at(session, "")).id, text)
     session.show([line(("good", "Added back"), f" the line with {clean(text)}; /undo takes it out again.")])
 

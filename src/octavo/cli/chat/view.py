@@ -33,7 +33,6 @@ from octavo.engine.outcome import (
 )
 
 if TYPE_CHECKING:
-    from octavo.core.budget import Reading
     from octavo.core.context import Context
     from octavo.store.values import PinPlace
 
@@ -84,7 +83,7 @@ def _gauge(usage: Usage, typed: int) -> Iterator[Piece]:
     yield ("", f"{tokens:,} of {budget.limit:,} tokens{more}")
     left = max(0, usage.next_in - typed)
     yield (colour, f"compresses in {left:,}" if left else "compresses next")
-    yield ("faint", basis(usage.reading))
+    yield ("faint", usage.reading.certainty)
 
 
 def level(usage: Usage) -> Style:
@@ -99,10 +98,6 @@ def level(usage: Usage) -> Style:
             return "near" if prepare is not None and usage.reading.cautious > prepare else "good"
         case other:
             assert_never(other)
-
-
-def basis(reading: Reading) -> str:
-    return f"{reading.basis} ±{reading.error_bound:,}" if reading.error_bound else reading.basis
 
 
 def _fitted(pieces: Sequence[Piece], columns: int) -> Line:
@@ -136,7 +131,7 @@ def outcome_lines(outcome: Outcome) -> list[Line]:
             )
             return [
                 line(("bad", f"Compression failed: {clean(outcome.error)}")),
-                line(("faint", f"Nothing was changed and nothing is lost; {again}.")),
+                line(("faint", f"Nothing was changed; {again}.")),
             ]
         case Cancelled():
             return [line(("near", "Compression stopped. Nothing was changed."))]
@@ -246,7 +241,7 @@ def context_lines(usage: Usage, snapshot: Snapshot | None) -> Iterator[Line]:
         ("strong", usage.model),
         f"  {reading.tokens:,} of {budget.limit:,} tokens, ",
         (level(usage), f"{usage.percent:.0f}%"),
-        f" of what is available to history ({basis(reading)})",
+        f" of what is available to history ({reading.certainty})",
     )
     most = max((tokens for _, tokens in reading.breakdown), default=0)
     columns = max((len(SECTIONS.get(name, name)) for name, _ in reading.breakdown), default=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 from octavo.core.fields import Json, JsonObject
 from octavo.core.messages import Message
@@ -26,8 +26,24 @@ from octavo.core.wire.tools import (
 )
 from octavo.errors import BadInput
 
-__all__ = ["FORMATS", "Format", "Tool", "Wired", "detect", "read", "read_tools", "write", "write_tools"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Payload",
+    "Tool",
+    "Wired",
+    "detect",
+    "read",
+    "read_tools",
+    "write",
+    "write_tools",
+]
 
+Payload: TypeAlias = list[Any]
+"""Messages or tools in a wire format: plain dicts, which fit the parameters of the provider's library, whichever it is.
+
+Each library has types of its own for them, and none that another one's fit.
+"""
 Format = Literal["openai", "anthropic", "gemini"]
 FORMATS: tuple[Format, ...] = ("openai", "anthropic", "gemini")
 

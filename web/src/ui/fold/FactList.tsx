@@ -1,4 +1,4 @@
-/** The facts of one kind: lost ones first, since those matter. */
+/** The facts of one kind: those that were left out first, since those matter. */
 
 import { useState } from "react";
 import type { Receipt, Snapshot } from "../../api/types";
@@ -18,7 +18,7 @@ export function FactList({ tally, snapshot, conversation }: { tally: Tally; snap
     <div className="fact-lists" tabIndex={0} role="group" aria-label="Facts">
       {tally.lost.length > 0 && (
         <>
-          <h3>Lost</h3>
+          <h3>Left out: stored, but no longer seen by the model</h3>
           <ul>
             {tally.lost.map((fact) => (
               <li key={fact.text}>

@@ -2,7 +2,7 @@
 
 import { Problem } from "../../api/problem";
 import type { Plan } from "../../api/types";
-import { count } from "../../lib/format";
+import { certainty, count } from "../../lib/format";
 
 const TOO_LITTLE = "There is too little history to summarize.";
 
@@ -32,7 +32,7 @@ export function PlanView({ found, retry }: { found: Plan | Problem | null; retry
           <Figure name="Messages in all" value={found?.messages} />
           <Figure name="To be summarized" value={found?.covered} />
           <Figure name="Kept word for word" value={found?.retained} />
-          <Figure name="Tokens now" value={found?.reading.tokens} note={found?.reading.basis} />
+          <Figure name="Tokens now" value={found?.reading.tokens} note={found ? certainty(found.reading) : undefined} />
           <Figure name="Tokens after" value={found?.after_cap} note="at most" />
         </tbody>
       </table>

@@ -1,4 +1,4 @@
-/** What a fold cost, kept and lost. Every figure is the server's; a lost fact can be put back. */
+/** What a fold cost, kept and left out. Every figure is the server's; a fact that was left out can be put back. */
 
 import { useState } from "react";
 import type { Receipt, Snapshot } from "../../api/types";
@@ -75,7 +75,7 @@ function Costs({ receipt }: { receipt: Receipt }) {
 function Facts({ receipt, snapshot, conversation }: { receipt: Receipt; snapshot: Snapshot; conversation: string }) {
   const [open, setOpen] = useState<string | null>(null);
   const facts = receipt.facts.filter((one) => one.verbatim_count + one.told_count + one.lost_count > 0);
-  if (facts.length === 0) return <p className="fold-note">These messages named nothing that could be lost.</p>;
+  if (facts.length === 0) return <p className="fold-note">These messages named no facts.</p>;
   return (
     <table className="figures facts">
       <thead>
@@ -83,7 +83,7 @@ function Facts({ receipt, snapshot, conversation }: { receipt: Receipt; snapshot
           <th scope="col">Of what was said</th>
           <th scope="col">kept</th>
           <th scope="col">retold</th>
-          <th scope="col">lost</th>
+          <th scope="col">left out</th>
         </tr>
       </thead>
       {facts.map((one) => (

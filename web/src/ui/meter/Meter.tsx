@@ -5,7 +5,7 @@
  */
 
 import type { Usage } from "../../api/types";
-import { count, percent } from "../../lib/format";
+import { certainty, count, percent } from "../../lib/format";
 import { Popover } from "../kit/Popover";
 import { MeterBreakdown } from "./MeterBreakdown";
 
@@ -42,7 +42,7 @@ export function Meter({ usage, preparing }: { usage: Usage | null; preparing: bo
           <Bar usage={usage} />
           <span className="meter-text">
             <span>{preparing ? "preparing a fold…" : `next fold in ${count(usage.next_in)}`}</span>
-            <span>{reading.basis}</span>
+            <span>{certainty(reading)}</span>
           </span>
         </>
       }

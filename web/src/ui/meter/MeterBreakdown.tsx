@@ -1,7 +1,7 @@
 /** Where the tokens go, section by section, and how the window is divided. Every figure is the server's. */
 
 import type { Usage } from "../../api/types";
-import { count, percent } from "../../lib/format";
+import { certainty, count, percent } from "../../lib/format";
 import { openHistory } from "../../state/effects/history";
 import { useStore } from "../../state/store";
 
@@ -15,7 +15,7 @@ export const SECTIONS: Record<string, string> = {
   frame: "Framing",
 };
 const BASES: Record<Usage["reading"]["basis"], string> = {
-  exact: "Counted exactly, with the model's own tokenizer",
+  exact: "Counted with the model's own tokenizer",
   calibrated: "Counted, and corrected by what the provider billed",
   estimated: "Estimated: this model's tokenizer is not known",
 };
@@ -53,7 +53,8 @@ export function MeterBreakdown({ usage }: { usage: Usage }) {
       />
       <p className="breakdown-basis">
         {BASES[reading.basis]}
-        {reading.error_bound > 0 && <>, give or take {count(reading.error_bound)}</>}.{" "}
+        {reading.error_bound > 0 && <>, give or take {count(reading.error_bound)}</>}
+        {certainty(reading) === "counted" && <>: what the provider adds shows with its first bill</>}.{" "}
         {usage.assumed && <>The window of this model is not known; {count(budget.window)} is assumed. </>}
         <bdi className="mono">{usage.model}</bdi>
       </p>
