@@ -39,6 +39,7 @@ NODES: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
     "unpin": lambda chat, id: chat.unpin(id),
     "edit": lambda chat, id: chat.edit(id, "mine"),
     "regenerate": lambda chat, id: drained(chat.regenerate(id)),
+    "question_of": lambda chat, id: chat.question_of(id),
     "checkout": lambda chat, id: chat.checkout(id),
     "fork": lambda chat, id: chat.fork(id),
     "delete_message": lambda chat, id: chat.delete_message(id),

@@ -723,6 +723,7 @@ class Chat:
 
     async def question_of(self, node: str) -> Node:
         """Give the user's message that an answer belongs to; `UsageError` if there is none any more."""
+        await self.require(node)
         for above in reversed(await self._engine.store.branch(node, previews=True)):
             if above.message.role == "user":
                 if above.status == "deleted":
