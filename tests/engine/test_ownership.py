@@ -30,6 +30,7 @@ NODES: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
     "add": lambda chat, id: chat.add("mine", parent=id),
     "scene": lambda chat, id: chat.scene(id),
     "context": lambda chat, id: chat.context(tip=id),
+    "usage": lambda chat, id: chat.usage(tip=id),
     "plan": lambda chat, id: chat.plan(up_to=id),
     "answer": lambda chat, id: drained(chat.answer(id)),
     "ready": lambda chat, id: drained(chat.ready(id)),
