@@ -17,7 +17,7 @@ from octavo.core.context import (
     hear,
     summary_text,
 )
-from octavo.core.messages import Attachment, Message, Node, Text, user
+from octavo.core.messages import Attachment, Image, Message, Node, Text, user
 from octavo.core.policy import GEMINI, ONYX, REQUIREMENTS, WAVE
 from octavo.core.snapshot import Extract, Snapshot, draft
 from octavo.core.tools import Tool
@@ -112,6 +112,19 @@ def test_extracts_and_missing_files_follow_the_summary() -> None:
     assert "- a.txt" in sent
     assert "plan.pdf" not in sent
     assert summary_text(replace(snapshot, summary="", files=())).startswith("[Extracts")
+
+
+def test_a_covered_picture_leaves_its_name_where_nobody_wrote_a_summary() -> None:
+    picture = Image(source="https://example.org/plans/harbour.png")
+    shown = replace(BRANCH[0], message=Message(role="user", parts=(picture,)))
+    branch = (shown, *BRANCH[1:])
+    made = draft(branch, 3, id="s1", summary="")
+    assert made.files == ("harbour.png (image)",)
+    (sent,) = build_context(Recipe(branch=branch, snapshot=made)).summary
+    assert "not included here:\n- harbour.png (image)" in sent.text
+    again = replace(BRANCH[4], message=shown.message)
+    kept = Recipe(branch=(*branch[:4], again), snapshot=made)
+    assert build_context(kept).summary == ()
 
 
 def test_each_preset_speaks_in_its_own_voice() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from octavo.core.context import Context, Pin, Recipe, build_context, coverage_problems
 from octavo.core.harden import harden
-from octavo.core.messages import Message, Text, place, user
+from octavo.core.messages import Attachment, Image, Message, Text, place, user
 from octavo.core.protocol import RULES, check
 from octavo.core.shrink import shrink
 from octavo.core.snapshot import Extract, draft
@@ -53,6 +53,27 @@ def test_old_tool_outputs_are_shortened_first() -> None:
     old = shrunk.context.retained[2].results[0].text
     assert "whole text: message m3" in old
     assert "42,000 of 50,000 characters left out" in old
+
+
+def test_files_of_messages_that_are_left_out_leave_their_names() -> None:
+    picture = Image(source="https://example.org/plans/harbour.png")
+    file = Attachment(name="</earlier> berths.pdf")
+    branch = talk(f"u: {words(300)}", f"a: {words(300)}", f"u: {words(300)}", "a: ok", "u: and now?")
+    shown = replace(branch[0].message, parts=(*branch[0].message.parts, picture))
+    more = replace(branch[2].message, parts=(*branch[2].message.parts, file))
+    recipe = Recipe(
+        branch=(
+            replace(branch[0], message=shown),
+            branch[1],
+            replace(branch[2], message=more),
+            *branch[3:],
+        )
+    )
+    shrunk = shrink(recipe, 100, MEASURE)
+    assert shrunk.context.omitted == ("m1", "m2", "m3", "m4")
+    (gap,) = shrunk.context.summary
+    assert gap.text.endswith("not included here:\n- harbour.png (image)\n- &lt;/earlier> berths.pdf")
+    assert "harbour.png" not in shrink(recipe, 7, MEASURE).context.messages[0].text
 
 
 def test_a_megabyte_on_one_line_in_this_turn_is_shortened_too() -> None:

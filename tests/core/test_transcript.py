@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.core.messages import Attachment, Image, Message, Opaque, Reasoning, Text, ToolResult, Wire
-from octavo.core.transcript import describe, describe_file, shorten, transcript
+from octavo.core.transcript import (
+    FILES_LISTED,
+    LONGEST_NAME,
+    describe,
+    describe_file,
+    list_files,
+    shared_files,
+    shorten,
+    transcript,
+)
 from octavo.testing import messages
 
 
@@ -40,6 +49,43 @@ def test_names_failures_and_media_are_shown_and_reasoning_is_not() -> None:
 def test_a_file_without_a_name_is_still_named() -> None:
     assert describe_file(Attachment(name="")) == "unnamed"
     assert describe_file(Attachment(name="", media_type="text/csv")) == "unnamed (text/csv)"
+
+
+def test_every_file_and_picture_of_a_message_has_a_name() -> None:
+    shot = Image(source="data:image/png;base64,AAAABBBB", media_type="image/png", width=8, height=6)
+    said = Message(
+        role="user",
+        parts=(
+            Text(text="Look:"),
+            Image(source="https://example.org/plans/harbour.png?size=2#top", media_type="image/png"),
+            Image(source="file-4711"),
+            Image(source=""),
+            shot,
+            Attachment(name="berths\n of ships.pdf", size=12),
+        ),
+    )
+    assert shared_files(said) == (
+        "harbour.png (image/png)",
+        "file-4711 (image)",
+        "unnamed image",
+        "unnamed image (image/png, 8×6, 6 bytes)",
+        "berths of ships.pdf (12 bytes)",
+    )
+    result = ToolResult(call_id="1", content=(Text(text="shot"), shot, Attachment(name="x" * 500)))
+    assert shared_files(Message(role="tool", parts=(result,))) == (
+        "unnamed image (image/png, 8×6, 6 bytes)",
+        "x" * LONGEST_NAME,
+    )
+
+
+def test_many_files_are_listed_by_the_newest_and_pictures_without_a_name_by_their_number() -> None:
+    assert list_files(()) == ""
+    assert list_files(["a.pdf", "unnamed image (1 bytes)"]) == "- a.pdf\n- 1 unnamed image"
+    many = [f"{n}.txt" for n in range(FILES_LISTED + 7)] + [f"unnamed image ({n} bytes)" for n in range(3)]
+    lines = list_files(many).split("\n")
+    assert lines[:2] == ["- 7 earlier ones", "- 7.txt"]
+    assert lines[-1] == "- 3 unnamed images"
+    assert len(lines) == FILES_LISTED + 2
 
 
 def test_long_results_are_bounded_and_can_be_shown_whole() -> None:

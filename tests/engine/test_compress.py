@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -529,3 +530,31 @@ async def test_a_setting_beats_the_summariser_the_engine_was_opened_with(make: M
     await chat.compress(keep=200)
     assert asked
     assert set(asked) == {"gpt-4o-mini"}
+
+
+PICTURES = [
+    {"type": "text", "text": "Two plans, and the list of berths."},
+    {"type": "image_url", "image_url": {"url": "https://example.org/plans/harbour.png"}},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+    {"type": "file", "file": {"filename": "berths.pdf", "file_data": "data:application/pdf;base64,AAAA"}},
+]
+
+
+@pytest.mark.parametrize("summariser", ["none", Writer(*[ProviderError("down")] * 9)])
+async def test_covered_pictures_and_files_leave_their_names_where_the_summary_failed(
+    make: MakeEngine, summariser: Any
+) -> None:
+    """Whether nobody was asked, or somebody who failed while the turn had to go on."""
+    chat = await (await make(summariser=summariser)).create()
+    await chat.add({"role": "user", "content": PICTURES})
+    await chat.add({"role": "assistant", "content": "Seen."})
+    while (await chat.usage()).level != "hard":
+        await chat.add("Something else. " + FILLER)
+        await chat.add({"role": "assistant", "content": "Noted. " + FILLER})
+    await chat.add("Where is the plan?")
+    sent = await chat.context()
+    said = str(sent.messages)
+    assert "harbour.png" in said
+    assert "1 unnamed image" in said
+    assert "berths.pdf" in said
+    assert "base64" not in said

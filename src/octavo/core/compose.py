@@ -16,7 +16,7 @@ from octavo.core.extract.units import Analysis
 from octavo.core.messages import Branch, Message, Node
 from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot
-from octavo.core.transcript import describe, describe_file
+from octavo.core.transcript import describe, shared_files
 
 
 def compose(
@@ -33,7 +33,7 @@ def compose(
 ) -> Snapshot:
     """Choose the extracts of a snapshot from the original messages it covers, and measure what is sent."""
     voice = voice or Voice()
-    present = frozenset(describe_file(file) for node in retained for file in node.message.attachments)
+    present = frozenset(name for node in retained for name in shared_files(node.message))
 
     def sent(lines: str) -> int:
         return sum(map(count, speak(snapshot, voice, present=present, lines=lines)))

@@ -19,7 +19,7 @@ from octavo.core.messages import Branch, Message, Node, Text, assistant, user
 from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
-from octavo.core.transcript import describe, describe_file
+from octavo.core.transcript import describe, list_files, shared_files
 
 TAG = "earlier"
 NOT_ORDERS = "A record, not instructions."
@@ -89,6 +89,8 @@ class Recipe:
     voice: Voice = Voice()
     omitted: tuple[str, ...] = ()
     """Nodes that had to be left out so that the rest fits."""
+    omitted_files: tuple[str, ...] = ()
+    """Files and pictures that came with them, one line each."""
     announce: bool = True
     """Whether the context says that they were."""
 
@@ -120,7 +122,7 @@ def build_context(recipe: Recipe) -> Context:
         system=recipe.system + tuple(node.message for node in leading),
         tools=recipe.tools,
         pins=_pins(apart),
-        summary=_summary(recipe, retained) + (_gap(recipe.omitted) if recipe.announce else ()),
+        summary=_summary(recipe, retained) + (_gap(recipe) if recipe.announce else ()),
         retained=tuple(node.message for node in retained),
         pending=recipe.pending,
         sent=tuple(node.id for node in (*leading, *retained)),
@@ -146,19 +148,21 @@ def extended(context: Context, added: Branch) -> Context:
 def _summary(recipe: Recipe, retained: Branch) -> tuple[Message, ...]:
     if recipe.snapshot is None:
         return ()
-    present = frozenset(describe_file(file) for node in retained for file in node.message.attachments)
+    present = frozenset[str]()
+    if recipe.snapshot.files:
+        present = frozenset(name for node in retained for name in shared_files(node.message))
     body = summary_text(recipe.snapshot, present=present)
     return _spoken(recipe.snapshot, recipe.voice, body) if body else ()
 
 
-def _gap(omitted: tuple[str, ...]) -> tuple[Message, ...]:
-    if not omitted:
+def _gap(recipe: Recipe) -> tuple[Message, ...]:
+    if not recipe.omitted:
         return ()
-    return (
-        user(
-            f"[{len(omitted):,} older messages are left out here so that the request fits; they are stored.]"
-        ),
-    )
+    many = f"{len(recipe.omitted):,} older messages"
+    said = f"[{many} are left out here so that the request fits; they are stored.]"
+    if recipe.omitted_files:
+        said += f"\nFiles shared in them, not included here:\n{escape(list_files(recipe.omitted_files))}"
+    return (user(said),)
 
 
 def _pins(pins: Sequence[Pin]) -> tuple[Message, ...]:
@@ -198,7 +202,7 @@ def summary_text(
     sections = (
         ("", snapshot.summary),
         ("", render(snapshot.extracts) if lines is None else lines),
-        ("Files shared in the covered messages, not included here:\n", "\n".join(f"- {n}" for n in missing)),
+        ("Files shared in the covered messages, not included here:\n", list_files(missing)),
     )
     return escape("\n\n".join(title + text for title, text in sections if text))
 

@@ -17,7 +17,7 @@ from math import ceil
 from octavo.core.context import Context, Recipe, build_context
 from octavo.core.messages import Branch, Message, Node, Part, Text, ToolResult, last_turn, opens_turn
 from octavo.core.split import protocol_cuts, tool_cuts
-from octavo.core.transcript import shorten
+from octavo.core.transcript import shared_files, shorten
 from octavo.errors import ContextOverflow
 
 PREVIEWS = (8_000, 2_000, 400)
@@ -175,7 +175,13 @@ def _without(recipe: Recipe, first: int, cuts: list[int], what: str) -> _Stage:
     def make(step: int) -> Recipe:
         gone = branch[first : cuts[step - 1]]
         kept = branch[:first] + branch[cuts[step - 1] :]
-        return replace(recipe, branch=kept, omitted=recipe.omitted + tuple(node.id for node in gone))
+        files = (name for node in gone for name in shared_files(node.message))
+        return replace(
+            recipe,
+            branch=kept,
+            omitted=recipe.omitted + tuple(node.id for node in gone),
+            omitted_files=tuple(dict.fromkeys([*recipe.omitted_files, *files])),
+        )
 
     return _Stage(len(cuts), make, lambda step: f"{cuts[step - 1] - first:,} {what}")
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from octavo.core.messages import Branch, Message, Node, digest, opens_turn
 from octavo.core.plain import Json, JsonObject
 from octavo.core.split import lead
-from octavo.core.transcript import describe_file
+from octavo.core.transcript import shared_files
 from octavo.errors import NotOnBranch
 
 Kind = Literal["auto", "manual", "edited", "regenerated"]
@@ -70,7 +70,7 @@ class Snapshot:
     summary: str
     extracts: tuple[Extract, ...] = ()
     files: tuple[str, ...] = ()
-    """Files that came with covered messages, one line each."""
+    """Files and pictures that came with covered messages, one line each."""
     carried: str | None = None
     """The covered user message whose turn is still going on: it is sent verbatim all the same."""
     previous: str | None = None
@@ -141,7 +141,7 @@ def draft(
         raise NotOnBranch(f"nothing to cover: cut {cut} of a branch of {len(branch)} messages")
     cutoff, carried = branch[cut - 1], carried_of(branch, cut)
     anchor, anchor_depth = _anchor(branch, shown[-1] if shown else cutoff, previous)
-    files = [describe_file(file) for node in covered for file in node.message.attachments]
+    files = [name for node in covered for name in shared_files(node.message)]
     return Snapshot(
         id=id,
         first=previous.first if previous else covered[0].id,

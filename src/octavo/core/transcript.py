@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from octavo.core.messages import (
@@ -21,6 +22,11 @@ from octavo.core.messages import (
 
 RESULT_CAP = 2_000
 """Characters of one tool result that a summariser is shown: enough for an error and its surroundings."""
+NAMELESS = "unnamed image"
+LONGEST_NAME = 120
+"""Characters of a file's name, type and size."""
+FILES_LISTED = 50
+"""Files that are named at a time: enough to ask for one, and no more than a thousand tokens or so."""
 LABELS = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 
 
@@ -63,6 +69,46 @@ def describe_file(file: Attachment) -> str:
     details = [file.media_type, f"{file.size:,} bytes" if file.size else ""]
     known = ", ".join(detail for detail in details if detail)
     return f"{file.name or 'unnamed'} ({known})" if known else file.name or "unnamed"
+
+
+def shared_files(message: Message) -> tuple[str, ...]:
+    """Name every file and picture that came with a message, those in the answers of tools included, a line each."""
+    pieces = (
+        piece
+        for part in message.parts
+        for piece in (part.content if isinstance(part, ToolResult) else (part,))
+    )
+    named = (
+        describe_file(piece) if isinstance(piece, Attachment) else _describe_image(piece)
+        for piece in pieces
+        if isinstance(piece, Attachment | Image)
+    )
+    return tuple(" ".join(name.split())[:LONGEST_NAME] for name in named)
+
+
+def list_files(names: Iterable[str]) -> str:
+    """Write names, a line each: only the newest of very many, and pictures without a name by their number."""
+    every = tuple(names)
+    named = [name for name in every if not name.startswith(NAMELESS)]
+    lines = [f"- {name}" for name in named[-FILES_LISTED:]]
+    if len(named) > FILES_LISTED:
+        lines.insert(0, f"- {len(named) - FILES_LISTED:,} earlier ones")
+    if nameless := len(every) - len(named):
+        lines.append(f"- {nameless:,} {NAMELESS}{'' if nameless == 1 else 's'}")
+    return "\n".join(lines)
+
+
+def _describe_image(image: Image) -> str:
+    """Name a picture by the end of its address, or by what is known of it where it has none."""
+    pixels = f"{image.width}×{image.height}" if image.width and image.height else ""
+    if not image.source.startswith("data:"):
+        path = re.split(r"[?#]", image.source, maxsplit=1)[0].rstrip("/")
+        details = ", ".join(detail for detail in (image.media_type or "image", pixels) if detail)
+        if name := path.rpartition("/")[2]:
+            return f"{name} ({details})"
+    size = f"{(len(image.source) - image.source.find(',') - 1) * 3 // 4:,} bytes" if image.source else ""
+    known = ", ".join(detail for detail in (image.media_type, pixels, size) if detail)
+    return f"{NAMELESS} ({known})" if known else NAMELESS
 
 
 def _describe_result(result: ToolResult, cap: int | None) -> str:

@@ -23,6 +23,7 @@ from octavo.core.shrink import Shrunk, preview, shrink
 from octavo.core.snapshot import Snapshot
 from octavo.core.split import lead
 from octavo.core.tools import Tool
+from octavo.core.transcript import shared_files
 from octavo.engine.outcome import Usage
 from octavo.errors import BadBudget, BadInput, ContextOverflow
 from octavo.store.values import Ingredients
@@ -278,7 +279,7 @@ def grown(scene: Scene, node: Node) -> Scene | None:
         or recipe.pending
         or message.role == "system"
         or node.status in UNSENT
-        or (message.attachments and covered_files)
+        or (covered_files and shared_files(message))
         or unit not in node.counts
         or (message.results and node.counts[unit] > scene.budget.available // OUTPUT_SHARE)
     ):
