@@ -13,8 +13,12 @@ from dataclasses import replace
 
 import pytest
 
+from octavo.core.ask.answer import Expected, Judging, verdict
+from octavo.core.ask.grounds import grounds
+from octavo.core.ask.language import Language
 from octavo.core.messages import Message, Node, assistant, user
 from octavo.core.policy import Voice
+from octavo.core.reply import Reply
 from octavo.engine.aside import LARGE, Aside, Child, _start
 from octavo.engine.making import CHUNK, Asked, Broken, Made, Task, make, serve, write, write_task
 from octavo.engine.outcome import Failed
@@ -141,20 +145,44 @@ async def test_work_that_takes_too_long_is_ended_and_nothing_is_changed(
     make: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A user who waits for it is answered from a shortened context; what was said is all there."""
-    monkeypatch.setattr("octavo.engine.aside.PATIENCE", 0.0)
-    monkeypatch.setattr("octavo.engine.aside.URGENT_PATIENCE", 0.0)
+    monkeypatch.setattr("octavo.engine.fold.NOT_WAITED_FOR", 0.0)
+    monkeypatch.setattr("octavo.engine.chat.WAITED_FOR", 0.0)
     engine = await make(summariser="none", window=20_000)
     chat = await engine.create()
     said = await engine.store.append_many(chat.id, [node.message for node in branch(400)])
     outcome = await chat.compress(keep=0.2)
     assert isinstance(outcome, Failed)
-    assert "took more than 0 seconds" in outcome.error
+    assert "no time left to choose the exact lines" in outcome.error
     sent = await chat.context()
     assert any("left out" in note or "shortened" in note for note in sent.notes), sent.notes
     assert sent.usage.reading.cautious <= sent.usage.budget.hard < (await chat.usage()).reading.tokens
     assert await chat.snapshots() == ()
     assert await engine.store.branch(said[-1].id) == said
     assert engine._aside._free == []
+
+
+async def test_a_long_answer_is_judged_there_as_here() -> None:
+    """To judge 120 kB by a million tokens held everybody up for sixteen seconds."""
+    facts = [
+        f"Service {n} listens on port {8000 + n}, see src/service_{n}/config.toml.\n" for n in range(900)
+    ]
+    expected = Expected(
+        grounds=grounds(["".join(facts)]), language=Language("English", "latin"), source=50_000, cap=200
+    )
+    for bullets in (False, True):
+        asked = Judging(
+            reply=Reply(message=assistant("".join(facts[:80]))), expected=expected, bullets=bullets
+        )
+        aside = Aside()
+        judged = await aside.judge(asked, len)
+        assert judged == verdict(asked, len)
+        assert judged.text
+        assert len(aside._free) == 1
+        await aside.close()
+    aside = Aside()
+    short = replace(asked, expected=replace(expected, grounds=grounds(facts[:80])))
+    assert (await aside.judge(short, len)).text
+    assert aside._free == []
 
 
 async def test_where_no_process_can_be_started_a_thread_does_it(

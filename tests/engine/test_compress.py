@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from octavo.core.messages import opens_turn
+from octavo.core.messages import assistant, opens_turn
 from octavo.core.policy import Compress
-from octavo.core.reply import Request
+from octavo.core.reply import Reply, Request
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
@@ -479,6 +479,31 @@ async def test_the_cheap_model_writes_the_summary_by_default_and_bad_output_fall
     assert outcome.snapshot.model == ""
     assert outcome.snapshot.extracts
     assert [problem.flaw for problem in outcome.problems] == ["empty", "empty"]
+
+
+@pytest.mark.parametrize("better", [False, True])
+async def test_a_summary_that_was_cut_off_is_never_stored(make: MakeEngine, better: bool) -> None:
+    """It is asked for once more, shorter; if that is cut off too, exact lines stand in."""
+    asked: list[Request] = []
+    half = "They deployed build-000 to host0.example.org on port 9000, and then they"
+    whole = "They deployed build-000 to host0.example.org on port 9000, and build-100 to port 9001."
+
+    def say(request: Request) -> Reply:
+        asked.append(request)
+        if better and len(asked) == 2:
+            return Reply(message=assistant(whole))
+        return Reply(message=assistant(half), finish="length")
+
+    engine = await make(say, summariser="gpt-4o-mini", window=128_000)
+    chat = await filled(engine)
+    outcome = await chat.compress()
+    assert isinstance(outcome, Compressed)
+    assert outcome.snapshot.summary == (whole if better else "")
+    assert outcome.snapshot.extracts
+    assert [problem.flaw for problem in outcome.problems].count("truncated") == (1 if better else 2)
+    assert "cut off" in asked[1].messages[-1].text
+    assert half not in str((await chat.context()).messages)
+    assert len(asked) == 2
 
 
 async def test_the_chat_model_as_summariser_is_asked_at_the_end_of_what_it_was_sent(make: MakeEngine) -> None:

@@ -20,6 +20,7 @@ from octavo.core.reply import Reply
 Flaw = Literal[
     "empty",
     "truncated",
+    "timeout",
     "refused",
     "tool_call",
     "scratchpad",

@@ -14,9 +14,14 @@ import os
 import pickle
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
-from octavo.engine.making import Asked, Broken, Count, Made, Task, make, write, write_task
+from octavo.engine.making import Answer, Asked, Broken, Count, Made, Task, do, write, write_task
 from octavo.errors import OctavoError
+
+if TYPE_CHECKING:
+    from octavo.core.ask.answer import Draft, Judging
+    from octavo.core.ask.blocks import Measure
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +31,8 @@ MOST = max(1, min(4, (os.cpu_count() or 1) - 1))
 """Processes at the same time, and as many again for what is urgent: one processor is left for the turns."""
 IDLE = 60.0
 """Seconds after which a process without work is ended."""
-PATIENCE, URGENT_PATIENCE = 600.0, 20.0
-"""Seconds a piece of work may take, and one that a user waits for: 1,000,000 tokens take about two."""
+LARGE_SOURCE = 40_000
+"""Characters of what a summary is judged by from which on that is: as many tokens, about."""
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from octavo.engine.making import serve; "
     "serve(sys.stdin.buffer, sys.stdout.buffer)"
@@ -53,26 +58,43 @@ class Aside:
         """When each of those is ended."""
         self._places, self._urgent = asyncio.Semaphore(MOST), asyncio.Semaphore(MOST)
 
-    async def make(self, task: Task, count: Count, *, tokens: int, urgent: bool) -> Made:
-        """Make a snapshot from so many tokens; a cancelled caller stops it, an urgent one waits for its like only."""
-        if tokens < LARGE:
-            return await asyncio.to_thread(make, task, count)
+    async def make(
+        self, task: Task, count: Count, *, tokens: int, urgent: bool, seconds: float | None = None
+    ) -> Made:
+        """Make a snapshot from so many tokens, in so many seconds; an urgent one waits for its like only."""
+        try:
+            async with asyncio.timeout(seconds):
+                made = await self._do(task, count, large=tokens >= LARGE, urgent=urgent)
+        except TimeoutError as error:
+            raise Overdue("there was no time left to choose the exact lines") from error
+        assert isinstance(made, Made)
+        return made
+
+    async def judge(self, asked: Judging, measure: Measure) -> Draft:
+        """Judge what a model answered."""
+        source = asked.expected.grounds.text
+        # In the places of what is urgent: it may be, and it takes a moment.
+        judged = await self._do(asked, measure, large=len(source) >= LARGE_SOURCE, urgent=True)
+        assert not isinstance(judged, Made)
+        return judged
+
+    async def _do(self, task: Task | Judging, count: Answer, *, large: bool, urgent: bool) -> Made | Draft:
+        """Do it in a process if it is large, else in a thread; a cancelled caller stops the process."""
+        if not large:
+            return await asyncio.to_thread(do, task, count)
         try:
             async with self._urgent if urgent else self._places:
-                return await self._in_child(task, count, URGENT_PATIENCE if urgent else PATIENCE)
+                return await self._in_child(task, count)
         except Lost as error:
             log.warning("compressing in a thread instead of a process of its own: %s", error)
-            return await asyncio.to_thread(make, task, count)
+            return await asyncio.to_thread(do, task, count)
 
-    async def _in_child(self, task: Task, count: Count, patience: float) -> Made:
+    async def _in_child(self, task: Task | Judging, count: Answer) -> Made | Draft:
         child = self._taken() or _start()
         try:
-            async with asyncio.timeout(patience):
-                made = await asyncio.to_thread(_exchange, child, task, count)
-        except BaseException as error:
+            made = await asyncio.to_thread(_exchange, child, task, count)
+        except BaseException:
             await asyncio.shield(asyncio.to_thread(_end, child))
-            if isinstance(error, TimeoutError):
-                raise Overdue(f"choosing the extracts took more than {patience:g} seconds") from error
             raise
         self._free.append(child)
         self._resting[child] = asyncio.get_running_loop().call_later(IDLE, self._rest, child)
@@ -118,20 +140,20 @@ def _start() -> Child:
         raise Lost(str(error)) from error
 
 
-def _exchange(child: Child, task: Task, count: Count) -> Made:
-    """Hand a task over, answer what is asked back, give what was made."""
+def _exchange(child: Child, task: Task | Judging, count: Answer) -> Made | Draft:
+    """Hand a task over, answer what is asked back, give what came of it."""
     assert child.stdin
     assert child.stdout
     try:
         write_task(task, child.stdin)
         while isinstance(told := pickle.load(child.stdout), Asked):
-            write(count(told.message), child.stdin)
+            write(count(told.what), child.stdin)
     except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
         raise Lost(f"the process ended before its work did ({error!r})") from error
     if isinstance(told, Broken):
         raise Lost(f"the process failed: {told.detail}")
-    assert isinstance(told, Made)
-    return told
+    made: Made | Draft = told
+    return made
 
 
 def _end(child: Child) -> None:

@@ -32,7 +32,7 @@ from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, write, write_tools
 from octavo.engine.accept import Accepted, AnyTool, accept, accept_tools
-from octavo.engine.fold import Order, cut_of, plan_of
+from octavo.engine.fold import FOR_LINES, WAITED_FOR, Order, cut_of, plan_of
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
@@ -404,12 +404,13 @@ class Chat:
         situation = self._engine.situation(self.id, scene)
         decision = decide(scene.policy, scene.budget, scene.reading, situation)
         urgent = isinstance(decision, Compress) and decision.urgency == "hard"
+        until = asyncio.get_running_loop().time() + WAITED_FOR
         if urgent and self._engine.is_compressing(self.id):
             yield Waiting()
-            await self._engine.settled(self.id)
+            await self._engine.settled(self.id, WAITED_FOR - FOR_LINES)
             scene = await self.scene(tip, tools=tools, override=override)
         if urgent and scene.reading.cautious > scene.budget.hard:
-            order = Order(urgency="hard", focus=focus)
+            order = Order(urgency="hard", focus=focus, until=until)
             async with aclosing(self._engine.fold(self, scene, order)) as folding:
                 async for event in folding:
                     yield event

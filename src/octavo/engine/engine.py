@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, Unpack, cast
 
@@ -33,6 +33,7 @@ from octavo.engine.aside import Aside
 from octavo.engine.chat import Chat
 from octavo.engine.fold import Means, Order, fold
 from octavo.engine.outcome import (
+    Cancelled,
     Compressed,
     CompressionEnded,
     CompressionStarted,
@@ -272,6 +273,7 @@ class Engine:
             window=meter.card.window,
             max_output=meter.card.max_output,
             measure=meter.count_text,
+            judge=self._aside.judge,
             mode="bullets" if name.startswith(LOCAL) else "whole",
             temperature=0.0 if name.startswith(LOCAL) else None,
         )
@@ -289,14 +291,7 @@ class Engine:
             yield CompressionEnded(Skipped("vetoed", "a hook refused"))
             return
         if asked:
-            order = Order(
-                urgency=order.urgency,
-                kind=order.kind,
-                focus="\n".join(text for text in (order.focus, asked) if text),
-                retain=order.retain,
-                up_to=order.up_to,
-                replaces=order.replaces,
-            )
+            order = replace(order, focus="\n".join(text for text in (order.focus, asked) if text))
         began = False
         async with aclosing(fold(scene, order, await self._means(scene))) as folding:
             async for event in folding:
@@ -365,6 +360,9 @@ class Engine:
         except OctavoError as error:
             log.warning("compressing %s in the background failed: %s", chat.id, error)
             self._announce(chat.id, CompressionEnded(Failed(str(error))))
+        except asyncio.CancelledError:
+            self._announce(chat.id, CompressionEnded(Cancelled()))
+            raise
 
     def _announce(self, conversation: str, event: Event) -> None:
         for listener in self.listeners:
@@ -375,11 +373,15 @@ class Engine:
         task = self.state(conversation).task
         return task is not None and not task.done()
 
-    async def settled(self, conversation: str) -> None:
-        """Wait until nothing is being compressed in the background."""
+    async def settled(self, conversation: str, seconds: float | None = None) -> None:
+        """Wait until nothing is being compressed in the background; after so many seconds it is stopped."""
         task = self.state(conversation).task
-        if task is not None:
-            await asyncio.gather(task, return_exceptions=True)
+        if task is None:
+            return
+        _, late = await asyncio.wait([task], timeout=seconds)
+        if late:
+            task.cancel()
+            await asyncio.wait([task])
 
     async def take_over(self) -> int:
         """Go on with compressions whose workers died; gives how many there were."""

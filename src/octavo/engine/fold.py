@@ -24,7 +24,7 @@ from octavo.core.reply import Usage
 from octavo.core.snapshot import Kind, Snapshot, look_ahead, says_nothing
 from octavo.core.split import Split, protocol_cuts, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
-from octavo.core.verify import Problem, context_problems, fatal, size_problems
+from octavo.core.verify import Flaw, Problem, context_problems, fatal, size_problems
 from octavo.engine.aside import Aside, Overdue
 from octavo.engine.making import Made, Task
 from octavo.engine.outcome import (
@@ -40,7 +40,7 @@ from octavo.engine.outcome import (
     SummaryText,
 )
 from octavo.engine.scene import Scene
-from octavo.errors import NotFound, ProviderError
+from octavo.errors import NotFound, OctavoError, ProviderError, ProviderTimeout
 from octavo.protocols import Continuing, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Busy, Job, Refused, Stale
@@ -52,6 +52,10 @@ NARRATIVE_SHARE = 0.5
 """Share of a snapshot that the narrative may take; the rest is for exact lines."""
 HEARTBEAT = 10.0
 """Seconds between renewals of the lease."""
+WAITED_FOR, NOT_WAITED_FOR = 20.0, 300.0
+"""Seconds a compression may take in all, whatever it takes them for: one that a turn waits for, and any other."""
+FOR_LINES = 5.0
+"""Seconds of those that are left for the exact lines: those of 1,000,000 tokens take about two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +71,8 @@ class Order:
     """Cover everything up to this node, and nothing after it."""
     replaces: Snapshot | None = None
     """Make a new version of this snapshot: cover what it covers."""
+    until: float | None = None
+    """When it has to have ended, by the event loop's clock; None: as late as its urgency allows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +191,9 @@ async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event
     tokens = _tokens(scene, covered_now)
     yield CompressionStarted(urgency=order.urgency, messages=len(covered_now), tokens=tokens)
     beat = asyncio.create_task(_keep_alive(means.store, held, asyncio.current_task()))
+    if order.until is None:
+        allowed = WAITED_FOR if order.urgency == "hard" else NOT_WAITED_FOR
+        order = replace(order, until=asyncio.get_running_loop().time() + allowed)
     try:
         async with aclosing(_work(scene, cut, order, means, held)) as work:
             async for event in work:
@@ -253,19 +262,20 @@ async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job)
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
         asked = asyncio.create_task(_narrate(means.summariser, job, pieces))
         try:
-            while (piece := await pieces.get()) is not None:
+            while (piece := await _next(pieces, order)) is not None:
                 yield SummaryText(piece)
             narrative = await asked
             problems = narrative.problems
-        except ProviderError as error:
-            if order.urgency != "hard":
+        except (ProviderError, Late) as error:
+            if order.urgency == "soft" or (order.urgency == "manual" and isinstance(error, ProviderError)):
                 await means.store.jobs.fail(held, str(error))
-                yield CompressionEnded(Failed(str(error), error.retryable))
+                yield CompressionEnded(Failed(str(error), getattr(error, "retryable", True)))
                 return
-            # Above the hard mark the turn must go on: the exact lines speak alone.
-            problems = (Problem("empty", f"no narrative: {error}"),)
+            # Somebody waits for it, and a turn must go on: the exact lines speak alone.
+            flaw: Flaw = "timeout" if isinstance(error, Late | ProviderTimeout) else "empty"
+            problems = (Problem(flaw, f"no summary: {error}"),)
         finally:
-            asked.cancel()
+            _give_up(asked)
     try:
         made = await _make(scene, cut, order, means, narrative)
     except (NotFound, Overdue) as error:  # deleted meanwhile, or nobody would wait for it
@@ -279,6 +289,27 @@ async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job)
         price=cost(narrative.usage, means.price),
     )
     yield CompressionEnded(await _conclude(scene, order, means, held, Made(made.snapshot, paper), problems))
+
+
+class Late(OctavoError):
+    """The summary was not there in time."""
+
+
+async def _next(pieces: asyncio.Queue[str | None], order: Order) -> str | None:
+    """Wait for the next piece of the summary, as long as there is time for it; then for the lines there still is."""
+    assert order.until is not None
+    try:
+        async with asyncio.timeout_at(order.until - FOR_LINES):
+            return await pieces.get()
+    except TimeoutError:
+        allowed = WAITED_FOR if order.urgency == "hard" else NOT_WAITED_FOR
+        raise Late(f"it was not finished in the {allowed:g} seconds a compression may take") from None
+
+
+def _give_up(asked: asyncio.Task[Narrative]) -> None:
+    """Stop a summariser; what it still says is nobody's concern."""
+    asked.cancel()
+    asked.add_done_callback(lambda task: task.cancelled() or task.exception())
 
 
 async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queue[str | None]) -> Narrative:
@@ -331,8 +362,9 @@ async def _make(scene: Scene, cut: Split, order: Order, means: Means, narrative:
     )
     before = _tokens(scene, branch[_start(scene) : cut.cut])
     before += previous.tokens_before if previous else 0
+    left = (order.until or math.inf) - asyncio.get_running_loop().time()
     made = await means.aside.make(
-        task, scene.meter.count_message, tokens=before, urgent=order.urgency == "hard"
+        task, scene.meter.count_message, tokens=before, urgent=order.urgency == "hard", seconds=left
     )
     snapshot = replace(
         made.snapshot,

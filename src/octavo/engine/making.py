@@ -1,4 +1,4 @@
-"""A snapshot, made from the messages it covers: what a compression takes the processor for.
+"""What a compression takes the processor for: making a snapshot, and judging what a model answered.
 
 It imports the core alone, so that another process can do it as well as this one. That process is `serve`: it reads
 tasks from its standard input, asks back for counts of tokens, and ends when nobody writes to it any more.
@@ -10,7 +10,7 @@ import gc
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from octavo.core.context import UNSENT
 from octavo.core.messages import Branch, Message, Node
@@ -18,9 +18,12 @@ from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot, draft
 
 if TYPE_CHECKING:
+    from octavo.core.ask.answer import Draft, Judging
     from octavo.core.receipt import Receipt
 
 Count = Callable[[Message], int]
+Answer = Callable[[Any], int]
+"""Counts whatever the task at hand counts: messages, or texts."""
 CHUNK = 100
 """Messages that are written at once: while they are, nothing else in this process runs."""
 
@@ -53,6 +56,15 @@ class Made:
 
     snapshot: Snapshot
     receipt: Receipt
+
+
+def do(task: Task | Judging, count: Answer) -> Made | Draft:
+    """Do what is asked."""
+    if isinstance(task, Task):
+        return make(task, count)
+    from octavo.core.ask.answer import verdict
+
+    return verdict(task, count)
 
 
 def make(task: Task, count: Count) -> Made:
@@ -107,9 +119,9 @@ def _sent(snapshot: Snapshot, covered: Branch, retained: Branch) -> list[Message
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The other process wants to know what a message costs."""
+    """The other process wants to know what a message, or a text, costs."""
 
-    message: Message
+    what: Message | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +131,11 @@ class Broken:
     detail: str
 
 
-def write_task(task: Task, to: IO[bytes]) -> None:
-    """Write a task, its messages in pieces."""
+def write_task(task: Task | Judging, to: IO[bytes]) -> None:
+    """Write a task; the messages of one in pieces."""
+    if not isinstance(task, Task):
+        write((task, 0, 0), to)
+        return
     nodes = (*task.whole, *task.after)
     pieces = range(0, len(nodes), CHUNK)
     write((replace(task, whole=(), after=()), len(task.whole), len(pieces)), to)
@@ -133,9 +148,11 @@ def write(value: object, to: IO[bytes]) -> None:
     to.flush()
 
 
-def _read_task(source: IO[bytes]) -> Task:
-    task: Task
+def _read_task(source: IO[bytes]) -> Task | Judging:
+    task: Task | Judging
     task, cut, pieces = pickle.load(source)
+    if not isinstance(task, Task):
+        return task
     nodes: list[Node] = []
     for _ in range(pieces):
         nodes += pickle.load(source)
@@ -147,8 +164,8 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
     # Nothing here is garbage before a task is done, and to look for it takes a fifth of the time.
     gc.disable()
 
-    def count(message: Message) -> int:
-        write(Asked(message), to)
+    def count(what: Message | str) -> int:
+        write(Asked(what), to)
         found: int = pickle.load(source)
         return found
 
@@ -158,7 +175,7 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
         except EOFError:
             return
         try:
-            write(make(task, count), to)
+            write(do(task, count), to)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
             write(Broken(repr(error)), to)
         gc.collect()

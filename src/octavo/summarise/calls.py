@@ -6,9 +6,10 @@ No more calls than allowed run at a time; a call that is cancelled closes its st
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
+from octavo.core.ask.answer import Draft, Judging, verdict
 from octavo.core.ask.blocks import Measure
 from octavo.core.budget import MARGIN
 from octavo.core.harden import harden
@@ -31,10 +32,17 @@ ENVELOPE = 8
 """Tokens a message costs beyond its text, at most, with any provider."""
 
 Tell = Callable[[str], None]
+Judge = Callable[[Judging, Measure], Awaitable[Draft]]
+"""Judges an answer without holding up the event loop."""
 
 
 def silent(_: str) -> None:
     """Tell nobody."""
+
+
+async def in_thread(asked: Judging, measure: Measure) -> Draft:
+    """Judge in a thread, where there is no better place."""
+    return await asyncio.to_thread(verdict, asked, measure)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,6 +55,7 @@ class Calls:
     max_output: int
     measure: Measure
     gate: asyncio.Semaphore
+    judge: Judge = in_thread
     temperature: float | None = None
     options: str = "{}"
     usage: Usage = field(default_factory=Usage)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from octavo.core.ask.answer import Draft, distinct, judge, judge_bullets, thin
+from octavo.core.ask.answer import Draft, distinct, thin
 from octavo.core.ask.blocks import Block, Chunk, divide, text_of
 from octavo.core.ask.forms import bullets, joined, merge, part
 from octavo.core.ask.grounds import grounds
@@ -72,7 +72,7 @@ async def _note(run: Run, chunk: Chunk, place: tuple[int, int], cap: int) -> str
 
     async def ask(problem: str) -> Draft:
         asked = part(run.brief, chunk, number=number, count=count, cap=cap, problem=problem)
-        return judge(await calls.ask(asked, calls.answer_room(cap)), expected, calls.measure)
+        return await run.judged(await calls.ask(asked, calls.answer_room(cap)), expected)
 
     draft = await ask("")
     if not draft.text:
@@ -102,7 +102,8 @@ async def _facts(run: Run, chunk: Chunk, where: str) -> str:
 
     async def ask(problem: str) -> Draft:
         asked = bullets(run.brief, chunk, problem)
-        return judge_bullets(await calls.ask(asked, min(SMALL_OUTPUT, calls.max_output)), expected)
+        reply = await calls.ask(asked, min(SMALL_OUTPUT, calls.max_output))
+        return await run.judged(reply, expected, bullets=True)
 
     draft = await ask("")
     if not draft.text:

@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from octavo.core.ask.answer import Draft, judge
+from octavo.core.ask.answer import Draft
 from octavo.core.ask.blocks import Measure, text_of
 from octavo.core.ask.forms import check, joined, live, merge, prepare, whole
 from octavo.core.ask.template import Prompts
@@ -19,7 +19,7 @@ from octavo.core.summary import Narrative, Style, SummaryJob
 from octavo.core.verify import Problem
 from octavo.errors import BadBudget, BadInput
 from octavo.protocols import Provider
-from octavo.summarise.calls import Calls, Tell
+from octavo.summarise.calls import Calls, Judge, Tell, in_thread
 from octavo.summarise.divided import list_facts, take_notes
 from octavo.summarise.prompts import packaged
 from octavo.summarise.run import Run, source_of
@@ -49,6 +49,8 @@ class ModelSummariser:
     """`bullets` is for models of a billion parameters or so: small chunks, a few lines on each, no merging."""
     second_look: bool = False
     """Whether a draft is checked against its source by a further call."""
+    judge: Judge = in_thread
+    """Judges answers; a long one takes seconds."""
     parallel: int = PARALLEL
     temperature: float | None = None
     options: str = "{}"
@@ -64,7 +66,8 @@ class ModelSummariser:
 
     async def summarise(self, job: SummaryJob, tell: Tell) -> Narrative:
         """Write a narrative, as the protocol says."""
-        run = self._start(job, tell)
+        # All of a long conversation is measured and read: that takes a while.
+        run = await asyncio.to_thread(self._start, job, tell)
         if not run.brief.blocks:
             run.note([Problem("empty", "the covered messages say nothing")])
             return run.narrative("")
@@ -83,6 +86,7 @@ class ModelSummariser:
             max_output=self.max_output,
             measure=self.measure,
             gate=asyncio.Semaphore(self.parallel),
+            judge=self.judge,
             temperature=self.temperature,
             options=self.options,
         )
@@ -150,7 +154,7 @@ async def _ask_live(run: Run) -> Draft:
         stable=len(asked) - 1,
         tell=run.say,
     )
-    return judge(reply, run.expected, run.calls.measure)
+    return await run.judged(reply)
 
 
 async def _ask(run: Run, rung: _Rung) -> Draft:
@@ -164,7 +168,7 @@ async def _ask(run: Run, rung: _Rung) -> Draft:
         return Draft(problems=(Problem("empty", "no part of the conversation could be summarised"),))
     run.begin_anew()
     reply = await calls.ask(asked, calls.answer_room(run.brief.cap), tell=run.say)
-    return judge(reply, run.expected, calls.measure)
+    return await run.judged(reply)
 
 
 async def _look_again(run: Run, draft: Draft) -> Draft:
@@ -174,7 +178,7 @@ async def _look_again(run: Run, draft: Draft) -> Draft:
     if not run.calls.fits(asked, run.brief.cap):
         return draft
     reply = await run.calls.ask(asked, run.calls.answer_room(run.brief.cap))
-    looked = judge(reply, run.expected, run.calls.measure)
+    looked = await run.judged(reply)
     run.note(looked.problems)
     if looked.problems:
         return draft

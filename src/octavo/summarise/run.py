@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from octavo.core.ask.answer import Draft, Expected
+from octavo.core.ask.answer import Draft, Expected, Judging
 from octavo.core.ask.forms import Brief
 from octavo.core.ask.grounds import Grounds, grounds, said
+from octavo.core.reply import Reply
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Problem
 from octavo.summarise.calls import Calls, Tell
@@ -50,6 +51,11 @@ class Run:
         """What an answer on one chunk is judged by: any form will do."""
         size = self.calls.measure(text)
         return replace(self.expected, grounds=source, source=size, cap=cap, sections=(), state=False)
+
+    async def judged(self, reply: Reply, expected: Expected | None = None, *, bullets: bool = False) -> Draft:
+        """Judge an answer: to the whole task, unless it was another one."""
+        asked = Judging(reply=reply, expected=expected or self.expected, bullets=bullets)
+        return await self.calls.judge(asked, self.calls.measure)
 
     def say(self, piece: str) -> None:
         """Pass on a piece of the text as it streams."""

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.ask.answer import Draft, Expected, clean, distinct, judge, judge_bullets, thin
+from octavo.core.ask.answer import (
+    LEAST_SANE,
+    Draft,
+    Expected,
+    Judging,
+    clean,
+    distinct,
+    judge,
+    judge_bullets,
+    thin,
+    verdict,
+)
 from octavo.core.ask.fences import fences
 from octavo.core.ask.grounds import grounds
 from octavo.core.ask.language import Language
@@ -79,6 +90,34 @@ def test_scratchpad_wrapping_and_copied_fences_are_taken_off() -> None:
 )
 def test_a_bad_answer_has_no_text_and_a_reason(text: str, flaw: str) -> None:
     assert flaws(said(text)) == [flaw]
+
+
+@pytest.mark.parametrize("extra", ["", "<scratchpad>"])
+def test_of_an_answer_without_measure_a_sane_part_is_looked_at(extra: str) -> None:
+    """To judge a very long one took seconds; nothing of what is too much can end up in a summary anyway."""
+    lines = [f"The limit is 500 in config.py, said for the {n}th time by Ann." for n in range(20_000)]
+    endless = extra + "\n".join(lines)
+    looked: list[int] = []
+
+    def count(text: str) -> int:
+        looked.append(len(text))
+        return words(text)
+
+    expected = replace(EXPECTED, source=10**6, grounds=grounds([SOURCE, *map(str, range(20_000))]))
+    draft = judge(Reply(message=assistant(endless)), expected, count)
+    assert set(flaws(draft)) <= {"too_long", "scratchpad"}
+    assert flaws(draft)
+    assert words(draft.text) <= EXPECTED.cap
+    assert max(looked, default=0) <= LEAST_SANE
+    thick = "x" * (2 * LEAST_SANE)
+    assert flaws(judge(Reply(message=assistant(f"{GOOD}\n{thick}")), EXPECTED, words)) == ["too_long"]
+
+
+def test_both_kinds_of_answers_are_judged_by_one_name() -> None:
+    reply = Reply(message=assistant(GOOD))
+    assert verdict(Judging(reply=reply, expected=EXPECTED), words) == judge(reply, EXPECTED, words)
+    listed = verdict(Judging(reply=reply, expected=EXPECTED, bullets=True), words)
+    assert listed == judge_bullets(reply, EXPECTED)
 
 
 def test_a_truncated_answer_is_not_used_however_good_it_looks() -> None:

@@ -4,7 +4,7 @@
 `judge` and `judge_bullets` turn answers into drafts. Same job, same prompts, same messages, byte for byte.
 """
 
-from octavo.core.ask.answer import Draft, Expected, distinct, judge, judge_bullets, thin
+from octavo.core.ask.answer import Draft, Expected, Judging, distinct, judge, judge_bullets, thin, verdict
 from octavo.core.ask.blocks import Block, Chunk, Measure, blocks, divide, text_of
 from octavo.core.ask.fences import Fences, fences
 from octavo.core.ask.forms import Brief, bullets, check, joined, live, merge, part, prepare, whole
@@ -20,6 +20,7 @@ __all__ = [
     "Expected",
     "Fences",
     "Grounds",
+    "Judging",
     "Language",
     "Measure",
     "Prompts",
@@ -47,5 +48,6 @@ __all__ = [
     "text_of",
     "thin",
     "unfounded",
+    "verdict",
     "whole",
 ]

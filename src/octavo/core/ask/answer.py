@@ -17,6 +17,7 @@ from octavo.core.ask.forms import BULLETS
 from octavo.core.ask.grounds import Grounds, evidence, unfounded
 from octavo.core.ask.language import Language, foreign
 from octavo.core.extract.scan import words
+from octavo.core.messages import Text
 from octavo.core.reply import Reply
 from octavo.core.verify import Problem, body, reply_problems
 
@@ -41,6 +42,12 @@ CONTAINED = 0.9
 """Share of the words of a line of a list that another line has too: small models say things twice, once in short."""
 ECHO = 0.6
 """Share of the words of a small model's line that stand in the chunk: such models copy, or they make things up."""
+SANE = 16
+"""Characters of a summary that are looked at for each token it may have: four times what fits. To judge takes longer
+the longer the summary and its source are, and of so long a one most would be left out."""
+LEAST_SANE = 20_000
+RAW = 4
+"""Times that many of the whole answer: a model may think aloud before it writes."""
 PARAGRAPH = 300
 """A longer line is a paragraph: it is judged sentence by sentence."""
 
@@ -79,11 +86,30 @@ class Draft:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """An answer, and what it is judged by: to judge a long one takes long, and may be done elsewhere."""
+
+    reply: Reply
+    expected: Expected
+    bullets: bool = False
+
+
+def verdict(asked: Judging, measure: Measure) -> Draft:
+    """Judge an answer of either kind."""
+    if asked.bullets:
+        return judge_bullets(asked.reply, asked.expected)
+    return judge(asked.reply, asked.expected, measure)
+
+
 def judge(reply: Reply, expected: Expected, measure: Measure) -> Draft:
     """Clean an answer, and keep of it what can be trusted."""
+    most = max(LEAST_SANE, SANE * expected.cap)
+    reply = _sane(reply, most)
     if problems := tuple(reply_problems(reply)):
         return Draft(problems=problems)
-    answer = clean(reply.message.text)
+    whole = clean(reply.message.text)
+    answer = _head(whole, most)
     text, repeated = distinct(answer)
     problem = next(_faults(answer, text, repeated, expected, measure), None)
     formless = _formless(text, expected)
@@ -95,15 +121,33 @@ def judge(reply: Reply, expected: Expected, measure: Measure) -> Draft:
     if problem := _groundless(text, doubtful) or _bulky(text, expected, measure):
         return Draft(problems=(problem,), doubtful=doubtful)
     draft = _bounded(text, doubtful, expected.cap, measure)
+    if len(whole) > most and not draft.problems:
+        draft = replace(draft, problems=(Problem("too_long", f"{len(whole):,} characters"),))
     return replace(draft, problems=(formless, *draft.problems)) if formless else draft
+
+
+def _sane(reply: Reply, most: int) -> Reply:
+    """Leave out what follows more text than any summary has; where there is so much, there is no telling what it is."""
+    text = reply.message.text
+    if len(text) <= RAW * most:
+        return reply
+    others = tuple(part for part in reply.message.parts if not isinstance(part, Text))
+    parts = (*others, Text(text=_head(text, RAW * most)))
+    return replace(reply, message=replace(reply.message, parts=parts))
+
+
+def _head(text: str, most: int) -> str:
+    """Cut a text that is too long, after a whole line if there is one."""
+    return text if len(text) <= most else text[:most].rpartition("\n")[0] or text[:most]
 
 
 def judge_bullets(reply: Reply, expected: Expected) -> Draft:
     """Keep the lines of a small model's list that can be trusted; a list that was cut off loses its last line only."""
+    reply = _sane(reply, LEAST_SANE)
     problems = list(reply_problems(reply))
     if problems and problems[0].flaw != "truncated":
         return Draft(problems=tuple(problems))
-    lines = _listed(clean(reply.message.text), whole=not problems)
+    lines = _listed(_head(clean(reply.message.text), LEAST_SANE), whole=not problems)
     if other := foreign("\n".join(lines), expected.language, allowed=expected.wish):
         return Draft(problems=(_wrong_language(other, expected.language),))
     kept = [line for line in lines if _echoes(line, expected.grounds)]
