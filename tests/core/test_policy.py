@@ -73,6 +73,19 @@ def test_auto_off_ignores_prepare_and_soft_but_never_hard() -> None:
     assert at(BUDGET.hard + 1, off) == Compress("hard", "mark", BUDGET.hard + 1, BUDGET.hard)
 
 
+def test_an_undo_holds_until_the_hard_mark_or_until_somebody_asks() -> None:
+    """Case 140."""
+    undone = Situation(undone=True)
+    assert BUDGET.soft is not None
+
+    def decided(tokens: int, *, force: bool = False) -> Decision:
+        return decide(OCTAVO, BUDGET, Reading(tokens=tokens), undone, force=force)
+
+    assert decided(BUDGET.soft + 1) == Keep("undone")
+    assert decided(BUDGET.hard + 1) == Compress("hard", "mark", BUDGET.hard + 1, BUDGET.hard)
+    assert isinstance(decided(BUDGET.soft + 1, force=True), Compress)
+
+
 def test_below_the_minimum_auto_skips_and_a_person_is_warned() -> None:
     """Case 11."""
     card = ModelCard(name="tiny", window=2_800, max_output=500)

@@ -46,6 +46,16 @@ async def _write_until_killed(url: str, conversation: str, name: str, acknowledg
             os.write(done, "".join(f"{node.id}\n" for node in nodes).encode())
 
 
+def import_file(url: str, path: Path) -> None:
+    """Import a file, if nobody kills the process meanwhile."""
+    asyncio.run(_import_file(url, path))
+
+
+async def _import_file(url: str, path: Path) -> None:
+    async with await Store.open(url) as store:
+        await store.import_file(path)
+
+
 def compress(url: str, conversation: str, tip: str, lease: float, calls: Connection, hold: bool) -> None:
     """Try to compress until it is done, by whomever; say when the model is called and when it answered."""
     asyncio.run(_compress(url, conversation, tip, lease, calls, hold=hold))

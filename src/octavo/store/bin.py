@@ -4,6 +4,8 @@
     active, archived → deleted     nobody finds it; what it was is remembered
     deleted → active, archived     it is taken back, or somebody says something in it
     deleted → removing             its time is over, or it is deleted for good: there is no way back
+    importing → active, archived   it has arrived, with all others of the same file
+    importing → removing           it broke off, or nobody has heard of it for a while
 
 What is listed is never removed. A hidden conversation is removed when it is `due`, by the database's clock.
 """
@@ -16,13 +18,15 @@ import sqlalchemy as sa
 
 from octavo.errors import NotFound, UsageError
 from octavo.store import rows
-from octavo.store.clock import clock, in_seconds
+from octavo.store.clock import clock, in_seconds, is_over
 from octavo.store.direct import Connection
 from octavo.store.schema import conversation
 from octavo.store.values import Conversation
 
-DELETED, REMOVING = "deleted", "removing"
+DELETED, IMPORTING, REMOVING = "deleted", "importing", "removing"
 """Why a conversation is hidden."""
+SILENCE = 60.0
+"""Seconds an import may be silent: far more than it ever waits for others."""
 
 _c = conversation.c
 LISTED: sa.ColumnElement[bool] = _c.hidden.is_(None)
@@ -47,16 +51,39 @@ async def take_back(connection: Connection, id: str) -> Conversation:
     return rows.conversation(found)
 
 
+def _is_left() -> sa.ColumnElement[bool]:
+    """What an import or a removal that broke off has left behind."""
+    return (_c.hidden == REMOVING) | ((_c.hidden == IMPORTING) & is_over(_c.due, SILENCE))
+
+
+def _is_due() -> sa.ColumnElement[bool]:
+    return _is_left() | ((_c.hidden == DELETED) & (_c.due <= clock()))
+
+
 async def due(connection: Connection) -> Sequence[str]:
-    """List the conversations whose time is over."""
-    found = sa.select(_c.id).where(_c.hidden.is_not(None), _c.due <= clock()).order_by(_c.due)
-    return (await connection.scalars(found)).all()
+    """List the conversations whose time is over, and what is left of others."""
+    return (await connection.scalars(sa.select(_c.id).where(_c.hidden.is_not(None), _is_due()))).all()
 
 
-async def condemn(connection: Connection, id: str, *, when_due: bool = False) -> bool:
-    """Take a conversation away for good; false if it is gone, or `when_due` and it was taken back meanwhile."""
-    which = _c.hidden.is_not(None) & (_c.due <= clock()) if when_due else THERE
-    return await _set(connection, id, which, hidden=REMOVING, due=0) is not None
+async def left(connection: Connection) -> Sequence[str]:
+    """List what is left of conversations that nobody is at any more."""
+    return (await connection.scalars(sa.select(_c.id).where(_c.hidden.is_not(None), _is_left()))).all()
+
+
+async def condemn(connection: Connection, id: str) -> bool:
+    """Take a conversation away for good; false if it is not there."""
+    return await _set(connection, id, THERE, hidden=REMOVING, due=0) is not None
+
+
+async def condemn_due(connection: Connection, id: str) -> bool:
+    """Take a conversation away for good if it is still due; false if it was taken back, or is gone."""
+    return await _set(connection, id, _is_due(), hidden=REMOVING, due=0) is not None
+
+
+async def abandon(connection: Connection, ids: Sequence[str]) -> None:
+    """Leave conversations that are being imported to whoever removes what is left."""
+    which = sa.update(conversation).where(_c.id.in_(ids), _c.hidden == IMPORTING)
+    await connection.execute(which.values(hidden=REMOVING, due=0))
 
 
 async def _set(

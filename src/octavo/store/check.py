@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from octavo.core.messages import chain, digest
 from octavo.core.snapshot import Snapshot
 from octavo.errors import OctavoError, StoreError
-from octavo.store import reading, rows
+from octavo.store import bin, reading, rows
 from octavo.store.direct import Connection
 from octavo.store.engines import Database
 from octavo.store.parts import EMPTIED, Packed, unpack
@@ -144,9 +144,10 @@ async def _check_conversations(connection: Connection) -> list[Problem]:
     c, m, tip = conversation, message, message.alias("tip")
     count = sa.select(sa.func.count()).where(m.c.conversation_id == c.c.id).scalar_subquery()
     found = await connection.execute(
-        sa.select(c, count.label("counted"), tip.c.conversation_id.label("tip_conversation")).outerjoin(
-            tip, tip.c.id == c.c.tip_id
-        )
+        sa.select(c, count.label("counted"), tip.c.conversation_id.label("tip_conversation"))
+        .outerjoin(tip, tip.c.id == c.c.tip_id)
+        # Others are on their way in or out, and say nothing yet, or any more.
+        .where(bin.THERE)
     )
     problems = []
     for row in found:

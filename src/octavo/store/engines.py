@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -27,6 +29,10 @@ TRIES = 3
 """A fault that passes is met this often before the caller hears of it."""
 PAUSE = 0.05
 """Seconds before the second try; it grows with every further one."""
+HOLD = 0.05
+"""Seconds that a transaction which is one of many keeps others waiting, before it commits what it has done."""
+GAP = 0.025
+"""Seconds between two of them: so often SQLite looks, at first, whether another process has let go of the file."""
 
 
 class Driven(Protocol):
@@ -38,8 +44,8 @@ class Driven(Protocol):
     async def read(self, work: Work[T]) -> T:
         """Run statements that only read, each seeing the newest committed state."""
 
-    async def write(self, work: Work[T]) -> T:
-        """Run work in a transaction."""
+    async def write(self, work: Work[T], written: Counter[str] | None = None) -> T:
+        """Run work in a transaction; the rows it writes are counted by table, where statistics depend on that."""
 
     async def close(self) -> None: ...
 
@@ -53,6 +59,8 @@ class Database:
         """Where it is, for people; never with a password."""
         self.path = path
         """The file of an SQLite database, if it is in one."""
+        self._turned = 0.0
+        """When the last of many transactions ended."""
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
 
@@ -64,9 +72,34 @@ class Database:
         """Run statements that only read, each seeing the newest committed state."""
         return await self._try(lambda: self._driven.read(work))
 
-    async def write(self, work: Work[T]) -> T:
-        """Run `work` in a transaction: all of it is stored, or nothing. It may run more than once."""
-        return await self._try(lambda: self._driven.write(work))
+    async def write(self, work: Work[T], written: Counter[str] | None = None) -> T:
+        """Run `work` in a transaction: all of it is stored, or nothing. It may run more than once.
+
+        Transactions that belong together count what they have `written`, by table, in one place.
+        """
+        return await self._try(lambda: self._driven.write(work, written))
+
+    async def in_turns(self, step: Work[bool]) -> None:
+        """Repeat a step until it is false, in short transactions: others get their turn in between."""
+
+        async def some(connection: Connection) -> bool:
+            until = time.monotonic() + HOLD
+            while await step(connection):
+                if time.monotonic() >= until:
+                    return True
+            return False
+
+        while await self.turn(some):
+            pass
+
+    async def turn(self, work: Work[T], written: Counter[str] | None = None) -> T:
+        """Run one of many transactions, after others had a chance to write to the file; a server has no need of it."""
+        if self.path is not None:
+            await asyncio.sleep(self._turned + GAP - time.monotonic())
+        try:
+            return await self.write(work, written)
+        finally:
+            self._turned = time.monotonic()
 
     async def view(self, work: Work[T]) -> T:
         """Run statements that only read, all of them seeing one state of the database."""

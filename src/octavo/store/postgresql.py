@@ -5,7 +5,7 @@ A writer first locks the row of its conversation, so writers to one conversation
 Whoever writes many rows into a table takes its statistics before committing. The server's own may have been taken
 meanwhile: nobody sees the new rows yet, so they tell that the table is as good as empty, and by that the server would
 plan to read all of it for every message of a branch. Those taken here count the rows of this transaction, and until it
-ends nobody else can take any.
+ends nobody else can take any. Many short transactions that belong together count as one.
 """
 
 from __future__ import annotations
@@ -84,14 +84,15 @@ class Postgresql:
         except faults.driver_errors() as error:
             raise faults.explain(error, self._place) from error
 
-    async def write(self, work: Work[T]) -> T:
+    async def write(self, work: Work[T], written: Counter[str] | None = None) -> T:
         committing = False
         try:
             async with self._writer.connect() as connection:
                 await connection.begin()
-                written = await _start_counting(connection)
+                rows = Counter[str]() if written is None else written
+                await _start_counting(connection, rows)
                 result = await work(connection)
-                await _take_statistics(connection, written)
+                await _take_statistics(connection, rows)
                 committing = True
                 await connection.commit()
                 return result
@@ -104,11 +105,9 @@ class Postgresql:
         await self._writer.dispose()
 
 
-async def _start_counting(connection: AsyncConnection) -> Counter[str]:
+async def _start_counting(connection: AsyncConnection, written: Counter[str]) -> None:
     """Count the rows that are written, by table."""
-    written = Counter[str]()
     (await connection.get_raw_connection()).info[_WRITTEN] = written
-    return written
 
 
 def _count(connection: sa.Connection, *call: Any) -> None:
@@ -122,6 +121,7 @@ async def _take_statistics(connection: AsyncConnection, written: Counter[str]) -
     for table, rows in sorted(written.items()):
         if rows < MANY or await connection.scalar(_KNOWN, {"table": table}) >= 2 * rows:
             continue
+        del written[table]
         try:
             async with connection.begin_nested():
                 await connection.execute(_STATISTICS_WAIT)

@@ -241,6 +241,13 @@ async def conversations(
     return tuple(rows.conversation(row) for row in await connection.execute(query))
 
 
+async def conversations_by_id(connection: Connection, ids: Sequence[str]) -> tuple[Conversation, ...]:
+    """Give those that are listed, in the order of the ids."""
+    found = await connection.execute(sa.select(conversation).where(conversation.c.id.in_(ids), bin.LISTED))
+    by_id = {row.id: rows.conversation(row) for row in found}
+    return tuple(by_id[id] for id in ids if id in by_id)
+
+
 async def large_texts(connection: Connection, node: str) -> tuple[LargeText, ...]:
     t = large_text
     found = await connection.execute(

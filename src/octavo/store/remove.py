@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -33,7 +35,11 @@ from octavo.store.values import ForConversation
 from octavo.store.walk import below
 
 MERGE_PAGES = 500
-"""Pages of the search index rewritten in one transaction: a few milliseconds, so that other writers get their turn."""
+"""Pages of the search index rewritten at a time: a few milliseconds."""
+STEP = 200
+"""Rows removed by one statement: the time is looked at in between."""
+STEP_TEXT = 200_000
+"""Characters removed by one statement, if there is more than one row."""
 
 
 async def message_away(connection: Connection, id: str, *, subtree: bool) -> None:
@@ -127,15 +133,60 @@ async def _note_deletion(connection: Connection, conversation_id: str, *, messag
     )
 
 
-async def conversation_away(connection: Connection, id: str, *, when_due: bool = False) -> bool:
-    """Remove a conversation with everything that belongs to it; false if there is none, or `when_due` and it is not."""
-    if not await bin.condemn(connection, id, when_due=when_due):
+async def conversation_away(database: Database, id: str) -> bool:
+    """Remove a conversation with everything that belongs to it; false if it is not there."""
+    if not await database.write(lambda c: bin.condemn(c, id)):
         return False
-    await settings.forget(connection, ForConversation(id))
-    for table in (job, snapshot, message):
-        await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
-    await connection.execute(sa.delete(conversation).where(conversation.c.id == id))
+    await _clear(database, [id])
     return True
+
+
+async def due(database: Database) -> tuple[str, ...]:
+    """Remove the conversations whose time is over, and what is left of others; gives what is gone."""
+    return await _condemned(database, await database.read(bin.due))
+
+
+async def leftovers(database: Database) -> tuple[str, ...]:
+    """Remove what imports and removals that broke off have left behind."""
+    return await _condemned(database, await database.read(bin.left))
+
+
+async def _condemned(database: Database, ids: Sequence[str]) -> tuple[str, ...]:
+    # Each is looked at again: somebody may have taken it back since it was listed.
+    gone = [id for id in ids if await database.write(lambda c, i=id: bin.condemn_due(c, i))]  # type: ignore[misc]
+    if gone:
+        await _clear(database, gone)
+    return tuple(gone)
+
+
+async def _clear(database: Database, ids: Sequence[str]) -> None:
+    """Remove what is hidden already, a little at a time."""
+    for id in ids:
+        await database.in_turns(lambda c, i=id: _remove_some(c, i))  # type: ignore[misc]
+    await purge(database)
+
+
+async def _remove_some(connection: Connection, id: str) -> bool:
+    """Remove some rows of a conversation, those without which nothing breaks first; false when all are gone."""
+    for table in (job, snapshot):
+        await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
+    # A message is older than what lies below it: the newest go first.
+    for table in (large_text, message):
+        newest = sa.select(table.c.n, sa.func.length(table.c.text).label("size"))
+        newest = newest.where(table.c.conversation_id == id).order_by(table.c.n.desc()).limit(STEP)
+        found = (await connection.execute(newest)).all()
+        if found:
+            some = [row.n for row, before in zip(found, _sums(found), strict=True) if before < STEP_TEXT]
+            await connection.execute(sa.delete(table).where(table.c.n.in_(some)))
+            return True
+    await settings.forget(connection, ForConversation(id))
+    await connection.execute(sa.delete(conversation).where(conversation.c.id == id))
+    return False
+
+
+def _sums(found: Sequence[rows.Row]) -> Iterator[int]:
+    """Give the characters of the rows before each row."""
+    return accumulate((row.size for row in found[:-1]), initial=0)
 
 
 async def purge(database: Database) -> None:
@@ -146,9 +197,13 @@ async def purge(database: Database) -> None:
     if database.dialect != "sqlite":
         return
     for index in ("message_fts", "large_text_fts"):
-        pages = -MERGE_PAGES
-        while await database.write(lambda connection, i=index, p=pages: _merge(connection, i, p)):  # type: ignore[misc]
-            pages = MERGE_PAGES
+        await database.write(lambda connection, i=index: _merge(connection, i, -MERGE_PAGES))  # type: ignore[misc]
+        await database.in_turns(lambda connection, i=index: _merge(connection, i, MERGE_PAGES))  # type: ignore[misc]
+    await empty_journal(database)
+
+
+async def empty_journal(database: Database) -> None:
+    """Write SQLite's journal back into the file."""
     if database.path is not None:
         await asyncio.to_thread(_checkpoint, database.path)
 
@@ -164,9 +219,13 @@ async def _merge(connection: Connection, index: str, pages: int) -> bool:
 
 
 def _checkpoint(path: Path) -> None:
-    """Empty the journal; a reader that is still at work makes it wait for the next time."""
+    """Empty the journal; a reader that is still at work makes it wait for the next time.
+
+    Nobody can write while it is emptied, so most of it is written back before.
+    """
     connection = sqlite3.connect(path, timeout=1)
     try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        for way in ("PASSIVE", "TRUNCATE"):
+            connection.execute(f"PRAGMA wal_checkpoint({way})").fetchall()
     finally:
         connection.close()

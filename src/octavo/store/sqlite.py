@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -50,7 +51,7 @@ class Sqlite:
     async def read(self, work: Work[T]) -> T:
         return await _in_thread(self._reading, lambda: self._read(work))
 
-    async def write(self, work: Work[T]) -> T:
+    async def write(self, work: Work[T], written: Counter[str] | None = None) -> T:  # noqa: ARG002
         return await _in_thread(self._writing, lambda: self._write(work))
 
     async def close(self) -> None:

@@ -7,8 +7,9 @@ such as waiting for a model, without holding a lock. What a method returns is co
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,7 @@ from typing import Self
 
 from octavo.core.fields import Json
 from octavo.core.messages import Branch, Message, Node, Status
-from octavo.errors import BadInput, NotFound, UsageError
+from octavo.errors import BadInput, NotFound, OctavoError, UsageError
 from octavo.store import (
     backup,
     bin,
@@ -38,6 +39,8 @@ from octavo.store.files import half_of, refuse_database
 from octavo.store.sqlite import Durability
 from octavo.store.transfer import own
 from octavo.store.transfer.formats import Format, read_items
+from octavo.store.transfer.importing import Import
+from octavo.store.transfer.items import Item
 from octavo.store.transfer.planting import Planting
 from octavo.store.transfer.source import read_values
 from octavo.store.values import (
@@ -54,6 +57,11 @@ from octavo.store.values import (
     Problem,
 )
 
+log = logging.getLogger(__name__)
+
+TIDY_SECONDS = 2.0
+"""How much longer a program may take to end because of what another one has left behind."""
+
 
 class Store:
     """Conversations in a database. Open one with `Store.open(url)`, and close it, or use it with `async with`."""
@@ -65,13 +73,29 @@ class Store:
         self.pins = Pins(database)
         self.settings = Settings(database)
         self.keys = Keys(database)
+        self._tidying: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, url: str, *, durability: Durability = "process") -> Self:
         """Open `sqlite:///path`, `sqlite://` (memory) or `postgresql://...`; the schema is brought up to date."""
-        return cls(await open_database(url, durability=durability))
+        store = cls(await open_database(url, durability=durability))
+        if await store._database.read(bin.left):
+            store._tidying = asyncio.create_task(store._tidy())
+        return store
+
+    async def _tidy(self) -> None:
+        """Remove what imports and removals that broke off have left behind; whoever is next goes on with it."""
+        try:
+            await remove.leftovers(self._database)
+        except OctavoError as error:
+            log.warning("what an import left behind is not removed yet: %s", error)
 
     async def close(self) -> None:
+        if self._tidying is not None:
+            # A short command gets something done too; whoever is next does the rest.
+            await asyncio.wait([self._tidying], timeout=TIDY_SECONDS)
+            self._tidying.cancel()
+            await asyncio.gather(self._tidying, return_exceptions=True)
         await self._database.close()
 
     async def __aenter__(self) -> Self:
@@ -144,24 +168,16 @@ class Store:
         if undo > 0:
             await self._database.write(lambda c: bin.put(c, id, undo))
             return
-        if not await self._database.write(lambda c: remove.conversation_away(c, id)):
+        if not await remove.conversation_away(self._database, id):
             raise NotFound(f"there is no conversation {id}")
-        await remove.purge(self._database)
 
     async def undelete(self, id: str) -> Conversation:
         """Bring back a conversation that can be, as it was when it was deleted."""
         return await self._database.write(lambda c: bin.take_back(c, id))
 
     async def remove_due(self) -> tuple[str, ...]:
-        """Remove the deleted conversations whose time is over, for good; gives what is gone."""
-        gone = [
-            id
-            for id in await self._database.read(bin.due)
-            if await self._database.write(lambda c, i=id: remove.conversation_away(c, i, when_due=True))  # type: ignore[misc]
-        ]
-        if gone:
-            await remove.purge(self._database)
-        return tuple(gone)
+        """Remove the deleted conversations whose time is over, and what broke off, for good; gives what is gone."""
+        return await remove.due(self._database)
 
     async def fork(self, tip: str, *, title: str | None = None) -> Conversation:
         """Copy the branch of a tip into a new conversation, with its snapshots, pins and settings."""
@@ -441,12 +457,14 @@ class Store:
         title: str | None = None,
         new_ids: bool = False,
     ) -> tuple[Conversation, ...]:
-        """Read conversations from a file: all of them or none. Without a format, the file tells it."""
-        return await self._database.write(
-            lambda c: Planting(c, owner=owner, title=title, new_ids=new_ids).plant(
-                read_items(read_values(path), format)
-            )
-        )
+        """Read conversations from a file: all of them or none. Without a format, the file tells it.
+
+        Others can write meanwhile, and nobody sees anything of it before all of it is there.
+        """
+        planting = Planting(owner=owner, title=title, new_ids=new_ids)
+        found = await Import(self._database).run(planting.pieces(_items(path, format)))
+        await remove.empty_journal(self._database)
+        return found
 
     async def import_text(
         self,
@@ -477,6 +495,11 @@ class Store:
             await asyncio.to_thread(backup.copy_file, source, path, overwrite=overwrite)
         except faults.driver_errors() as error:
             raise faults.explain(error, str(path)) from error
+
+
+def _items(path: Path, format: Format | None) -> Iterator[Item]:
+    """Read a file when it is asked for: the first line may be as long as the file."""
+    yield from read_items(read_values(path), format)
 
 
 def _checked(entry: Entry) -> Entry:

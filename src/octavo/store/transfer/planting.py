@@ -1,4 +1,4 @@
-"""Stores what a file says: all of it in one transaction, or nothing.
+"""Lays out what a file says as rows, piece by piece; `importing.py` stores them.
 
 Messages may come in any order; one that comes before its parent waits for it. What never finds its parent, or finds
 itself among its ancestors, is an error that names the line.
@@ -6,26 +6,60 @@ itself among its ancestors, is an error that names the line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
-
+from octavo.core.fields import Json
 from octavo.core.messages import chain
 from octavo.core.snapshot import Snapshot
-from octavo.errors import BadInput, UsageError
-from octavo.store import reading, rows, settings
+from octavo.errors import BadInput
+from octavo.store import rows
 from octavo.store.copying import redirected
-from octavo.store.direct import Connection
 from octavo.store.ids import made_at, new_id
 from octavo.store.parts import admit
-from octavo.store.schema import conversation, pin, plain_id, snapshot
+from octavo.store.schema import large_text, plain_id
+from octavo.store.settings import scope_text
 from octavo.store.transfer.items import Closing, Decided, Folded, Item, Opening, Pinned, Said, Selected
-from octavo.store.tree import BATCH, Batch
-from octavo.store.values import Conversation, ForConversation
+from octavo.store.tree import Batch
+from octavo.store.values import Entry, ForConversation
 from octavo.store.walk import jump_depth
+
+PIECE = 500
+"""Rows laid out at a time: they are stored in one short transaction, as a rule."""
+PIECE_TEXT = 500_000
+"""Characters of messages laid out at a time, if they are long."""
+
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Piece:
+    """Rows, in the order in which they can be stored."""
+
+    conversations: list[Row] = field(default_factory=list)
+    messages: Batch = field(default_factory=Batch)
+    snapshots: list[tuple[int, Row]] = field(default_factory=list)
+    """With the lines they stand in."""
+    settings: list[Row] = field(default_factory=list)
+    pins: list[tuple[int, Row]] = field(default_factory=list)
+    closed: list[Row] = field(default_factory=list)
+    """Conversations that are complete: their tips, and how many messages they have."""
+    touched: set[str] = field(default_factory=set)
+    """The conversations that anything here belongs to."""
+    text: int = 0
+    """Characters of the messages."""
+
+    def add(self, entry: Entry, place: Row) -> None:
+        large = self.messages.beside[large_text]
+        before = len(large)
+        self.messages.add(entry, place)
+        self.text += sum(len(row["text"]) for row in (self.messages.messages[-1], *large[before:]))
+
+    @property
+    def is_full(self) -> bool:
+        rows = len(self.messages.messages) + len(self.conversations) + len(self.snapshots) + len(self.pins)
+        return rows >= PIECE or self.text >= PIECE_TEXT
 
 
 @dataclass(slots=True)
@@ -58,84 +92,86 @@ class _Tree:
     newest: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
     """From the file's snapshot ids to the stored ones."""
+    settings: dict[str, Json] = field(default_factory=dict)
 
 
 class Planting:
-    """Takes items and stores them."""
+    """Takes items and lays out what is to be stored of them."""
 
-    def __init__(
-        self, connection: Connection, *, owner: str | None, title: str | None, new_ids: bool
-    ) -> None:
-        self._connection = connection
+    def __init__(self, *, owner: str | None, title: str | None, new_ids: bool) -> None:
         self._owner = owner
         self._title = title
         self._new_ids = new_ids
         self._trees: dict[str, _Tree] = {}
-        self._batch = Batch()
-        self._stored: list[str] = []
+        self._piece = Piece()
+        self._begun = False
 
-    async def plant(self, items: Iterable[Item]) -> tuple[Conversation, ...]:
+    def pieces(self, items: Iterable[Item]) -> Iterator[Piece]:
+        """Lay out all of them, some at a time."""
         for item in items:
-            await self._take(item)
+            self._take(item)
+            if self._piece.is_full:
+                yield self._cut()
         for tree in list(self._trees):
-            await self._close(tree)
-        if not self._stored:
+            self._close(tree)
+        if not self._begun:
             raise BadInput("", "there is no conversation in this file")
-        found = [await reading.conversation_row(self._connection, id) for id in self._stored]
-        return tuple(rows.conversation(row) for row in found)
+        yield self._cut()
 
-    async def _take(self, item: Item) -> None:
+    def _cut(self) -> Piece:
+        piece, self._piece = self._piece, Piece()
+        return piece
+
+    def _take(self, item: Item) -> None:
         match item:
             case Opening():
-                await self._open(item)
+                self._open(item)
             case Closing():
-                await self._close(item.tree)
+                self._close(item.tree)
             case Said():
-                await self._say(self._tree(item), item)
+                self._say(self._tree(item), item)
             case Selected():
                 self._tree(item).tip = item.key
             case Folded():
-                await self._fold(self._tree(item), item)
+                self._fold(self._tree(item), item)
             case Decided():
-                tree = self._tree(item)
-                await settings.put(self._connection, ForConversation(tree.id), item.key, item.value)
+                self._tree(item).settings[item.key] = item.value
             case Pinned():
-                await self._pin(self._tree(item), item)
+                self._pin(self._tree(item), item)
 
     def _tree(self, item: Item) -> _Tree:
         try:
-            return self._trees[item.tree]
+            tree = self._trees[item.tree]
         except KeyError:
             raise BadInput(f"line {item.line}", "it comes before the conversation it belongs to") from None
+        self._piece.touched.add(tree.id)
+        return tree
 
-    async def _open(self, opening: Opening) -> None:
+    def _open(self, opening: Opening) -> None:
         if opening.tree in self._trees:
             raise BadInput(f"line {opening.line}", f"the conversation {opening.tree!r} begins twice")
         keep = opening.id is not None and not self._new_ids
         id = plain_id(opening.id) if opening.id and keep else new_id()
-        present = sa.select(conversation.c.id).where(conversation.c.id == id)
-        if keep and await self._connection.scalar(present):
-            raise UsageError(f"conversation {id} is already here; import it with new ids to get a copy")
         now, where = rows.now(), f"line {opening.line}"
         created = rows.time_value(opening.created, where) if opening.created else now
         updated = rows.time_value(opening.updated, where) if opening.updated else created
-        await self._connection.execute(
-            sa.insert(conversation).values(
-                id=id,
-                owner=opening.owner if self._owner is None else self._owner,
-                title=opening.title if self._title is None else self._title,
-                messages=0,
-                deletions=0,
-                revision=0,
-                created=created,
-                updated=updated,
-                archived=updated if opening.archived else None,
-            )
+        self._piece.conversations.append(
+            {
+                "id": id,
+                "owner": opening.owner if self._owner is None else self._owner,
+                "title": opening.title if self._title is None else self._title,
+                "messages": 0,
+                "deletions": 0,
+                "revision": 0,
+                "created": created,
+                "updated": updated,
+                "archived": updated if opening.archived else None,
+            }
         )
         self._trees[opening.tree] = _Tree(opening, id)
-        self._stored.append(id)
+        self._begun = True
 
-    async def _say(self, tree: _Tree, said: Said) -> None:
+    def _say(self, tree: _Tree, said: Said) -> None:
         if said.parent is not None and said.parent not in tree.nodes:
             tree.waiting.setdefault(said.parent, []).append(said)
             return
@@ -144,8 +180,6 @@ class Planting:
             one = ready.pop()
             self._place(tree, one)
             ready += reversed(tree.waiting.pop(one.key, []))
-            if len(self._batch.messages) >= BATCH:
-                await self._flush()
         tree.newest = said.key
 
     def _place(self, tree: _Tree, said: Said) -> None:
@@ -169,28 +203,15 @@ class Planting:
         node = _Planted(entry.id or "", parent.depth + 1 if parent else 1, digest, parent, None)
         node.jump = parent.above(jump_depth(node.depth)) if parent else None
         tree.nodes[said.key] = node
-        self._batch.add(entry, _columns(tree, node))
+        self._piece.add(entry, _columns(tree, node))
 
-    async def _flush(self) -> None:
-        try:
-            await self._batch.flush(self._connection)
-        except IntegrityError as error:
-            raise UsageError(
-                "messages of this file are already in the store; import it with new ids to get a copy"
-            ) from error
-
-    async def _fold(self, tree: _Tree, item: Folded) -> None:
+    def _fold(self, tree: _Tree, item: Folded) -> None:
         _check_parents(tree)
         keys = {key: node.id for key, node in tree.nodes.items()} | tree.ids
         old = item.snapshot
         keys[old.id] = tree.ids[old.id] = new_id() if self._new_ids else plain_id(old.id)
         self._check_fold(tree, old, f"line {item.line}")
-        values = rows.snapshot_row(redirected(old, keys), tree.id)
-        try:
-            await self._connection.execute(sa.insert(snapshot).values(**values))
-        except IntegrityError as error:
-            problem = "its id, or its version for this cutoff, is already in the store"
-            raise BadInput(f"line {item.line}", problem) from error
+        self._piece.snapshots.append((item.line, rows.snapshot_row(redirected(old, keys), tree.id)))
 
     def _check_fold(self, tree: _Tree, old: Snapshot, where: str) -> None:
         named = {key for key in (old.first, old.cutoff, old.anchor, old.carried) if key}
@@ -204,35 +225,34 @@ class Planting:
         if old.state != "retired" and cutoff.digest is not None and cutoff.digest != old.digest:
             raise BadInput(where, "a snapshot does not belong to the messages it covers here")
 
-    async def _pin(self, tree: _Tree, item: Pinned) -> None:
+    def _pin(self, tree: _Tree, item: Pinned) -> None:
         _check_parents(tree)
         if item.pin.node not in tree.nodes:
             raise BadInput(
                 f"line {item.line}", f"a pin names the message {item.pin.node!r}, which is not in the file"
             )
-        # The pinned message may still wait in the batch.
-        await self._flush()
-        node = tree.nodes[item.pin.node].id
         values = {
-            "message_id": node,
+            "message_id": tree.nodes[item.pin.node].id,
             "start": item.pin.start,
             "stop": item.pin.stop,
             "conversation_id": tree.id,
         }
-        await self._connection.execute(sa.insert(pin).values(**values))
+        self._piece.pins.append((item.line, values))
 
-    async def _close(self, key: str) -> None:
+    def _close(self, key: str) -> None:
         tree = self._trees.pop(key)
         _check_parents(tree)
         if tree.tip is not None and tree.tip not in tree.nodes:
             raise BadInput(f"line {tree.opening.line}", f"the tip {tree.tip!r} is not in the file")
-        await self._flush()
-        tip = tree.tip or tree.newest
-        await self._connection.execute(
-            sa.update(conversation)
-            .where(conversation.c.id == tree.id)
-            .values(messages=len(tree.nodes), tip_id=tree.nodes[tip].id if tip else None)
+        tip, scope, now = tree.tip or tree.newest, scope_text(ForConversation(tree.id)), rows.now()
+        self._piece.settings += [
+            {"scope": scope, "key": key, "value": value, "updated": now}
+            for key, value in tree.settings.items()
+        ]
+        self._piece.closed.append(
+            {"closed": tree.id, "count": len(tree.nodes), "tip": tree.nodes[tip].id if tip else None}
         )
+        self._piece.touched.add(tree.id)
 
 
 def _check_parents(tree: _Tree) -> None:
