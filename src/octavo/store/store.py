@@ -344,6 +344,10 @@ class Store:
     async def set_note(self, key: str, value: Json) -> None:
         await self._database.write(lambda c: settings.put_note(c, key, value))
 
+    async def notes_named(self, *keys: str) -> dict[str, Json]:
+        """Give several notes at once; None for those there are not."""
+        return await self._database.read(lambda c: settings.notes_named(c, keys))
+
     async def notes(self, start: str) -> dict[str, Json]:
         """Give the notes whose keys begin in the same way, by what follows that beginning."""
         return await self._database.read(lambda c: settings.notes(c, start))
