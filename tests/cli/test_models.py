@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from pathlib import Path
 
+from octavo.engine.engine import Engine
 from octavo.providers.gguf import MODEL_FILES
 from tests.cli.conftest import WINDOW
 from tests.cli.kit import Run
+from tests.cli.scripted import MODEL
 
 
 def test_models_are_listed_with_what_they_cost(run: Run, environment: dict[str, str]) -> None:
@@ -29,12 +33,33 @@ def test_a_key_makes_a_provider_ready_and_is_not_shown(run: Run, environment: di
 
 
 def test_what_was_learned_about_a_model_is_shown(run: Run) -> None:
-    from tests.cli.scripted import MODEL
-
     assert (
         run("count", "--model", MODEL, "--json", stdin='[{"role": "user", "content": "hi"}]').json["window"]
         == WINDOW
     )
+
+
+def test_a_window_that_a_person_set_is_what_every_command_counts_with(
+    run: Run, environment: dict[str, str], database: Path, tmp_path: Path
+) -> None:
+    """Also in the database that is used where none is named."""
+    run("chat", "--model", MODEL, stdin="Hello\n")
+
+    async def define() -> None:
+        async with await Engine.open(database) as engine:
+            await engine.models.define(MODEL, {"window": 9_999})
+
+    asyncio.run(define())
+    said = '[{"role": "user", "content": "hi"}]'
+    counting = ("count", "--model", MODEL, "--json")
+    assert run(*counting, stdin=said).json["window"] == 9_999
+    assert "9,999" in run("chat", "--model", MODEL, stdin="Hello\n/context\n").out
+    del environment["OCTAVO_DB"]
+    assert run(*counting, stdin=said).json["window"] == 32_000
+    assert not (tmp_path / "data").exists()
+    (tmp_path / "data").mkdir()
+    shutil.copy(database, tmp_path / "data" / "octavo.db")
+    assert run(*counting, stdin=said).json["window"] == 9_999
 
 
 def test_no_model_of_that_name(run: Run) -> None:

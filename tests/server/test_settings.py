@@ -22,7 +22,9 @@ from octavo.server.outgoing import guard
 from octavo.server.page import add_page
 from octavo.server.schemas import SettingsIn
 from octavo.server.telemetry import Telemetry, open_telemetry
-from tests.server.kit import client_of, conversation, talk
+from tests.server.conftest import MODEL, MakeEngine
+from tests.server.fake import Provider
+from tests.server.kit import client_of, conversation, gateway, talk
 
 pytestmark = pytest.mark.anyio
 
@@ -113,6 +115,37 @@ async def test_a_card_defined_at_one_replica_holds_at_the_other(engine: Engine) 
     async with client_of(one) as here, client_of(other) as there:
         await here.put("/api/v1/models/team/model", json={"window": 99_000})
         assert (await there.get("/api/v1/models/team/model")).json()["window"] == 99_000
+
+
+async def test_a_window_set_at_one_replica_holds_at_once_on_every_route_of_the_other(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    """Both have used the model, whose provider once named a window of 4,096."""
+    one, other = await make_engine(), await make_engine()
+    async with (
+        client_of(create_app(one)) as here,
+        gateway(other, Provider(window=16_000).app) as (_, url),
+        httpx2.AsyncClient(base_url=url) as there,
+    ):
+        place = await conversation(here)
+        await talk(here, place, "Hello?")
+        await talk(there, place, "Hello again?")
+        body = {"model": MODEL, "messages": [{"role": "user", "content": "word " * 5_000}]}
+        asked = await there.post("/v1/chat/completions", json=body)
+        assert "context" in asked.json()["error"]["message"]
+        assert (await here.put(f"/api/v1/models/{MODEL}", json={"window": 16_000})).status_code == 200
+        asked = await there.post("/v1/chat/completions", json=body)
+        assert (asked.status_code, asked.headers["x-octavo-compressed"]) == (200, "false")
+        assert (await there.get(f"{place}/usage")).json()["budget"]["window"] == 16_000
+        assert (await there.get(f"/v1/models/{MODEL}")).json()["context_window"] == 16_000
+        assert (await there.get(f"/api/v1/models/{MODEL}")).json()["window"] == 16_000
+        await there.put(f"/api/v1/models/{MODEL}", json={"window": 12_000})
+        assert (await here.get(f"{place}/usage")).json()["budget"]["window"] == 12_000
+    async with (
+        await Engine.open(tmp_path / "octavo.db", model=MODEL) as restarted,
+        client_of(create_app(restarted)) as again,
+    ):
+        assert (await again.get(f"{place}/usage")).json()["budget"]["window"] == 12_000
 
 
 @pytest.mark.parametrize(

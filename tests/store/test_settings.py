@@ -64,6 +64,24 @@ async def test_notes_hold_any_json(store: Store, value: Json) -> None:
     assert await store.note("meter:x") == value
 
 
+async def test_a_note_is_read_together_with_settings_and_with_other_notes(store: Store) -> None:
+    here, there = Everywhere(), ForModel("note")
+    assert await store.settings.with_note("cards", here, there) == (None, ({}, {}))
+    await store.set_note("cards", {"m": {"window": 9}})
+    await store.set_note("other", [1])
+    await store.settings.put(here, "auto", True)
+    await store.settings.put(there, "cards", "a setting of that name")
+    assert await store.settings.with_note("cards", here, there) == (
+        {"m": {"window": 9}},
+        ({"auto": True}, {"cards": "a setting of that name"}),
+    )
+    assert await store.notes_named("other", "none", "cards") == {
+        "other": [1],
+        "none": None,
+        "cards": {"m": {"window": 9}},
+    }
+
+
 async def test_an_api_key_is_shown_once_and_stored_hashed(store: Store) -> None:
     key, secret = await store.keys.create("laptop", owner="ann", scopes=["read", "write"])
     assert (key.name, key.owner, key.scopes, key.revoked, key.used) == (

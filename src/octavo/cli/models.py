@@ -29,6 +29,8 @@ local = typer.Typer(
 )
 app.add_typer(local, name="local")
 MEGABYTE = 1_000_000
+OURS = "octavo"
+"""The provider of what is a yardstick for counting and no model."""
 
 
 @app.command(
@@ -82,14 +84,15 @@ def providers(setup: Setup) -> tuple[Availability, ...]:
 
 
 async def _cards(setup: Setup) -> list[ModelCard]:
-    """Give the cards that ship; with a database named, as corrected by what was learned there."""
+    """Give the cards that ship; with a database, those of people's own too, and what was learned there."""
     from octavo.meters.cards import shipped
 
-    cards = [card for card in shipped().cards.values() if card.provider != "octavo"]
-    if not setup.settings.chosen:
-        return cards
+    if not setup.stored:
+        return [card for card in shipped().cards.values() if card.provider != OURS]
     async with opened(setup) as engine:
-        return [(await engine.models.meter(card.name)).card for card in cards]
+        await engine.settings_of()
+        known = [card for card in engine.models.book.cards.values() if card.provider != OURS]
+        return [(await engine.models.meter(card.name)).card for card in known]
 
 
 def provider_json(one: Availability) -> JsonObject:

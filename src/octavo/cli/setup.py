@@ -11,6 +11,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -40,6 +41,11 @@ class Setup:
     settings: Settings
     provider: Provider | None = None
     """Serves every model; None: each is found by its name."""
+
+    @property
+    def stored(self) -> bool:
+        """Whether there is a database to look into: one was named, or the default one was made before."""
+        return self.settings.chosen or Path(self.settings.database).exists()
 
     def at(self, database: str | None) -> Setup:
         """Choose another database, if one is named."""

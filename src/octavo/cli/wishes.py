@@ -123,11 +123,11 @@ def read_keep(text: str | None) -> int | float | None:
 
 @asynccontextmanager
 async def metered(setup: Setup, model: str) -> AsyncIterator[Meter]:
-    """Give the meter of a model; with a database named, it knows what was learned there from bills."""
+    """Give the meter of a model; it knows what people said of it, and bills taught, in the database there is."""
     from octavo.meters.cards import find_card
     from octavo.meters.meter import Meter
 
-    if not setup.settings.chosen:
+    if not setup.stored:
         yield Meter(find_card(model))
         return
     async with opened(setup) as engine:

@@ -178,13 +178,17 @@ class Engine:
     # Settings
 
     async def settings_of(self, conversation: str | None = None) -> dict[str, Json]:
-        """Resolve the settings: conversation before model before global before the engine's own."""
+        """Resolve the settings: conversation before model before global before the engine's own.
+
+        The cards that people defined are read with them, so that one defined anywhere holds from the next turn on.
+        """
         # One statement, since the model is nearly always the one it was before.
         guess = str(self._guesses.get(conversation) or self._defaults["model"] or "")
         scopes: list[Scope] = [Everywhere(), ForModel(guess)]
         if conversation is not None:
             scopes.append(ForConversation(conversation))
-        everywhere, of_model, *own = await self.store.settings.of_scopes(*scopes)
+        cards, (everywhere, of_model, *own) = await self.store.settings.with_note(self.models.CARDS, *scopes)
+        self.models.take(cards)
         here = own[0] if own else {}
         model = here.get("model") or everywhere.get("model") or self._defaults["model"]
         if model != guess:

@@ -1,23 +1,24 @@
 """From a model's name to what the engine needs of it: its card, its meter, the provider that serves it.
 
-Windows learned from overflow errors and calibrations learned from bills are kept in the store, so that every process
-knows what one has found out.
+Cards that people defined, windows learned from overflow errors and calibrations learned from bills are kept in the
+store, so that every process knows them. What a person says of a window wins over what was learned.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from octavo.core.budget import ModelCard
 from octavo.core.messages import Message
-from octavo.core.plain import Json
-from octavo.errors import BadInput, UnknownModel
+from octavo.core.plain import Json, JsonObject
+from octavo.errors import BadInput, NotFound, UnknownModel
 from octavo.meters.calibration import Calibration, dump, load
-from octavo.meters.cards import Book, shipped
+from octavo.meters.cards import Book, read_book, shipped
 from octavo.meters.meter import Meter, Survey
 from octavo.protocols import Provider
 
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from octavo.core.context import Context
     from octavo.store.store import Store
 
+log = logging.getLogger(__name__)
+
 LEARNED = "learned:"
 """Notes in the store: what was found out about a model."""
+NAMED = "named_window"
+"""There: the window that an overflow error named."""
 LOCAL = "local/"
 """How the names of models in this process begin."""
 SAVED_EVERY = 5.0
@@ -39,16 +44,23 @@ SMALLEST_WINDOW = 1_024
 class Models:
     """The models one engine has met."""
 
+    CARDS: ClassVar[str] = "cards"
+    """The note in the store that holds the cards of people's own."""
+
     store: Store
     open: Callable[[str], tuple[Provider, str]]
     """Opens the provider of a model, and tells the name it knows the model by."""
     book: Book = field(default_factory=shipped)
+    own: JsonObject = field(default_factory=dict)
+    """Cards that people defined, by name: the fields they gave."""
     opened: dict[str, tuple[Provider, str]] = field(default_factory=dict)
     meters: dict[str, Meter] = field(default_factory=dict)
     clock: Callable[[], float] = time.monotonic
     _unsaved: set[str] = field(default_factory=set)
-    _windows: dict[str, int] = field(default_factory=dict)
-    """Windows as cards and errors name them; what is only guessed lives as long as this process."""
+    _named: dict[str, int] = field(default_factory=dict)
+    """Windows that errors named; what is only guessed lives as long as this process."""
+    _taken: bool = False
+    """Whether the cards of people's own were ever read."""
     _due: float = 0.0
     _opening: threading.Lock = field(default_factory=threading.Lock)
     """A server opens providers in threads; two that want the same one get one."""
@@ -70,16 +82,71 @@ class Models:
                     self.opened[model] = self.open(model)
         return self.opened[model]
 
+    # Cards
+
+    def take(self, cards: Json) -> None:
+        """Use the cards of people's own as they are in the store now."""
+        self._taken = True
+        own = cards if isinstance(cards, dict) else {}
+        if own == self.own:
+            return
+        before = {model: (self.book.find(model), self.is_set(model)) for model in self.meters}
+        self.book, self.own = _read(own), own
+        for model, known in before.items():
+            if known != (self.book.find(model), self.is_set(model)):
+                del self.meters[model]
+
+    async def define(self, name: str, fields: JsonObject) -> None:
+        """Define a card, for every process; raise `BadInput` naming the field that is wrong."""
+        cards = {**await self._stored(), name: fields}
+        read_book({"models": cards}, shipped())
+        await self._put(cards)
+
+    async def undefine(self, name: str) -> None:
+        """Remove a card of somebody's own."""
+        cards = await self._stored()
+        if name not in cards:
+            raise NotFound(f"there is no card of your own for {name!r}")
+        await self._put({key: value for key, value in cards.items() if key != name})
+
+    async def _stored(self) -> JsonObject:
+        cards = await self.store.note(self.CARDS)
+        return cards if isinstance(cards, dict) else {}
+
+    async def _put(self, cards: JsonObject) -> None:
+        await self.save()
+        await self.store.set_note(self.CARDS, cards)
+        self.take(cards)
+        # Also a word that was said before counts anew: what a provider has refused since may be tried again.
+        self.meters.clear()
+
+    def is_set(self, model: str) -> bool:
+        """Tell whether a person said how large a model's window is."""
+        key = self.book.key(model)
+        given = next((fields for name, fields in self.own.items() if name.lower() == key), None)
+        return isinstance(given, dict) and bool(given.keys() & {"window", "like"})
+
+    # Meters
+
     async def meter(self, model: str) -> Meter:
         """Give the meter of a model, with what was learned about it."""
+        if not self._taken:
+            self.take(await self.store.note(self.CARDS))
         if model not in self.meters:
             card, learned = self._card(model), await self.store.note(LEARNED + model)
             calibration = None
             if isinstance(learned, dict):
-                card, calibration = _apply(card, learned)
-            self._windows[model] = card.window
+                calibration = _calibration(learned)
+                card = self._narrowed(model, card, learned.get(NAMED))
             self.meters[model] = Meter(card, calibration)
         return self.meters[model]
+
+    def _narrowed(self, model: str, card: ModelCard, named: Json) -> ModelCard:
+        """Believe a window that an error named once, unless a person said better since."""
+        if isinstance(named, int) and SMALLEST_WINDOW <= named < card.window:
+            self._named[model] = named
+            return card if self.is_set(model) else replace(card, window=named)
+        return card
 
     def _card(self, model: str) -> ModelCard:
         """Give a model's card; a model in this process has the window it was started with."""
@@ -111,12 +178,15 @@ class Models:
         return True
 
     async def learn_window(self, model: str, window: int, *, named: bool = True) -> ModelCard:
-        """Believe an overflow error about the size of the window; for good only if the error named it."""
+        """Believe an overflow error about the size of the window.
+
+        For good only if the error named it, and no person did: what a person said is tried again by the next process.
+        """
         meter = await self.meter(model)
         card = replace(meter.card, window=max(SMALLEST_WINDOW, min(window, meter.card.window)))
         self.meters[model] = Meter(card, meter.calibration)
-        if named:
-            self._windows[model] = card.window
+        if named and not self.is_set(model) and card.window < self.book.find(model).window:
+            self._named[model] = card.window
             self._unsaved.add(model)
             await self.save()
         return card
@@ -129,10 +199,9 @@ class Models:
             meter = self.meters.get(model)
             if meter is None:
                 continue  # its card was changed meanwhile: what was learned was learned of another one
-            learned: dict[str, Json] = {
-                "window": self._windows.get(model, meter.card.window),
-                "calibration": dump(meter.calibration),
-            }
+            learned: dict[str, Json] = {"calibration": dump(meter.calibration)}
+            if model in self._named:
+                learned[NAMED] = self._named[model]
             await self.store.set_note(LEARNED + model, learned)
 
     async def close(self) -> None:
@@ -142,13 +211,21 @@ class Models:
         self.opened.clear()
 
 
-def _apply(card: ModelCard, learned: dict[str, Json]) -> tuple[ModelCard, Calibration | None]:
-    """Take over what was learned, if it still makes sense to this version."""
-    window = learned.get("window")
-    if isinstance(window, int) and SMALLEST_WINDOW <= window < card.window:
-        card = replace(card, window=window)
+def _calibration(learned: dict[str, Json]) -> Calibration | None:
+    """Take over what bills taught, if it still makes sense to this version."""
     calibration = learned.get("calibration")
     try:
-        return card, load(calibration) if isinstance(calibration, str) else None
+        return load(calibration) if isinstance(calibration, str) else None
     except BadInput:
-        return card, None
+        return None
+
+
+def _read(own: JsonObject) -> Book:
+    """Put cards of people's own before those that ship; one that this version cannot read is left out."""
+    found = shipped()
+    for name, fields in own.items():
+        try:
+            found = read_book({"models": {name: fields}}, found)
+        except BadInput as error:
+            log.warning("the card of %s is not used: %s", name, error)
+    return found

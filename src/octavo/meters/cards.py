@@ -50,11 +50,13 @@ class Book:
         """Give the card of a model; for an unknown name, one that is assumed."""
         if not isinstance(name, str) or not name.strip():
             raise UnknownModel(f"a model needs a name, got {name!r}")
-        for spelling in spellings(name):
-            known = longest(spelling, self.cards)
-            if known is not None:
-                return replace(self.cards[known], name=name)
-        return self._assume(name)
+        known = self.key(name)
+        return self._assume(name) if known is None else replace(self.cards[known], name=name)
+
+    def key(self, name: str) -> str | None:
+        """Give the name that a model's card is filed under; None if there is none."""
+        found = (longest(spelling, self.cards) for spelling in spellings(name))
+        return next((known for known in found if known is not None), None)
 
     def _assume(self, name: str) -> ModelCard:
         assumed = ModelCard(name=name, window=ASSUMED_WINDOW, max_output=ASSUMED_OUTPUT, assumed=True)
@@ -173,6 +175,8 @@ def card_of(name: str, given: Fields, where: str, cards: Cards | None = None) ->
             raise BadInput(f"{where}.{key}", f"unknown field; one of {', '.join(sorted(_KNOWN))}")
     changes: dict[str, Any] = {k: _checked(k, value, f"{where}.{k}") for k, value in given.items()}
     card = replace(base, **changes)
+    if "max_output" not in given:
+        card = replace(card, max_output=min(card.max_output, card.window))
     if card.max_output > card.window:
         raise BadInput(f"{where}.max_output", f"{card.max_output:,} is more than the window {card.window:,}")
     return card

@@ -1,6 +1,6 @@
 """Model cards and upstream addresses that users defined: kept as notes in the store, the same for every replica.
 
-They are read again every few seconds, so that a change made at one replica holds at all of them.
+They are read again with every request that depends on them, so a change made at one replica holds at all of them.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -17,13 +16,9 @@ from urllib.parse import urlsplit
 from octavo.core.fields import Json, JsonObject
 from octavo.engine.models import Models
 from octavo.errors import BadInput, NotFound
-from octavo.meters.cards import book, shipped
 from octavo.store.store import Store
 
-CARDS = "cards"
 UPSTREAMS = "upstreams"
-FRESH_SECONDS = 5.0
-"""How old the notes in memory may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,54 +31,27 @@ class Upstream:
 
 
 class Registry:
-    """Cards and upstreams, as they are in the store or were a moment ago."""
+    """Cards and upstreams, as they are in the store."""
 
-    def __init__(self, store: Store, models: Models, clock: Callable[[], float] = time.monotonic) -> None:
-        self._store, self._models, self._clock = store, models, clock
-        self._cards: JsonObject = {}
+    def __init__(self, store: Store, models: Models) -> None:
+        self._store, self._models = store, models
         self._upstreams: JsonObject = {}
-        self._until = 0.0
 
-    async def refresh(self, *, now: bool = False) -> None:
-        """Read the notes, unless they were read a moment ago."""
-        if not now and self._clock() < self._until:
-            return
-        self._until = self._clock() + FRESH_SECONDS
-        cards, upstreams = await self._store.note(CARDS), await self._store.note(UPSTREAMS)
+    async def refresh(self) -> None:
+        """Read what people defined, here or at another replica."""
+        found = await self._store.notes_named(self._models.CARDS, UPSTREAMS)
+        self._models.take(found[self._models.CARDS])
+        upstreams = found[UPSTREAMS]
         self._upstreams = upstreams if isinstance(upstreams, dict) else {}
-        self._take(cards if isinstance(cards, dict) else {})
-
-    def _take(self, cards: JsonObject) -> None:
-        if cards == self._cards:
-            return
-        self._models.book = book({"models": cards}) if cards else shipped()
-        self._models.meters.clear()
-        self._cards = cards
 
     @property
     def own_cards(self) -> frozenset[str]:
-        return frozenset(self._cards)
+        return frozenset(self._models.own)
 
     def fields_of(self, name: str) -> JsonObject | None:
         """Give what somebody defined of a card; None: nothing."""
-        found = self._cards.get(name)
+        found = self._models.own.get(name)
         return found if isinstance(found, dict) else None
-
-    async def put_card(self, name: str, fields: JsonObject) -> None:
-        """Define a card; raise `BadInput` naming the field that is wrong."""
-        await self.refresh(now=True)
-        cards: JsonObject = {**self._cards, name: fields}
-        book({"models": cards})
-        await self._store.set_note(CARDS, cards)
-        self._take(cards)
-
-    async def remove_card(self, name: str) -> None:
-        await self.refresh(now=True)
-        if name not in self._cards:
-            raise NotFound(f"there is no card of your own for {name!r}")
-        cards = {key: value for key, value in self._cards.items() if key != name}
-        await self._store.set_note(CARDS, cards)
-        self._take(cards)
 
     # Upstreams
 
@@ -102,13 +70,13 @@ class Registry:
         return any(urlsplit(each.base_url).hostname == host for each in self.upstreams().values())
 
     async def put_upstream(self, model: str, upstream: Upstream) -> None:
-        await self.refresh(now=True)
+        await self.refresh()
         entry: JsonObject = {"base_url": upstream.base_url, "account": upstream.account}
         self._upstreams = {**self._upstreams, model: entry}
         await self._store.set_note(UPSTREAMS, self._upstreams)
 
     async def remove_upstream(self, model: str) -> None:
-        await self.refresh(now=True)
+        await self.refresh()
         if model not in self._upstreams:
             raise NotFound(f"there is no upstream for {model!r}")
         self._upstreams = {key: value for key, value in self._upstreams.items() if key != model}

@@ -168,6 +168,10 @@ class Settings:
         """Give what is set at each of several levels."""
         return await self._database.read(lambda c: settings.of_scopes(c, scopes))
 
+    async def with_note(self, key: str, *scopes: Scope) -> tuple[Json, tuple[dict[str, Json], ...]]:
+        """Give a note of the program's own, and what is set at each of several levels."""
+        return await self._database.read(lambda c: settings.with_note(c, scopes, key))
+
     async def resolve(self, *, model: str | None = None, conversation: str | None = None) -> dict[str, Json]:
         """Give what holds: conversation before model before everywhere."""
         return await self._database.read(lambda c: settings.resolve(c, model, conversation))

@@ -17,6 +17,9 @@ from octavo.store.schema import note, plain_id, setting
 from octavo.store.tree import lock
 from octavo.store.values import Everywhere, ForConversation, ForModel, Scope
 
+NOTE = "note"
+"""Stands for the level of notes; no scope is called so."""
+
 
 def scope_text(scope: Scope) -> str:
     match scope:
@@ -57,6 +60,25 @@ async def of_scopes(connection: Connection, scopes: Sequence[Scope]) -> tuple[di
     return tuple(levels[scope_text(scope)] for scope in scopes)
 
 
+# Made once: every turn begins with it, and putting it together takes longer than asking it.
+_WITH_NOTE = sa.union_all(
+    sa.select(setting.c.scope, setting.c.key, setting.c.value).where(
+        setting.c.scope.in_(sa.bindparam("scopes", expanding=True))
+    ),
+    sa.select(sa.literal(NOTE), note.c.key, note.c.value).where(note.c.key == sa.bindparam("key")),
+)
+
+
+async def with_note(
+    connection: Connection, scopes: Sequence[Scope], key: str
+) -> tuple[Json, tuple[dict[str, Json], ...]]:
+    """Give a note, and what is set at each of several levels, in one statement."""
+    levels: dict[str, dict[str, Json]] = {NOTE: {}, **{scope_text(scope): {} for scope in scopes}}
+    for row in await connection.execute(_WITH_NOTE, {"scopes": list(levels), "key": key}):
+        levels[row.scope][row.key] = row.value
+    return levels[NOTE].get(key), tuple(levels[scope_text(scope)] for scope in scopes)
+
+
 async def resolve(connection: Connection, model: str | None, conversation_id: str | None) -> dict[str, Json]:
     """Give what holds for a model in a conversation."""
     levels: list[Scope] = [Everywhere()]
@@ -75,6 +97,15 @@ async def get_note(connection: Connection, key: str) -> Json:
     """Give a note; None when there is none."""
     found: Json = await connection.scalar(sa.select(note.c.value).where(note.c.key == key))
     return found
+
+
+_NOTES = sa.select(note).where(note.c.key.in_(sa.bindparam("keys", expanding=True)))
+
+
+async def notes_named(connection: Connection, keys: Sequence[str]) -> dict[str, Json]:
+    """Give several notes in one statement; None for those there are not."""
+    found = await connection.execute(_NOTES, {"keys": list(keys)})
+    return {**dict.fromkeys(keys), **{row.key: row.value for row in found}}
 
 
 async def notes(connection: Connection, start: str) -> dict[str, Json]:

@@ -427,6 +427,10 @@ class Store:
         """Write a little, for real: a full disk, a lock and a standby show nowhere else."""
         await self.set_note("writable", rows.time_text(rows.now()))
 
+    async def notes_named(self, *keys: str) -> dict[str, Json]:
+        """Give several notes at once; None for those there are not."""
+        return await self._database.read(lambda c: settings.notes_named(c, keys))
+
     async def notes(self, start: str) -> dict[str, Json]:
         """Give the notes whose keys begin in the same way, by what follows that beginning."""
         return await self._database.read(lambda c: settings.notes(c, start))

@@ -42,7 +42,7 @@ async def read_model(model: ModelName, hub: TheHub, _: TheCaller) -> Response:
 @routes.put("/models/{model:path}", response_model=s.CardOut)
 async def define_model(model: ModelName, body: s.CardIn, hub: TheHub, _: TheAdmin) -> Response:
     """Define a card of your own; it comes before the one that Octavo has."""
-    await hub.registry.put_card(model, body.model_dump(exclude_none=True))
+    await hub.engine.models.define(model, body.model_dump(exclude_none=True))
     hub.memory.forget_settings()
     return reply(show_card(hub.engine.models.book.find(model), hub.registry.fields_of(model)))
 
@@ -50,7 +50,7 @@ async def define_model(model: ModelName, body: s.CardIn, hub: TheHub, _: TheAdmi
 @routes.delete("/models/{model:path}", status_code=204)
 async def undefine_model(model: ModelName, hub: TheHub, _: TheAdmin) -> Response:
     """Remove a card of your own."""
-    await hub.registry.remove_card(model)
+    await hub.engine.models.undefine(model)
     hub.memory.forget_settings()
     return Response(status_code=204)
 
@@ -58,7 +58,7 @@ async def undefine_model(model: ModelName, hub: TheHub, _: TheAdmin) -> Response
 @routes.get("/upstreams", response_model=s.Upstreams)
 async def list_upstreams(hub: TheHub, _: TheAdmin) -> Response:
     """List where the gateway sends requests instead of to the providers."""
-    await hub.registry.refresh(now=True)
+    await hub.registry.refresh()
     found = [
         s.UpstreamOut(model=model, base_url=upstream.base_url, account=upstream.account)
         for model, upstream in hub.registry.upstreams().items()
