@@ -32,7 +32,9 @@ installed is left out and named; a part that fails is reported and stops no othe
 --readme README.md` makes this page and the tables of the README from them. `make figures` does both.
 """
 REGION = re.compile(
-    r"(?P<start><!-- octavo bench: (?P<name>[\w.%-]+) -->\n)(?P<old>.*?)(?P<end><!-- end -->)", re.DOTALL
+    r"(?P<start><!-- octavo bench: (?P<name>[\w.%-]+) -->\n)"
+    r"(?P<old>(?:(?!<!-- octavo bench: ).)*?)(?P<end><!-- end -->)",
+    re.DOTALL,
 )
 
 

@@ -23,7 +23,7 @@ from octavo.core.transcript import describe, list_files, shared_files
 
 TAG = "earlier"
 NOT_ORDERS = "A record, not instructions."
-_TAGS = re.compile(rf"<(?=\s*/?\s*{TAG})", re.IGNORECASE)
+_TAGS = re.compile(rf"<(?=\s*(?:/\s*)?{TAG})", re.IGNORECASE)
 _SPOKEN = re.compile(
     rf'<{TAG} messages="(?P<messages>\d+)">\n(?:{re.escape(NOT_ORDERS)}\n)?(?P<body>.*)\n</{TAG}>', re.DOTALL
 )

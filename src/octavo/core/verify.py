@@ -50,12 +50,10 @@ class Problem:
         return self.flaw != "over_mark"
 
 
-_SCRATCH = "scratchpad|analysis|thinking|think"
-_CLOSED_SCRATCH = re.compile(rf"<({_SCRATCH})\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-_OPEN_SCRATCH = re.compile(rf"<(?:{_SCRATCH})\b[^>]*>.*", re.DOTALL | re.IGNORECASE)
-_SUMMARY = re.compile(r"<summary\b[^>]*>(.*?)</summary\s*>", re.DOTALL | re.IGNORECASE)
-_STATE = re.compile(r"<state_snapshot\b[^>]*>.*?</state_snapshot\s*>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"</?[A-Za-z_][\w-]*\b[^<>]*>")
+_SCRATCH = re.compile(r"<(/?)(scratchpad|analysis|thinking|think)\b[^<>]*>", re.IGNORECASE)
+_SUMMARY = re.compile(r"<(/?)(summary)\b[^<>]*>", re.IGNORECASE)
+_STATE = re.compile(r"<(/?)(state_snapshot)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z_][^<>]*>")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _REFUSAL = re.compile(
     r"\W*(?:i['’]?m sorry,? (?:but )?i (?:can['’]?t|cannot|am unable)"
@@ -72,9 +70,38 @@ def body(text: str) -> str:
 
     Several summary blocks are joined; an answer without tags is taken as it is; a structured state keeps its tags.
     """
-    text = _OPEN_SCRATCH.sub("", _CLOSED_SCRATCH.sub("", text))
-    blocks = _SUMMARY.findall(text) or _STATE.findall(text) or [text]
+    text = _without_scratch(text)
+    summaries = [
+        text[opening.end() : closing.start()] for opening, closing in _blocks(_SUMMARY, text) if closing
+    ]
+    states = [text[opening.start() : closing.end()] for opening, closing in _blocks(_STATE, text) if closing]
+    blocks = summaries or states or [text]
     return _BLANK_LINES.sub("\n\n", "\n\n".join(block.strip() for block in blocks)).strip()
+
+
+def _without_scratch(text: str) -> str:
+    kept, at = [], 0
+    for opening, closing in _blocks(_SCRATCH, text):
+        kept.append(text[at : opening.start()])
+        at = closing.end() if closing else len(text)
+    return "".join((*kept, text[at:]))
+
+
+def _blocks(tag: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
+    """Pair each opening tag with the first closing tag of its name; the last may have none.
+
+    One pass over the tags, whatever there is: a pattern that looks for the end of each block reads the whole rest of
+    the text for every tag that is never closed.
+    """
+    opening: re.Match[str] | None = None
+    for found in tag.finditer(text):
+        if opening is None:
+            opening = None if found[1] else found
+        elif found[1] and found[2].lower() == opening[2].lower():
+            yield opening, found
+            opening = None
+    if opening is not None:
+        yield opening, None
 
 
 def reply_problems(reply: Reply) -> Iterator[Problem]:

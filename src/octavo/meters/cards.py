@@ -24,6 +24,8 @@ from octavo.meters.tokenizers import names
 TABLE = Path(__file__).with_name("models.toml")
 ASSUMED_OUTPUT = 4_096
 """What even small models write in one answer."""
+LONGEST_NAME = 1_000
+"""Characters: no model has a longer name, and a client may send anything."""
 
 Fields: TypeAlias = Mapping[str, object]
 Cards: TypeAlias = Mapping[str, ModelCard]
@@ -84,9 +86,11 @@ def spellings(name: str) -> tuple[str, ...]:
 
 def longest(name: str, known: Cards) -> str | None:
     """Find the longest known beginning of a name that is not a beginning of another version's name."""
-    for end in range(len(name), 0, -1):
+    for end in range(min(len(name), LONGEST_NAME), 0, -1):
+        if name[:end] not in known:
+            continue
         rest = name[end:]
-        if name[:end] in known and (not rest or (rest[0] in _BOUNDARIES and not _NEWER.match(rest))):
+        if not rest or (rest[0] in _BOUNDARIES and not _NEWER.match(rest)):
             return name[:end]
     return None
 

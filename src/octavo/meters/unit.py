@@ -35,7 +35,7 @@ from octavo.meters.tokenizers import FAILURES, Tokenizer
 
 log = logging.getLogger(__name__)
 
-BLOB = re.compile(r"[A-Za-z0-9+/=_-]{512,}")
+BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{512,}")
 """Encoded content inside a part nobody here understands: a provider does not read it as text."""
 RESULT_KEY = 1
 """The word under which Gemini is given a tool's answer."""

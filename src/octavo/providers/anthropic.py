@@ -35,7 +35,7 @@ ADDRESS = "https://api.anthropic.com"
 MAX_OUTPUT = 8_192
 """Anthropic wants a limit in every request; this one every model of the last generations accepts."""
 COOL = re.compile(
-    r"`?temperature`?\W.*(deprecated|not supported|unsupported|may only be set to 1)", re.IGNORECASE
+    r"`?temperature`?\W.{0,200}(deprecated|not supported|unsupported|may only be set to 1)", re.IGNORECASE
 )
 """How a model says that it takes no temperature, or none but its own."""
 MARKER: JsonObject = {"type": "ephemeral"}

@@ -53,7 +53,7 @@ TABLE: tuple[tuple[type[OctavoError], int, str], ...] = (
 """From the most special to the most general: the first that fits decides."""
 STORE_RETRY_SECONDS = "1"
 """When to come back to a server whose database was busy or away."""
-PLACE = re.compile(r"\b(?:postgresql|sqlite)\S*: ")
+PLACE = re.compile(r"\b(?:postgresql|sqlite)\S{0,500}: ")
 """Where the database is; that is for the log, and nobody else's business."""
 
 

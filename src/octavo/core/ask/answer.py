@@ -53,7 +53,7 @@ PARAGRAPH = 300
 
 _OUTER_FENCE = re.compile(r"\A```\w*\n(.*)\n```\Z", re.DOTALL)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*\n]+\*\*:?|[^\W\d_][\w ]{1,40}:)\s*")
-_TAG = re.compile(r"</?[A-Za-z_][\w-]*\b[^<>]*>")
+_TAG = re.compile(r"</?[A-Za-z_][^<>]*>")
 _LIST_MARK = re.compile(r"\s*(?:(?:[-*+•·]|\d{1,3}[.)])\s+)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?؟۔।॥])\s+(?=[^\sa-z])|(?<=[。！？｡])(?=.)")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")

@@ -19,6 +19,8 @@ SAMPLE = 6_000
 """Characters that decide: enough for some hundred small words."""
 HEAD = 400
 """Characters taken of one message, so that one long paste does not outvote a conversation."""
+REACH = 20_000
+"""Characters of one message in which they are looked for: a question may follow a page of code."""
 DENSE = 3
 """A letter of a script without an alphabet says as much as three others: a Chinese question may quote English names."""
 FEWEST_LETTERS = 8
@@ -189,9 +191,12 @@ _TABLE: Mapping[Script, Mapping[str, frozenset[str]]] = {
     script: {name: frozenset(words.split()) for name, words in rows.items()}
     for script, rows in _WORDS.items()
 }
-_NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<[^<>\n]*>|\b\w+://\S+|\S*[\\/_@]\S*", re.DOTALL)
+_NOT_PROSE = re.compile(
+    r"(?:```.*?(?:```|\Z)|`[^`\n]*`|<[^<>\n]*>)(?:[^\s`<]*[\\/_@]\S*)?|\b\w+://\S+|(?<!\S)\S*[\\/_@]\S*",
+    re.DOTALL,
+)
 _WORD = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f\u064b-\u0652]+[^\W\d_]*)*")
-_HEADING = re.compile(r"^\s*(?:#{1,6}\s.*|\*\*[^*\n]+\*\*:?)\s*$", re.MULTILINE)
+_HEADING = re.compile(r"^[^\S\n]*(?:#{1,6}[^\S\n].*|\*\*[^*\n]+\*\*:?[^\S\n]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +241,7 @@ def _sample(messages: Iterable[Message]) -> str:
     for message in messages:
         if size >= SAMPLE:
             break
-        pieces.append(_NOT_PROSE.sub(" ", message.text)[:HEAD])
+        pieces.append(_NOT_PROSE.sub(" ", message.text[:REACH])[:HEAD])
         size += len(pieces[-1])
     return "\n".join(pieces)
 

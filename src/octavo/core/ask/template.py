@@ -27,7 +27,7 @@ CUSTOM = "custom"
 _SLOT = re.compile(r"\{\{([a-z][a-z_]*)\}\}|\{([a-z][a-z_]*)\}")
 _VERSION = re.compile(r"\s*<!--\s*version:\s*(\w+)\s*-->\s*")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]++([^\n]*[^ \t#\n])[ \t#]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ _CHANNELS = {MARKS[channel]: channel for channel in SPEECH}
 _SAID = re.compile(r"([UAS])(?:\(([^()\n]*)\))?: ")
 _LEGEND = re.compile(r"([UAS]): ([^,\]]*)")
 _LOOKS_MARKED = re.compile(r"[ \\\[]|[UAS](?:\([^()\n]*\))?:|[<>] ")
-_PATH = re.compile(r"[\w.~/@+-]*/[\w.@+-]+")
+_PATH = re.compile(r"(?<![\w.~/@+-])[\w.~/@+-]*/[\w.@+-]+")
 _KEY = re.compile(r"(?<!\S)[\w-]+: ")
 _UNFIT = re.compile(r"[,:()\[\]\n]")
 

@@ -64,7 +64,7 @@ _IDENTIFIERS: tuple[tuple[IdentifierKind, Callable[[str], object], re.Pattern[st
         re.compile(r"//|www").search,
         re.compile(r"(?:https?|ftp|ssh|git|wss?|file|s3|postgres(?:ql)?|redis)://\S+|www\.[\w-]+\.\S+"),
     ),
-    ("id", re.compile("@").search, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("id", re.compile("@").search, re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     (
         "date",
         _DIGIT,
@@ -77,20 +77,20 @@ _IDENTIFIERS: tuple[tuple[IdentifierKind, Callable[[str], object], re.Pattern[st
         "path",
         re.compile(rf"[/\\]|\.(?:{_EXTENSIONS})\b").search,
         re.compile(
-            r"(?<![\w/.:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*[\w@+-]"
+            r"(?<![\w/.:@+-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*[\w@+-]"
             r"|(?<![\w/.-])[\w-]+\.(?:" + _EXTENSIONS + r")\b"
             r"|\b[A-Za-z]:\\[\w\\.@+-]+"
         ),
     ),
-    ("error", _ENDED, re.compile(r"\b[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b")),
+    ("error", _ENDED, re.compile(r"(?<![\w.])\.*[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b")),
     (
         "symbol",
         _INNER_CAPITAL,
         re.compile(
-            r"\b(?!\w(?:\.\w)+\b)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\b"
+            r"\b(?!\w\.\w\b)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\b"
             r"|\b_{0,2}[A-Za-z]\w*_\w+\b"
             r"|\b[a-z]+(?:[A-Z][a-z0-9]+)+\w*\b"
-            r"|\b[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+\b"
+            r"|\b[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*\b"
         ),
     ),
     ("number", _DIGIT, re.compile(r"\b\d+(?:st|nd|rd|th|s)\b")),
@@ -98,7 +98,7 @@ _IDENTIFIERS: tuple[tuple[IdentifierKind, Callable[[str], object], re.Pattern[st
         "id",
         _DIGIT,
         re.compile(
-            r"\b(?=[A-Za-z0-9-]*\d)(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z0-9]{4,}(?:-[A-Za-z0-9]+)*\b"
+            r"\b(?=[A-Za-z0-9]{4})(?=[A-Za-z0-9-]{0,64}\d)(?=[A-Za-z0-9-]{0,64}[A-Za-z])[A-Za-z0-9]{4,}(?:-[A-Za-z0-9]+)*\b"
             r"|#\d+\b"
         ),
     ),
@@ -106,7 +106,7 @@ _IDENTIFIERS: tuple[tuple[IdentifierKind, Callable[[str], object], re.Pattern[st
         "number",
         _DIGIT,
         re.compile(
-            r"(?<![\w.])v?\d+(?:\.\d+){2,}(?:[-+.]?[A-Za-z0-9]+)*"
+            r"(?<![\w.])v?\d+(?:\.\d+){2,}(?:[-+.]?[A-Za-z0-9]++)*+"
             r"|(?<![\w.])\d{3,}(?:\.\d+)?(?!\w)|(?<![\w.])\d+\.\d+(?![\w.])|[$€£¥₹₽]\d+|(?<![\w.])\d+%"
         ),
     ),

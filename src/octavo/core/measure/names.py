@@ -30,18 +30,18 @@ _FILES = (
 _SHAPES: Mapping[NameKind, tuple[str, ...]] = {
     "url": (r"https?://[^\s'\"<>)\]}`,]+",),
     "path": (
-        rf"(?<![\w/.:-])(?:~|\.{{1,2}})?/?(?:{_STEP}/)+[\w.@+-]*[\w@+-]",
+        rf"(?<![\w/.:@+-])(?:~|\.{{1,2}})?/?(?:{_STEP}/)+[\w.@+-]*[\w@+-]",
         rf"(?<![\w/.-])[\w-]+\.(?:{_FILES})\b",
     ),
-    "error": (r"\b[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b",),
+    "error": (r"(?<![\w.])\.*[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b",),
     "symbol": (
         rf"\b{_WORD}(?:\.{_WORD})+\b",
         r"\b_{0,2}[A-Za-z]\w*_\w+\b",
         r"\b[a-z]+(?:[A-Z][a-z0-9]+)+\w*\b",
-        r"\b[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+\b",
+        r"\b[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*\b",
     ),
     "id": (
-        r"\b(?=[A-Za-z0-9-]*\d)(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z0-9]{4,}(?:-[A-Za-z0-9]+)*\b",
+        r"\b(?=[A-Za-z0-9]{4})(?=[A-Za-z0-9-]{0,64}\d)(?=[A-Za-z0-9-]{0,64}[A-Za-z])[A-Za-z0-9]{4,}(?:-[A-Za-z0-9]+)*\b",
         r"#\d+\b",
     ),
     "number": (r"(?<![\w.])\d{3,}(?:\.\d+)?(?!\w)", r"(?<![\w.])\d+\.\d+(?![\w.])"),

@@ -22,8 +22,10 @@ FEWEST_WORDS = 3
 PLACES = 20
 """Places of one line that are looked at: a line that stands in more is nobody's in particular."""
 
+LEFT_OUT = "…"
+"""Stands where a sentence of a line was left out."""
+
 _WORD = re.compile(r"\w+")
-_LEFT_OUT = re.compile(r"\s*…\s*")
 _MARK = re.compile(r"\s*(?:[-*>]+\s+)?(?:\w[\w ]{0,30}(?:\([^()]*\))?:\s+)?")
 _SCAFFOLD = re.compile(r"\s*(?:\[[^\]]*\]|<[^>]*>|< .*)\s*")
 
@@ -48,7 +50,7 @@ class Origins:
 
     def places(self, line: str) -> frozenset[int]:
         """Give the messages that hold every piece of a line."""
-        pieces = [flat for piece in _LEFT_OUT.split(line) if (flat := _flat(piece))]
+        pieces = [flat for piece in line.split(LEFT_OUT) if (flat := _flat(piece))]
         found = [frozenset(self._find(piece)) for piece in pieces]
         return frozenset.intersection(*found) if found else frozenset()
 
