@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.kit import Run
+from tests.cli.scripted import MODEL
 
 
 def test_an_export_read_elsewhere_is_the_same_export(talked: Run, tmp_path: Path) -> None:
@@ -75,6 +76,32 @@ def test_mistakes_are_one_line_and_change_nothing(talked: Run, arguments: list[s
     done = talked(*arguments, stdin=stdin)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert len(talked("conversations", "--json").json) == 1
+
+
+def test_a_session_of_wave_comes_in_as_a_snapshot_and_goes_out_as_it_was(run: Run, tmp_path: Path) -> None:
+    session = [
+        {"role": "assistant", "blocks": [{"type": "compress", "content": "They chose port 8443."}]},
+        {"role": "user", "blocks": [{"type": "text", "content": "Why not 8080?"}]},
+        {"role": "assistant", "blocks": [{"type": "text", "content": "It is taken."}]},
+    ]
+    path = tmp_path / "session.json"
+    path.write_text(json.dumps(session))
+    assert run("import", str(path), "--title", "Ports").code == 0
+    assert run("export", "last", "--format", "wave").json == session
+    asked = run("chat", "-c", "last", "--model", MODEL, stdin="/context full\n").out
+    assert "They chose port 8443." in asked
+    assert run("check").code == 0
+
+
+def test_a_compressed_conversation_goes_out_with_a_block_and_comes_back(talked: Run, tmp_path: Path) -> None:
+    first, *rest = talked("export", "last", "--format", "wave").json
+    assert first["blocks"][0]["type"] == "compress"
+    assert "8001" in first["blocks"][0]["content"]
+    assert len(rest) == 2
+    path, other = tmp_path / "session.json", str(tmp_path / "other.db")
+    path.write_text(json.dumps([first, *rest]))
+    assert talked("import", str(path), "--format", "wave", "--db", other).code == 0
+    assert talked("export", "last", "--format", "wave", "--db", other).json == [first, *rest]
 
 
 def test_a_mistake_in_a_file_names_the_file(run: Run, tmp_path: Path) -> None:

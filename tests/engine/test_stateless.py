@@ -13,10 +13,10 @@ import pytest
 
 import octavo
 from octavo.core.extract.render import render
-from octavo.core.messages import Message
+from octavo.core.messages import Message, Text
 from octavo.core.protocol import RULES, check
 from octavo.core.snapshot import Extract
-from octavo.core.wire import read
+from octavo.core.wire import read, write
 from octavo.errors import BadInput, ContextOverflow, UsageError
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -286,3 +286,25 @@ def test_an_option_that_does_not_exist_is_refused_with_what_was_meant() -> None:
 def test_what_is_no_list_of_messages_is_refused_in_a_sentence(given: Any, problem: str) -> None:
     with pytest.raises(BadInput, match=f"^{problem}$"):
         octavo.compress(given, budget=5)
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini"])
+def test_a_compress_block_is_read_and_never_sent(kind: Any) -> None:
+    said = [
+        Message(role="user", parts=(Text(text="Go on."),)),
+        Message(role="assistant", parts=(Text(text="Fine."),)),
+    ]
+    block: dict[str, Any] = {
+        "role": "assistant",
+        "blocks": [{"type": "compress", "content": "They chose port 8443."}],
+    }
+    history = [block, *write(kind, said).messages]
+    fitting = octavo.compress(history, budget=1_000, format=kind)
+    first, *rest = read(kind, fitting.messages)
+    assert first.text == "[Compressed Message Summary]\nThey chose port 8443."
+    assert [message.text for message in rest] == ["Go on.", "Fine."]
+    long = octavo.compress([block, *chat(20)[1:]], budget=600)
+    assert "8443" in str(long.messages)
+    assert "compress" not in {
+        part.get("type") for m in long.messages for part in m["content"] if isinstance(part, dict)
+    }

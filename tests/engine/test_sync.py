@@ -60,6 +60,13 @@ def test_turns_are_plain_iterators_and_forks_are_wrapped_too(tmp_path: Path) -> 
             chat.snapshot("0" * 32)
 
 
+def test_a_compress_block_can_be_added(tmp_path: Path) -> None:
+    with octavo.open(tmp_path / "c.db", model="gpt-4o", provider=ScriptedProvider([])) as chat:
+        node = chat.add({"type": "compress", "content": "They chose port 8443."})
+        assert node.message.text == "[Compressed Message Summary]\nThey chose port 8443."
+        assert chat.context().messages == [{"role": "user", "content": node.message.text}]
+
+
 def test_a_conversation_can_be_chosen_by_title(tmp_path: Path) -> None:
     options: EngineOptions = {"model": "gpt-4o", "provider": ScriptedProvider([])}
     with octavo.open(tmp_path / "c.db", conversation="work", **options) as work:

@@ -297,6 +297,76 @@ async def test_anthropic_lists_are_read(store: Store) -> None:
     assert read[3].results[0].text == "done"
 
 
+WAVE: list[Any] = [
+    {"role": "user", "blocks": [{"type": "text", "content": "Which port?"}]},
+    {"role": "assistant", "blocks": [{"type": "text", "content": "8443."}]},
+    {"role": "assistant", "blocks": [{"type": "compress", "content": "They chose port 8443."}]},
+    {"role": "user", "blocks": [{"type": "text", "content": "Go on."}]},
+]
+OPENAI_WITH_BLOCK: list[Any] = [
+    {"role": "user", "content": "Which port?"},
+    {"role": "assistant", "content": "8443."},
+    {"role": "assistant", "content": [{"type": "compress", "content": "They chose port 8443."}]},
+    {"role": "user", "content": "Go on."},
+]
+
+
+@pytest.mark.parametrize(
+    "value", [WAVE, {"messages": WAVE}, OPENAI_WITH_BLOCK], ids=["wave", "body", "openai"]
+)
+async def test_a_compress_block_becomes_the_snapshot_of_what_stands_before_it(
+    store: Store, value: object
+) -> None:
+    read = await read_one(store, value)
+    assert [message.text for message in read] == ["Which port?", "8443.", "Go on."]
+    (listed,) = await store.conversations()
+    assert listed.tip
+    found = await store.context(listed.tip)
+    assert found.snapshot is not None
+    assert (found.snapshot.summary, found.snapshot.messages) == ("They chose port 8443.", 2)
+    assert [node.message.text for node in found.retained] == ["Go on."]
+    await store.snapshots.undo(found.snapshot.id)
+    assert len((await store.context(listed.tip)).retained) == 3
+
+
+async def test_a_block_whose_originals_were_not_kept_stands_for_its_own_words(store: Store) -> None:
+    blocks = [
+        {"role": "system", "content": "Be brief."},
+        {"type": "compress", "content": "First part."},
+        {"role": "user", "content": "More."},
+        {"type": "compress", "content": "Both parts."},
+        {"type": "compress", "content": "All of it."},
+        {"role": "user", "content": "Go on."},
+    ]
+    read = await read_one(store, blocks)
+    label = "[Compressed Message Summary]\n"
+    assert [message.text for message in read] == [
+        "Be brief.",
+        f"{label}First part.",
+        "More.",
+        f"{label}All of it.",
+        "Go on.",
+    ]
+    (listed,) = await store.conversations()
+    assert listed.tip
+    found = await store.context(listed.tip)
+    assert found.snapshot is not None
+    assert found.snapshot.summary == "All of it."
+    assert [node.message.text for node in found.leading + found.retained] == ["Be brief.", "Go on."]
+    assert [one.summary for one in await store.snapshots.of_branch(listed.tip)] == [
+        "First part.",
+        "Both parts.",
+        "All of it.",
+    ]
+
+
+async def test_a_wrong_message_beside_a_block_is_named_by_its_own_number(store: Store) -> None:
+    wrong = [{"type": "compress", "content": "So far."}, {"role": "nobody", "content": "x"}]
+    with pytest.raises(BadInput, match=r"messages\[1\].role"):
+        await store.import_text(json.dumps(wrong))
+    assert await store.conversations() == ()
+
+
 async def test_plain_lines_are_a_tree_in_any_order(store: Store) -> None:
     lines: list[dict[str, Any]] = [{"id": 0, "parent_id": None, "role": "human", "content": "root"}]
     lines += [{"id": i, "parent_id": (i - 1) // 2, "role": "bot", "content": f"m{i}"} for i in range(1, 200)]

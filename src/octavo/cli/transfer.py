@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal, cast
+from typing import IO, TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from octavo.store.transfer.formats import Format
     from octavo.store.values import Conversation
 
-ExportFormat = Literal["octavo", "openai", "anthropic", "gemini", "markdown"]
-EXPORTS: tuple[ExportFormat, ...] = ("octavo", "openai", "anthropic", "gemini", "markdown")
+ExportFormat = Literal["octavo", "openai", "anthropic", "gemini", "wave", "markdown"]
+EXPORTS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 BLOCK = 1 << 20
 """Bytes copied at a time."""
 
@@ -52,8 +52,8 @@ def import_file(
             "--format",
             metavar="NAME",
             show_default=False,
-            help="octavo, openai, anthropic, gemini, chatgpt, claude, openassistant or plain; by default the file "
-            "tells.",
+            help="octavo, openai, anthropic, gemini, wave, chatgpt, claude, openassistant or plain; by default the "
+            "file tells.",
         ),
     ] = None,
     title: Annotated[
@@ -146,7 +146,7 @@ def export(
             "--format",
             metavar="NAME",
             help="octavo (everything: branches, snapshots, pins, settings); or the branch of the tip as openai, "
-            "anthropic, gemini or markdown.",
+            "anthropic, gemini, wave or markdown.",
         ),
     ] = "octavo",
     out: Annotated[
@@ -158,7 +158,8 @@ def export(
     """Write conversations to standard output or a file.
 
     The octavo format is JSON Lines, and `octavo import` reads it back without loss. The others hold every message of
-    the branch that is shown, covered ones included: what was said, not what would be sent.
+    the branch that is shown, covered ones included: what was said, not what would be sent. A session of Wave has a
+    `compress` block in place of the covered ones; `octavo import` makes a snapshot of such a block.
     """
     setup = setup_of(context, db)
     chosen = export_format(format)
@@ -196,11 +197,13 @@ async def export_text(engine: Engine, ids: list[str], format: ExportFormat) -> I
 
 
 async def _branch_text(
-    engine: Engine, id: str, format: Literal["openai", "anthropic", "gemini", "markdown"]
+    engine: Engine, id: str, format: Literal["openai", "anthropic", "gemini", "wave", "markdown"]
 ) -> str:
     from octavo.core.wire import write
 
     info = await engine.store.conversation(id)
+    if format == "wave":
+        return dumped(await _session(engine, info.tip), indent=2) + "\n"
     nodes = await engine.store.branch(info.tip) if info.tip else ()
     messages = [node.message for node in nodes if node.status not in ("error", "deleted")]
     if format == "markdown":
@@ -216,6 +219,22 @@ async def _branch_text(
     names = {"anthropic": ("system", "messages"), "gemini": ("systemInstruction", "contents")}[format]
     body: dict[str, Json] = {names[0]: wired.system} if wired.system is not None else {}
     return dumped({**body, names[1]: listed}, indent=2) + "\n"
+
+
+async def _session(engine: Engine, tip: str | None) -> list[Json]:
+    """Write a branch as Wave keeps it: a block for what the snapshot in use covers, then what follows it."""
+    from octavo.core.context import UNSENT, summary_text
+    from octavo.core.wire.wave import write_block, write_wave
+
+    if tip is None:
+        return []
+    found = await engine.store.context(tip)
+    written: list[Json] = [*write_wave([node.message for node in found.leading])]
+    if found.snapshot is not None:
+        bare = not found.snapshot.extracts and not found.snapshot.files
+        written.append(write_block(found.snapshot.summary if bare else summary_text(found.snapshot)))
+    after = [*([found.carried] if found.carried else []), *found.retained]
+    return [*written, *write_wave([node.message for node in after if node.status not in UNSENT])]
 
 
 @app.command(

@@ -12,6 +12,7 @@ from octavo.core.plain import JsonObject
 from octavo.core.reply import Reply, Usage
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, detect, read, read_tools
+from octavo.core.wire.wave import read_block
 from octavo.errors import BadInput, UsageError
 from octavo.meters.usage import read_usage
 
@@ -57,6 +58,8 @@ def _from_dict(data: dict[str, Any]) -> Accepted:
         data = data["candidates"][0].get("content") or {}
     elif data.get("type") == "message":
         data = {"role": data.get("role"), "content": data.get("content")}
+    if (block := read_block(cast("JsonObject", data), "message")) is not None:
+        return Accepted(message=block.message)
     plain = cast("list[JsonObject]", [data])
     (message,) = read(detect(plain), plain)
     return Accepted(message=message, usage=usage, model=model if isinstance(model, str) else "")

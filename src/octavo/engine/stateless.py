@@ -29,6 +29,7 @@ from octavo.core.split import Split, lead, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, detect, read, read_tools, write
+from octavo.core.wire.wave import read_block
 from octavo.engine.accept import check_options
 from octavo.errors import BadInput, UsageError
 from octavo.meters.cards import find_card
@@ -132,11 +133,18 @@ def _plain(messages: object) -> list[JsonObject]:
     return [dict(message) for message in found]
 
 
+def _spoken(message: JsonObject, where: str, kind: Format) -> JsonObject:
+    """Put the words of a `compress` block in its place: no provider knows such a block."""
+    block = read_block(message, where)
+    return message if block is None else write(kind, (block.message,)).messages[0]
+
+
 async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> Result:
     check_options("octavo.compress", options, Options.__optional_keys__)
     plain = _plain(messages)
     system, previous = options.get("system"), options.get("previous")
     kind = options.get("format") or detect(plain)
+    plain = [_spoken(message, f"messages[{i}]", kind) for i, message in enumerate(plain)]
     said = read(kind, plain, system)
     offered = read_tools(kind, cast("list[JsonObject]", list(options.get("tools") or ())))
     scale = _Scale(_meter(options.get("meter"), options.get("model", "")), kind, offered)

@@ -16,7 +16,9 @@ from octavo.store.transfer.lists import read_list, read_openassistant, read_plai
 from octavo.store.transfer.own import read_own
 from octavo.store.transfer.source import Value
 
-Format = Literal["octavo", "openai", "anthropic", "gemini", "chatgpt", "claude", "openassistant", "plain"]
+Format = Literal[
+    "octavo", "openai", "anthropic", "gemini", "wave", "chatgpt", "claude", "openassistant", "plain"
+]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 _READERS: dict[Format, Reader] = {
@@ -24,6 +26,7 @@ _READERS: dict[Format, Reader] = {
     "openai": partial(read_list, "openai"),
     "anthropic": partial(read_list, "anthropic"),
     "gemini": partial(read_list, "gemini"),
+    "wave": partial(read_list, "wave"),
     "chatgpt": read_chatgpt,
     "claude": read_claude,
     "openassistant": read_openassistant,
@@ -55,6 +58,12 @@ def _guess(value: Json, where: str) -> Reader:
             return read_openassistant
         case {"role": _, "id": _, "parent_id": _}:
             return read_plain
-        case {"messages": _} | {"role": _, "content": _} | {"role": _, "parts": _}:
+        case (
+            {"messages": _}
+            | {"role": _, "content": _}
+            | {"role": _, "parts": _}
+            | {"role": _, "blocks": _}
+            | {"type": "compress", "content": _}
+        ):
             return partial(read_list, None)
     raise BadInput(where, f"cannot tell the format of this file; name it: one of {', '.join(FORMATS)}")

@@ -1,19 +1,27 @@
-"""Message lists as clients send them (OpenAI, Anthropic, Gemini), and plain `{id, parent_id, role, content}` lines.
+"""Message lists as clients have them (OpenAI, Anthropic, Gemini, Wave), and plain lines with `id` and `parent_id`.
 
-A list is one conversation; a file holds one list, or an object with `messages` in each line. Plain lines are a tree,
-also as OpenAssistant publishes them: flat, as a list for each tree, or nested.
+A list is one conversation, and a `compress` block in it becomes the snapshot of what stands before it. A file holds one
+list, or an object with `messages` in each line. Plain lines are a tree, also as OpenAssistant publishes them: flat, as
+a list for each tree, or nested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import get_args
+from dataclasses import replace
+from typing import Literal, get_args
 
 from octavo.core import wire
 from octavo.core.fields import Json, JsonObject, take_list, take_object, take_optional, take_text
-from octavo.core.messages import Message, Role, Text
+from octavo.core.messages import Branch, Message, Role, Text, place
+from octavo.core.snapshot import Snapshot, draft
+from octavo.core.split import lead
+from octavo.core.wire.wave import Compressed, read_block, read_wave
 from octavo.errors import BadInput
-from octavo.store.transfer.items import Closing, Item, Opening, Said
+from octavo.store import rows
+from octavo.store.ids import new_id
+from octavo.store.parts import admit
+from octavo.store.transfer.items import Closing, Folded, Item, Opening, Said
 from octavo.store.transfer.source import Value
 from octavo.store.values import Entry
 
@@ -27,7 +35,13 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def read_list(format: wire.Format | None, values: Iterator[Value]) -> Iterator[Item]:
+IMPORTED = "imported"
+"""Who wrote the summary of a snapshot that came with a file."""
+ROUGHLY = 4
+"""Characters of a token, for what nobody has counted yet."""
+
+
+def read_list(format: wire.Format | Literal["wave"] | None, values: Iterator[Value]) -> Iterator[Item]:
     """Read message lists; without a format, each list is looked at to find its own."""
     loose: list[Json] = []
     first = 0
@@ -44,20 +58,75 @@ def read_list(format: wire.Format | None, values: Iterator[Value]) -> Iterator[I
 
 
 def _conversation(
-    format: wire.Format | None, messages: list[Json], about: JsonObject, line: int
+    format: wire.Format | Literal["wave"] | None, messages: list[Json], about: JsonObject, line: int
 ) -> Iterator[Item]:
     where, tree = f"line {line}", str(line)
-    system = about.get("system")
-    chosen = format or ("anthropic" if system is not None else wire.detect(messages))
     try:
-        read = wire.read(chosen, messages, system)
+        found = _with_blocks(format, messages, about.get("system"))
     except BadInput as error:
         raise BadInput(f"{where}: {error.where}", error.problem) from error
+    branch, snapshots = _folded(found)
     yield Opening(line=line, tree=tree, title=take_optional(about, "title", where))
-    for i, message in enumerate(read):
-        parent = str(i - 1) if i else None
-        yield Said(line=line, tree=tree, key=str(i), parent=parent, entry=Entry(message=message))
+    for node in branch:
+        entry = Entry(message=node.message)
+        yield Said(line=line, tree=tree, key=node.id, parent=node.parent, entry=entry)
+    for snapshot in snapshots:
+        yield Folded(line=line, tree=tree, snapshot=snapshot)
     yield Closing(line=line, tree=tree)
+
+
+def _with_blocks(
+    format: wire.Format | Literal["wave"] | None, messages: list[Json], system: Json
+) -> tuple[Message | Compressed, ...]:
+    """Read a list of any format; `compress` blocks stay what they are, at their places."""
+    if format == "wave" or (format is None and any(isinstance(m, dict) and "blocks" in m for m in messages)):
+        return read_wave(messages)
+    blocks = {
+        i: block
+        for i, message in enumerate(messages)
+        if isinstance(message, dict) and (block := read_block(message, f"messages[{i}]")) is not None
+    }
+    # Words in place of each block, so that what is wrong further on is named by its own number.
+    shown: list[Json] = [
+        {"role": "user", "content": "-", "parts": [{"text": "-"}]} if i in blocks else message
+        for i, message in enumerate(messages)
+    ]
+    others = [message for i, message in enumerate(messages) if i not in blocks]
+    chosen = format or ("anthropic" if system is not None else wire.detect(others))
+    read = wire.read(chosen, shown, system)
+    ahead = len(read) - len(messages)
+    return tuple(blocks.get(i - ahead, message) for i, message in enumerate(read))
+
+
+def _folded(found: Iterable[Message | Compressed]) -> tuple[Branch, list[Snapshot]]:
+    """Turn each block into the snapshot of what stands before it.
+
+    Where a session kept nothing of that, the block's own words are a message, and that is what the snapshot covers.
+    """
+    said: list[Message] = []
+    cuts: list[tuple[int, str]] = []
+    for one in found:
+        if isinstance(one, Message):
+            said.append(admit(one))
+            continue
+        if len(said) == (cuts[-1][0] if cuts else lead(said)):
+            said.append(admit(one.message))
+        cuts.append((len(said), one.summary))
+    branch, snapshots = place(said), list[Snapshot]()
+    for cut, summary in cuts:
+        previous = snapshots[-1] if snapshots else None
+        made = draft(branch[:cut], cut, id=new_id(), summary=summary, previous=previous)
+        covered = sum(len(node.message.text) for node in branch[:cut])
+        snapshots.append(
+            replace(
+                made,
+                model=IMPORTED,
+                tokens_before=covered // ROUGHLY,
+                tokens_after=len(summary) // ROUGHLY,
+                created=rows.time_text(rows.now()),
+            )
+        )
+    return branch, snapshots
 
 
 def read_plain(values: Iterator[Value]) -> Iterator[Item]:
