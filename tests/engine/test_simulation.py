@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -130,7 +131,9 @@ class Life:
             case 3:
                 await undo(chat)
             case 4 if any(s.state == "undone" for s in await chat.snapshots()):
-                await chat.redo()
+                # What was undone may lie below a newer compression.
+                with suppress(UsageError):
+                    await chat.redo()
             case 5 if self.random.random() < 0.2 and node.message.role == "user":
                 await chat.delete_message(node.id)
                 self.deleted.add(node.id)

@@ -158,7 +158,7 @@ async def test_an_exported_conversation_is_imported_under_new_ids(
     client: httpx2.AsyncClient, engine: Engine
 ) -> None:
     place = await conversation(client)
-    await talk(client, place, "One?", "Two?")
+    await talk(client, place, "One? " + "And so on. " * 100, "Two?")
     await client.post(f"{place}/compressions", json={"keep": 0})
     written = await client.get(f"{place}/export")
     assert written.headers["content-type"].startswith("application/x-ndjson")

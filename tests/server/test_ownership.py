@@ -66,6 +66,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/turns"): {"content": "What is the combination?"},
     ("post", "/pins"): {"message": "{message}"},
     ("put", "/snapshots/{snapshot}/summary"): {"summary": "Nothing."},
+    ("post", "/snapshots/{snapshot}/summary/size"): {"summary": "Nothing."},
     ("post", "/snapshots/{snapshot}/restore"): {"item": "31-41-59"},
 }
 """What routes need in a body; others take an empty one."""
