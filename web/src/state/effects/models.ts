@@ -15,8 +15,12 @@ export async function loadModels(): Promise<void> {
 
 /** See to it that some model answers in the open conversation: it may have been begun without one. */
 export async function haveModel(): Promise<void> {
+  // Whoever is quick sends before these are there.
+  if (!state().models) await loadModels();
   const { chat, chosen } = state();
-  if (chosen && chat?.settings && !chat.settings.effective.model) await chooseModel(chosen);
+  if (!chat || !chosen) return;
+  const settings = chat.settings ?? (await api.readSettings(chat.id).catch(() => null));
+  if (settings && !settings.effective.model) await chooseModel(chosen);
 }
 
 /** Choose for the open conversation, or for the next one. */
