@@ -641,9 +641,8 @@ class Chat:
 
     async def use(self, id: str) -> Snapshot:
         """Choose the version of a snapshot that is in use on this branch; what stood above it there is undone."""
-        chosen = await self.snapshot_here(id)
-        at = await self.tip()
-        assert at is not None
+        chosen, at = await self.snapshot(id), await self.tip()
+        assert at is not None  # where there is a snapshot, there are messages
         return await self._engine.store.snapshots.use(chosen.id, tip=at)
 
     async def expand(self, id: str) -> Branch:

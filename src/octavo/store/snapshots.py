@@ -120,11 +120,9 @@ async def undo(connection: Connection, id: str) -> Snapshot:
     """
     found = await _unretired(connection, id)
     if found.state != "undone":
-        await _set_state(connection, [id], "undone")
-        row = await _row(connection, id)
-        running = sa.and_(
-            job.c.conversation_id == row.conversation_id, job.c.status == "running", job.c.trigger != "manual"
-        )
+        of = await conversation_of(connection, id)
+        await _set_state(connection, of, [id], "undone")
+        running = sa.and_(job.c.conversation_id == of, job.c.status == "running", job.c.trigger != "manual")
         await connection.execute(sa.update(job).where(running).values(status="cancelled"))
     return replace(found, state="undone")
 
@@ -135,20 +133,18 @@ async def use(connection: Connection, id: str, tip: str) -> Snapshot:
     here = await _of_branch(connection, tip, _PLACES)
     if not any(row.id == found.id for row in here):
         raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
+    of = await conversation_of(connection, id)
     above = [row.id for row in here if row.state == "active" and _rank(row) > _place(found)]
     if above:
-        await _set_state(connection, above, "undone")
+        await _set_state(connection, of, above, "undone")
     if found.state != "active":
-        await _set_state(connection, [found.id], "active")
+        await _set_state(connection, of, [found.id], "active")
     return replace(found, state="active")
 
 
-async def _set_state(connection: Connection, ids: Sequence[str], state: State) -> None:
-    of = sa.select(snapshot.c.conversation_id).where(snapshot.c.id == ids[0]).scalar_subquery()
-    revision = sa.select(conversation.c.revision).where(conversation.c.id == of).scalar_subquery()
-    await connection.execute(
-        sa.update(snapshot).where(snapshot.c.id.in_(list(ids))).values(state=state, changed=revision)
-    )
+async def _set_state(connection: Connection, conversation_id: str, ids: Sequence[str], state: State) -> None:
+    values = {"state": state, "changed": _revision(conversation_id)}
+    await connection.execute(sa.update(snapshot).where(snapshot.c.id.in_(list(ids))).values(**values))
 
 
 def _rank(row: rows.Row) -> tuple[int, int]:
