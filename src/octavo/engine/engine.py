@@ -388,13 +388,14 @@ class Engine:
             await asyncio.wait([task])
 
     async def take_over(self) -> int:
-        """Go on with compressions whose workers died; gives how many there were."""
+        """Go on with compressions and close answers whose workers died; gives how many there were."""
+        answers = await self.store.answers.close()
         left = await self.store.jobs.abandoned()
         for job in left:
             await self.store.jobs.cancel(job.id)
             chat = Chat(self, job.conversation)
             self.look_after(chat, await chat.scene())
-        return len(left)
+        return len(left) + len(answers)
 
 
 async def _safely(work: Awaitable[object], when: str) -> object:
