@@ -462,6 +462,8 @@ def check_setting(name: str, value: Json) -> None:
     if name not in SETTINGS:
         raise BadInput(name, f"unknown setting; one of {', '.join(SETTINGS)}")
     kinds = SETTINGS[name]
+    if float in kinds and type(value) is int:
+        return  # JSON writes 1.0 as 1; what a share may be is said where it is used
     if value is not None and (
         not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
     ):

@@ -34,6 +34,7 @@ Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS), Number]
 Some = Annotated[int, Field(ge=1, le=MAX_TOKENS), Number]
 Size = Annotated[int, Field(ge=0, le=MAX_SIZE), Number]
 Share = Annotated[float, Field(gt=0, lt=1), Number]
+Mark = Annotated[float, Field(gt=0, le=1, description="A share; 1 turns the mark off."), Number]
 Switch = Annotated[bool, Strict()]
 """True or false: `1` and `"yes"` are neither."""
 Address = Annotated[
@@ -241,9 +242,9 @@ class SettingsIn(Shape):
     policy: Literal["octavo", "onyx", "wave", "requirements", "gemini"] | None = None
     system: str | None = None
     auto: Switch | None = None
-    prepare: Share | None = None
-    soft: Share | None = None
-    hard: Share | None = None
+    prepare: Mark | None = None
+    soft: Mark | None = None
+    hard: Mark | None = None
     retained: Tokens | Share | None = None
     minimum: Tokens | None = None
     reply: Some | None = None
@@ -618,7 +619,7 @@ class CardIn(Shape):
         | None
     ) = Field(default=None, description="Dollars per million tokens: input, output, and cached input.")
     summariser: Annotated[str, StringConstraints(max_length=200)] | None = None
-    soft: Share | None = None
+    soft: Mark | None = None
     retained: Tokens | None = None
 
 
