@@ -52,6 +52,7 @@ from octavo.store.ids import new_id
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
 
 if TYPE_CHECKING:
+    from octavo.engine.counting import Counts
     from octavo.engine.models import Models
     from octavo.store.store import Store
 
@@ -116,10 +117,12 @@ class Engine:
         background: the conversation and the event.
         """
         # Imported with the first engine, like the store: vocabularies and cards are nothing to do without one.
+        from octavo.engine.counting import Counts
         from octavo.engine.models import Models
 
         self.store = store
         self.models: Models = Models(store, _serving(provider))
+        self.counts: Counts = Counts(self.models)
         self.clock = clock
         self.worker = new_id()
         self._defaults: dict[str, Json] = {"model": model, "policy": policy}
@@ -149,6 +152,7 @@ class Engine:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.counts.close()
         await self._aside.close()
         await self.models.close()
         await self.store.close()

@@ -166,6 +166,11 @@ class Models:
         if self.clock() >= self._due:
             await self.save()
 
+    async def learn_count(self, model: str, sent: Survey, counted: int) -> None:
+        """Calibrate by what the provider counted, unless a bill has told the same meanwhile: it is what is paid."""
+        if not (await self.meter(model)).knows(sent):
+            await self.learn_bill(model, sent, counted)
+
     async def doubt(self, model: str, refused: Context, counts: Mapping[Message, int]) -> bool:
         """Forget what bills taught if by their word a request was smaller than it counts, and it was refused."""
         meter = await self.meter(model)

@@ -421,6 +421,12 @@ class UsageOut(Shape):
     level: Literal["calm", "soft", "hard"]
 
 
+class CountOut(Shape):
+    tokens: int = Field(description="By the provider's own count.")
+    expected: ReadingOut = Field(description="What the meter said before.")
+    model: str
+
+
 class PlanOut(Shape):
     reading: ReadingOut
     budget: BudgetOut
