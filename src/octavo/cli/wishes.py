@@ -140,13 +140,10 @@ async def summarising(setup: Setup, name: str, model: str) -> AsyncIterator[Summ
     if name == "none":
         yield None
         return
-    from octavo.meters.cards import find_card
-    from octavo.meters.meter import Meter
     from octavo.summarise.model import ModelSummariser
 
     wanted = model if name == "same" else name
-    meter = Meter(find_card(wanted))
-    async with served(setup, wanted) as (provider, called):
+    async with metered(setup, wanted) as meter, served(setup, wanted) as (provider, called):
         yield ModelSummariser(
             provider=provider,
             model=called,
@@ -162,11 +159,21 @@ async def served(setup: Setup, model: str) -> AsyncIterator[tuple[Provider, str]
     from octavo.providers.catalogue import open_provider, resolve
     from octavo.providers.settings import read_settings
 
-    provider = setup.provider or open_provider(model, read_settings(setup.environment))
+    address = await addressed(setup, model)
+    provider = setup.provider or open_provider(address, read_settings(setup.environment))
     try:
-        yield provider, model if setup.provider else resolve(model).model
+        yield provider, model if setup.provider else resolve(address).model
     finally:
         await provider.close()
+
+
+async def addressed(setup: Setup, model: str) -> str:
+    """Give the name by which a model's provider is found; a card in the database there is may say whose it is."""
+    if not setup.stored:
+        return model
+    async with opened(setup) as engine:
+        await engine.models.meter(model)
+        return engine.models.address(model)
 
 
 @contextmanager

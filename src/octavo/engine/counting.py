@@ -49,7 +49,7 @@ class Counts:
         """
         model, key = scene.model, (scene.model, scene.survey.running.key)
         if (
-            model not in self._models.opened
+            not self._models.is_opened(model)
             or model in self._useless
             or key in self._asked
             or len(self._tasks) >= AT_ONCE

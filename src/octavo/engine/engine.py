@@ -121,7 +121,7 @@ class Engine:
         from octavo.engine.models import Models
 
         self.store = store
-        self.models: Models = Models(store, _serving(provider))
+        self.models: Models = Models(store, _serving(provider) or self._opened)
         self.counts: Counts = Counts(self.models)
         self.clock = clock
         self.worker = new_id()
@@ -238,9 +238,13 @@ class Engine:
 
     def rules_of(self, model: str) -> Rules:
         """Give what the model's provider demands; its name tells as long as it is not opened, which takes a while."""
-        if self._given or model in self.models.opened or not model:
+        if self._given or not model or self.models.is_opened(model):
             return self.models.provider(model).rules
-        return _rules_by_name(model)
+        return _rules_by_name(self.models.address(model))
+
+    def _opened(self, model: str) -> tuple[Provider, str]:
+        """Open the provider that a model's name, or its card, tells."""
+        return _open_provider(self.models.address(model))
 
     def format_of(self, model: str) -> Format:
         return cast(Format, self.rules_of(model).name)
@@ -275,6 +279,7 @@ class Engine:
             # Nobody asked for this model by name: without a key for it the exact lines speak alone.
             return None, None
         meter = await self.models.meter(name)
+        local = self.models.address(name).startswith(LOCAL)
         summariser = ModelSummariser(
             provider=provider,
             model=self.models.name(name),
@@ -282,8 +287,8 @@ class Engine:
             max_output=meter.card.max_output,
             measure=meter.count_text,
             judge=self._aside.judge,
-            mode="bullets" if name.startswith(LOCAL) else "whole",
-            temperature=0.0 if name.startswith(LOCAL) else None,
+            mode="bullets" if local else "whole",
+            temperature=0.0 if local else None,
         )
         return summariser, meter.card.price
 
@@ -410,11 +415,9 @@ async def _safely(work: Awaitable[object], when: str) -> object:
         return None
 
 
-def _serving(provider: Provider | None) -> Callable[[str], tuple[Provider, str]]:
-    """Say how a model's provider is opened: the one that was given serves all."""
-    if provider is not None:
-        return lambda model: (provider, model)
-    return _open_provider
+def _serving(provider: Provider | None) -> Callable[[str], tuple[Provider, str]] | None:
+    """Have the provider that was given serve all models; None: there is none."""
+    return None if provider is None else lambda model: (provider, model)
 
 
 def _open_provider(model: str) -> tuple[Provider, str]:

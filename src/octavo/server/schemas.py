@@ -638,6 +638,12 @@ class CardOut(Shape):
     vision: bool
     price: list[float | None] | None
     summariser: str
+    soft: float | None = Field(
+        description="Where the default policy compresses between turns; null: where it always does."
+    )
+    retained: int | None = Field(
+        description="Tokens that it keeps word for word then; null: as it always does."
+    )
     assumed: bool
     own: bool = Field(description="Defined here, and not by the table that comes with Octavo.")
     given: dict[str, Any] = Field(description="The fields as they were defined here.")
