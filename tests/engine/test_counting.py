@@ -108,6 +108,21 @@ async def test_each_system_prompt_is_asked_for_once(make: MakeEngine) -> None:
     assert [request.tools for request in odd.counted] == [(TOOL,)] * 2
 
 
+async def test_two_conversations_that_begin_alike_at_the_same_time_are_counted_once(make: MakeEngine) -> None:
+    odd = Odd(may_answer=asyncio.Event(), may_count=asyncio.Event())
+    engine = await make(provider=odd)
+    turns = []
+    for _ in range(2):
+        odd.streaming.clear()
+        turns.append(asyncio.create_task(said(await engine.create(system=SYSTEM))))
+        await odd.streaming.wait()
+    odd.may_count.set()
+    await engine.counts.settled()
+    assert len(odd.counted) == 1
+    odd.may_answer.set()
+    await asyncio.gather(*turns)
+
+
 async def test_what_was_counted_before_a_restart_is_not_asked_again(make: MakeEngine) -> None:
     before, after = Odd(), Odd()
     engine = await make(provider=before)
@@ -173,7 +188,7 @@ async def test_no_turn_waits_for_a_count_and_closing_gives_it_up(make: MakeEngin
 
 
 async def test_a_count_that_comes_after_the_bill_is_too_late(make: MakeEngine) -> None:
-    odd = Odd(counts=2_000, may_count=asyncio.Event())
+    odd = Odd(counts=600, may_count=asyncio.Event())
     engine = await make(provider=odd)
     chat = await engine.create(system=SYSTEM)
     await said(chat)
