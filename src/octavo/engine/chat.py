@@ -39,6 +39,7 @@ from octavo.engine.outcome import (
     AnswerText,
     Cancelled,
     CompressionEnded,
+    Counted,
     Event,
     Outcome,
     Plan,
@@ -282,6 +283,7 @@ class Chat:
             raise NotFound("the conversation is empty: add a message first")
         format = self._engine.format_of(ready.scene.model)
         wired = write(format, ready.messages)
+        self._count_aside(ready)
         self._engine.look_after(self, ready.scene)
         return Sent(
             messages=wired.messages,
@@ -293,6 +295,22 @@ class Chat:
             notes=ready.notes,
             context=ready.context,
         )
+
+    async def count(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Counted:
+        """Ask the provider itself what would be sent now costs; `UsageError` where it offers no such count.
+
+        Nothing is compressed for it, and the meter learns from it.
+        """
+        await self.require(tip)
+        scene = await self.scene(tip, tools=accept_tools(tools))
+        hardened = scene.sent(scene.context, self._engine.rules_of(scene.model))
+        tokens = await self._engine.counts.ask(scene, hardened.messages)
+        return Counted(tokens=tokens, expected=scene.reading, model=scene.model)
+
+    def _count_aside(self, ready: Ready) -> None:
+        """Have the provider count what it is sent, if that is news; what was shrunk is too seldom sent to matter."""
+        if ready.context is ready.scene.context:
+            self._engine.counts.begin(ready.scene, ready.messages)
 
     async def plan(
         self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
@@ -365,6 +383,7 @@ class Chat:
             if ready is None:
                 raise NotFound("the conversation is empty: add a message first")
             yield Sending(ready.usage)
+            self._count_aside(ready)
             try:
                 async with aclosing(self._ask(ready, temperature, select=select, id=id)) as asked:
                     async for event in asked:

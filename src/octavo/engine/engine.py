@@ -52,6 +52,7 @@ from octavo.store.ids import new_id
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
 
 if TYPE_CHECKING:
+    from octavo.engine.counting import Counts
     from octavo.engine.models import Models
     from octavo.store.store import Store
 
@@ -116,10 +117,12 @@ class Engine:
         background: the conversation and the event.
         """
         # Imported with the first engine, like the store: vocabularies and cards are nothing to do without one.
+        from octavo.engine.counting import Counts
         from octavo.engine.models import Models
 
         self.store = store
-        self.models: Models = Models(store, _serving(provider))
+        self.models: Models = Models(store, _serving(provider) or self._opened)
+        self.counts: Counts = Counts(self.models)
         self.clock = clock
         self.worker = new_id()
         self._defaults: dict[str, Json] = {"model": model, "policy": policy}
@@ -149,6 +152,7 @@ class Engine:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.counts.close()
         await self._aside.close()
         await self.models.close()
         await self.store.close()
@@ -234,9 +238,13 @@ class Engine:
 
     def rules_of(self, model: str) -> Rules:
         """Give what the model's provider demands; its name tells as long as it is not opened, which takes a while."""
-        if self._given or model in self.models.opened or not model:
+        if self._given or not model or self.models.is_opened(model):
             return self.models.provider(model).rules
-        return _rules_by_name(model)
+        return _rules_by_name(self.models.address(model))
+
+    def _opened(self, model: str) -> tuple[Provider, str]:
+        """Open the provider that a model's name, or its card, tells."""
+        return _open_provider(self.models.address(model))
 
     def format_of(self, model: str) -> Format:
         return cast(Format, self.rules_of(model).name)
@@ -271,6 +279,7 @@ class Engine:
             # Nobody asked for this model by name: without a key for it the exact lines speak alone.
             return None, None
         meter = await self.models.meter(name)
+        local = self.models.address(name).startswith(LOCAL)
         summariser = ModelSummariser(
             provider=provider,
             model=self.models.name(name),
@@ -278,8 +287,8 @@ class Engine:
             max_output=meter.card.max_output,
             measure=meter.count_text,
             judge=self._aside.judge,
-            mode="bullets" if name.startswith(LOCAL) else "whole",
-            temperature=0.0 if name.startswith(LOCAL) else None,
+            mode="bullets" if local else "whole",
+            temperature=0.0 if local else None,
         )
         return summariser, meter.card.price
 
@@ -407,11 +416,9 @@ async def _safely(work: Awaitable[object], when: str) -> object:
         return None
 
 
-def _serving(provider: Provider | None) -> Callable[[str], tuple[Provider, str]]:
-    """Say how a model's provider is opened: the one that was given serves all."""
-    if provider is not None:
-        return lambda model: (provider, model)
-    return _open_provider
+def _serving(provider: Provider | None) -> Callable[[str], tuple[Provider, str]] | None:
+    """Have the provider that was given serve all models; None: there is none."""
+    return None if provider is None else lambda model: (provider, model)
 
 
 def _open_provider(model: str) -> tuple[Provider, str]:
@@ -463,6 +470,8 @@ def check_setting(name: str, value: Json) -> None:
     if name not in SETTINGS:
         raise BadInput(name, f"unknown setting; one of {', '.join(SETTINGS)}")
     kinds = SETTINGS[name]
+    if float in kinds and type(value) is int:
+        return  # JSON writes 1.0 as 1; what a share may be is said where it is used
     if value is not None and (
         not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
     ):

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from octavo.core.budget import Budget, Overhead, Reading
+from octavo.core.budget import OFF, Budget, Overhead, Reading
 from octavo.core.context import UNSENT, Context, Recipe, build_context, extended
 from octavo.core.harden import Hardened, harden
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
@@ -179,9 +179,9 @@ def values_of(policy: Policy) -> dict[str, Json]:
             kept = 0
     return {
         "auto": policy.auto,
-        "prepare": policy.marks.prepare,
-        "soft": policy.marks.soft,
-        "hard": policy.marks.hard,
+        "prepare": policy.marks.prepare or OFF,
+        "soft": policy.marks.soft or OFF,
+        "hard": policy.marks.hard or OFF,
         "retained": kept,
         "minimum": policy.minimum,
         "prompt": policy.prompt,

@@ -20,7 +20,16 @@ from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.errors import OctavoError
 from octavo.providers.blocks import Answer
-from octavo.providers.faults import MALFORMED, Fault, classify, malformed, silent, unreachable, unreadable
+from octavo.providers.faults import (
+    MALFORMED,
+    Fault,
+    classify,
+    counted,
+    malformed,
+    silent,
+    unreachable,
+    unreadable,
+)
 from octavo.providers.patience import Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
@@ -39,6 +48,8 @@ COOL = re.compile(
 )
 """How a model says that it takes no temperature, or none but its own."""
 MARKER: JsonObject = {"type": "ephemeral"}
+COUNTED = frozenset({"system", "tools", "tool_choice", "thinking", "messages"})
+"""What of a request can be counted."""
 UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
 """Blocks that may not carry a cache marker."""
 
@@ -58,6 +69,15 @@ class Messages:
     def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
         return persist(lambda begun: self._attempt(request, begun), self.patience)
+
+    async def count(self, request: Request) -> int:
+        """Count a request; see `Counting`."""
+        body = {name: value for name, value in self.body(request).items() if name in COUNTED}
+        with self._faults():
+            answer = await self.client.messages.count_tokens(
+                model=request.model, messages=[], extra_body=body
+            )
+            return counted(self.name, answer.input_tokens)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -153,6 +153,13 @@ def tokens(said: object) -> int:
     return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else 0
 
 
+def counted(provider: str, said: object) -> int:
+    """Read a count that was asked for: here a number that is none is a fault."""
+    if not tokens(said):
+        raise unreadable(provider, f"{said!r} stands where a number of tokens was expected")
+    return tokens(said)
+
+
 def ended_early(provider: str, *, heard: bool) -> ProviderError:
     """Name a stream that stopped without saying that it was complete; `heard`: after anything that was an answer."""
     if not heard:

@@ -53,7 +53,7 @@ async def open_engine(settings: ServerSettings) -> Engine:
     engine = await Engine.open(
         settings.db, model=settings.model, policy=settings.policy, summariser=settings.summariser or None
     )
-    engine.models.open = lambda model: _opened(model, settings)
+    engine.models.open = lambda model: _opened(engine.models.address(model), settings)
     return engine
 
 
