@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from octavo.engine.engine import Engine
-from octavo.errors import OctavoError
+from octavo.errors import OctavoError, ReadOnly
 
 log = logging.getLogger("octavo.server")
 
@@ -26,6 +26,9 @@ async def care(
                 log.info("took over %d compressions", found)
             for errand in also:
                 await errand()
+        except ReadOnly:
+            log.info("nothing can be written: what is to be done is left to others")
+            return
         except OctavoError as error:
             log.warning("cannot look for what is to be done: %s", error)
         await asyncio.sleep(every)

@@ -6,10 +6,12 @@ Like the store's own methods, each is one transaction or one read, begun and end
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from octavo.core.context import Pin
 from octavo.core.fields import Json
 from octavo.core.snapshot import Snapshot
+from octavo.errors import ReadOnly
 from octavo.store import jobs, keys, pins, settings, snapshots
 from octavo.store.engines import Database
 from octavo.store.values import ApiKey, Busy, Job, PinPlace, Refused, Scope, Stale
@@ -194,7 +196,9 @@ class Keys:
         """Find the key of a secret; None when there is none or it was revoked."""
         found = await self._database.read(lambda c: keys.find(c, secret))
         if found is not None and keys.is_due(found):
-            await self._database.write(lambda c: keys.note_use(c, found.id))
+            # Only a note for people: where nothing can be written, a key is good all the same.
+            with suppress(ReadOnly):
+                await self._database.write(lambda c: keys.note_use(c, found.id))
         return found
 
     async def revoke(self, id: str) -> ApiKey:

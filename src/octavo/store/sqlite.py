@@ -1,4 +1,4 @@
-"""SQLite in threads of its own: one for writing, a few for reading.
+"""SQLite in threads of its own: one for writing, a few for reading. A file that cannot be written is read all the same.
 
 Writers take the write lock before they read (`BEGIN IMMEDIATE`), since the driver's default loses updates; readers run
 outside transactions on connections that cannot write. Writers of one process queue fairly for their one thread instead
@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event
 
+from octavo.errors import ReadOnly
 from octavo.store import faults
 from octavo.store.direct import LOCK_WAIT, Direct, Work, run_through
 
@@ -39,8 +40,9 @@ class Sqlite:
 
     dialect = "sqlite"
 
-    def __init__(self, path: str, place: str, durability: Durability) -> None:
-        self._place = place
+    def __init__(self, path: str, place: str, durability: Durability, *, read_only: bool = False) -> None:
+        """`path` may be an address of SQLite's own, which says how a file is opened."""
+        self._place, self._read_only = place, read_only
         self._writer = _engine(path, durability, writes=True)
         self._writing = ThreadPoolExecutor(1, "octavo-write")
         self._reader, self._reading = self._writer, self._writing
@@ -52,6 +54,8 @@ class Sqlite:
         return await _in_thread(self._reading, lambda: self._read(work))
 
     async def write(self, work: Work[T], written: Counter[str] | None = None) -> T:  # noqa: ARG002
+        if self._read_only:
+            raise ReadOnly(f"{self._place}: this database was opened for reading only; nothing was written")
         return await _in_thread(self._writing, lambda: self._write(work))
 
     async def close(self) -> None:
@@ -112,12 +116,22 @@ def set_wal(path: Path) -> None:
         connection.close()
 
 
+def opened_for_reading(path: Path) -> str:
+    """Give the address by which a file is opened that cannot be written.
+
+    Where others have it open, their journal is read too. Where nobody has, SQLite must not look for one: for that it
+    would make files beside it.
+    """
+    in_use = path.with_name(f"{path.name}-wal").exists()
+    return f"{path.absolute().as_uri()}?mode=ro{'' if in_use else '&immutable=1'}"
+
+
 def _engine(path: str, durability: Durability, *, writes: bool) -> sa.Engine:
     options: dict[str, Any] = {} if writes else {"isolation_level": "AUTOCOMMIT"}
     engine = sa.create_engine(
         "sqlite://",
         # A thread has a connection to itself while it works; which thread that is changes.
-        creator=lambda: sqlite3.connect(path, check_same_thread=False),
+        creator=lambda: sqlite3.connect(path, check_same_thread=False, uri=path.startswith("file:")),
         poolclass=sa.QueuePool,
         pool_size=1 if writes else READERS,
         max_overflow=0,
