@@ -39,9 +39,15 @@ async def test_a_server_for_reading(tmp_path: Path) -> None:
             "/api/v1/settings",
             "/api/v1/models",
             "/health",
+            "/ready",
         ):
             answer = await client.get(get)
             assert answer.status_code == 200, (get, answer.text)
+        assert (await client.get("/ready")).json() == {
+            "status": "ready",
+            "database": "sqlite",
+            "read_only": True,
+        }
         for method, path_of, body in (
             ("POST", "/api/v1/conversations", {"title": "New"}),
             ("POST", f"{place}/messages", {"content": "Hi"}),
@@ -53,7 +59,7 @@ async def test_a_server_for_reading(tmp_path: Path) -> None:
             refused = await client.request(method, path_of, json=body)
             error = refused.json()["error"]
             assert (refused.status_code, error["type"]) == (403, "read_only"), (method, path_of)
-            assert "for reading only; nothing was written" in error["message"]
+            assert "for reading only" in error["message"]
             assert "retry-after" not in refused.headers
             assert str(path) not in refused.text
     async with await Engine.open(path) as again:

@@ -39,7 +39,7 @@ async def test_reading_works_and_writing_says_why_it_does_not(sqlite_url: str, t
             store.settings.put(Everywhere(), "auto", True),
             store.set_note("x", 1),
         ):
-            with pytest.raises(ReadOnly, match=r"octavo\.db: this database was opened for reading only"):
+            with pytest.raises(ReadOnly, match=r"octavo\.db: this database is opened for reading only"):
                 await write
     async with await Store.open(f"sqlite:///{tmp_path / 'copy.db'}") as copy:
         assert not copy.read_only
@@ -53,6 +53,27 @@ async def test_what_others_write_meanwhile_is_read(sqlite_url: str) -> None:
         async with await Store.open(f"{sqlite_url}?mode=ro") as reader:
             await writer.append(made.id, user("more"))
             assert (await reader.conversation(made.id)).messages == 2
+
+
+async def test_a_file_that_was_changed_or_replaced_is_opened_anew(sqlite_url: str, tmp_path: Path) -> None:
+    """Nobody had it open at first, so SQLite was told that nothing changes."""
+    async with await Store.open(sqlite_url) as writer:
+        made, _ = await talk(writer, "u: hi")
+    async with await Store.open(f"{sqlite_url}?mode=ro") as reader:
+        assert (await reader.conversation(made.id)).messages == 1
+        async with await Store.open(sqlite_url) as writer:
+            await writer.append(made.id, user("more"))
+            assert (await reader.conversation(made.id)).messages == 2
+            await writer.append(made.id, user("more still"))
+            await writer.backup(tmp_path / "copy.db")
+        assert (await reader.conversation(made.id)).messages == 3
+    other = f"sqlite:///{tmp_path / 'copy.db'}?mode=ro"
+    async with await Store.open(other) as reader, await Store.open(sqlite_url) as writer:
+        assert (await reader.conversation(made.id)).messages == 3
+        await writer.append(made.id, user("once more"))
+        await writer.backup(tmp_path / "copy.db", overwrite=True)
+        assert (await reader.conversation(made.id)).messages == 4
+        assert await reader.check() == ()
 
 
 async def test_nothing_is_made_beside_a_file_that_is_only_read(sqlite_url: str, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy.exc import ArgumentError
 from octavo.errors import UsageError
 from octavo.store import faults, migrate
 from octavo.store.direct import Connection, Work
-from octavo.store.sqlite import MEMORY, Durability, Sqlite, make_private, opened_for_reading, set_wal
+from octavo.store.sqlite import MEMORY, Durability, Sqlite, make_private, set_wal
 
 T = TypeVar("T")
 TRIES = 3
@@ -195,8 +195,7 @@ async def _open_sqlite(url: URL, durability: Durability) -> Database:
     if mode not in ("ro", "rwc"):
         raise UsageError(f"{mode!r} is no way to open a file: leave it out, or give ?mode=ro to read only")
     if mode == "ro" or await asyncio.to_thread(_is_protected, path, place):
-        address = await asyncio.to_thread(opened_for_reading, path)
-        return Database(Sqlite(address, place, durability, read_only=True), place, path, read_only=True)
+        return Database(Sqlite(str(path), place, durability, read_only=True), place, path, read_only=True)
     return Database(Sqlite(str(path), place, durability), place, path)
 
 

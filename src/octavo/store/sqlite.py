@@ -41,21 +41,29 @@ class Sqlite:
     dialect = "sqlite"
 
     def __init__(self, path: str, place: str, durability: Durability, *, read_only: bool = False) -> None:
-        """`path` may be an address of SQLite's own, which says how a file is opened."""
-        self._place, self._read_only = place, read_only
-        self._writer = _engine(path, durability, writes=True)
+        self._place = place
+        self._only = Path(path) if read_only else None
+        """The file, if nothing is written to it."""
+        self._seen: object = None
+        """How that file was when it was opened."""
+        self._writer = _engine(lambda: path, durability, writes=True)
         self._writing = ThreadPoolExecutor(1, "octavo-write")
         self._reader, self._reading = self._writer, self._writing
         if path != MEMORY:
-            self._reader = _engine(path, durability, writes=False)
+            only = self._only
+            address = (lambda: path) if only is None else (lambda: opened_for_reading(only))
+            self._reader = _engine(address, durability, writes=False)
             self._reading = ThreadPoolExecutor(READERS, "octavo-read")
 
     async def read(self, work: Work[T]) -> T:
         return await _in_thread(self._reading, lambda: self._read(work))
 
     async def write(self, work: Work[T], written: Counter[str] | None = None) -> T:  # noqa: ARG002
-        if self._read_only:
-            raise ReadOnly(f"{self._place}: this database was opened for reading only; nothing was written")
+        if self._only is not None:
+            raise ReadOnly(
+                f"{self._place}: this database is opened for reading only, because it is write-protected or was asked "
+                "for with ?mode=ro; nothing was written"
+            )
         return await _in_thread(self._writing, lambda: self._write(work))
 
     async def close(self) -> None:
@@ -66,10 +74,17 @@ class Sqlite:
 
     def _read(self, work: Work[T]) -> T:
         try:
+            self._notice_change()
             with self._reader.connect() as connection:
                 return run_through(work(Direct(connection)))
         except faults.driver_errors() as error:
             raise faults.explain(error, self._place) from error
+
+    def _notice_change(self) -> None:
+        """Open a file anew that is only read and was changed or replaced: SQLite would not look at it again."""
+        if self._only is not None and (found := _state(self._only)) != self._seen:
+            self._seen = found
+            self._reader.dispose()
 
     def _write(self, work: Work[T]) -> T:
         committing = False
@@ -122,16 +137,36 @@ def opened_for_reading(path: Path) -> str:
     Where others have it open, their journal is read too. Where nobody has, SQLite must not look for one: for that it
     would make files beside it.
     """
-    in_use = path.with_name(f"{path.name}-wal").exists()
-    return f"{path.absolute().as_uri()}?mode=ro{'' if in_use else '&immutable=1'}"
+    return f"{path.absolute().as_uri()}?mode=ro{'' if _in_use(path) else '&immutable=1'}"
 
 
-def _engine(path: str, durability: Durability, *, writes: bool) -> sa.Engine:
+def _in_use(path: Path) -> bool:
+    return path.with_name(f"{path.name}-wal").exists()
+
+
+def _state(path: Path) -> object:
+    """Give what differs when a file must be opened anew; while others have it open, SQLite itself sees what they do."""
+    if _in_use(path):
+        return "in use"
+    try:
+        found = path.stat()
+    except OSError:
+        # Opening it says why.
+        return "away"
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _engine(address: Callable[[], str], durability: Durability, *, writes: bool) -> sa.Engine:
+    """Make an engine; `address` is a path, or one of SQLite's own, which says how the file is opened."""
+
+    def connect() -> sqlite3.Connection:
+        # A thread has a connection to itself while it works; which thread that is changes.
+        return sqlite3.connect(at := address(), check_same_thread=False, uri=at.startswith("file:"))
+
     options: dict[str, Any] = {} if writes else {"isolation_level": "AUTOCOMMIT"}
     engine = sa.create_engine(
         "sqlite://",
-        # A thread has a connection to itself while it works; which thread that is changes.
-        creator=lambda: sqlite3.connect(path, check_same_thread=False, uri=path.startswith("file:")),
+        creator=connect,
         poolclass=sa.QueuePool,
         pool_size=1 if writes else READERS,
         max_overflow=0,

@@ -435,6 +435,10 @@ class Store:
         """Write a little, for real: a full disk, a lock and a standby show nowhere else."""
         await self.set_note("writable", rows.time_text(rows.now()))
 
+    async def check_readable(self) -> None:
+        """Read a little."""
+        await self.note("writable")
+
     async def notes_named(self, *keys: str) -> dict[str, Json]:
         """Give several notes at once; None for those there are not."""
         return await self._database.read(lambda c: settings.notes_named(c, keys))
