@@ -26,6 +26,7 @@ from octavo.engine.outcome import (
     SummaryText,
 )
 from octavo.errors import BadInput, NotFound, ProviderError, UsageError
+from octavo.store.values import Job
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import MakeEngine
 
@@ -443,6 +444,18 @@ async def test_jobs_of_a_dead_worker_are_taken_over(make: MakeEngine) -> None:
     await chat.settled()
     assert await chat.serving() is not None
     assert await engine.take_over() == 0
+
+
+async def test_opening_a_conversation_closes_what_broke_off_there(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await filled(engine, 14)
+    tip = await chat.tip()
+    assert tip
+    dead = await engine.store.jobs.claim(chat.id, anchor=tip, worker="dead", seen=None, lease=-1.0)
+    assert isinstance(dead, Job)
+    await engine.chat(chat.id)
+    assert await engine.store.jobs.abandoned() == ()
+    assert (await engine.store.jobs.get(dead.id)).error == "the process that ran it ended before it was done"
 
 
 async def test_twenty_rounds_stay_bounded_and_keep_an_early_fact_and_constraint(make: MakeEngine) -> None:

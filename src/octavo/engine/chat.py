@@ -518,11 +518,16 @@ class Chat:
         return outcome
 
     async def compressing(
-        self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
+        self,
+        *,
+        focus: str = "",
+        keep: int | float | None = None,
+        up_to: str | None = None,
+        id: str | None = None,
     ) -> AsyncGenerator[Event]:
-        """Compress now; yields what happens."""
+        """Compress now; yields what happens. The job is stored under `id`, if one is given."""
         await self.require(up_to)
-        order = _order("manual", focus, keep, up_to)
+        order = replace(_order("manual", focus, keep, up_to), id=id)
         async with aclosing(self._engine.fold(self, await self.scene(), order)) as folding:
             async for event in folding:
                 yield event
@@ -600,11 +605,16 @@ class Chat:
                 outcome = event.outcome
         return outcome
 
-    async def regenerating_summary(self, id: str, *, focus: str = "") -> AsyncIterator[Event]:
-        """Make a new version of a snapshot, from the originals, with another focus; yields what happens."""
+    async def regenerating_summary(
+        self, id: str, *, focus: str = "", job: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Make a new version of a snapshot, from the originals, with another focus; yields what happens.
+
+        The job is stored under the id `job`, if one is given.
+        """
         old = await self.snapshot_here(id)
         scene = await self.scene(without=old)
-        order = Order(urgency="manual", kind="regenerated", focus=focus, replaces=old)
+        order = Order(urgency="manual", kind="regenerated", focus=focus, replaces=old, id=job)
         async for event in self._engine.fold(self, scene, order):
             yield event
 

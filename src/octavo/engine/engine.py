@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, Unpack, cast
@@ -46,7 +46,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.recent import Recent
 from octavo.engine.scene import Scene, policy_of, values_of
-from octavo.errors import BadInput, OctavoError, UnknownModel, UsageError
+from octavo.errors import BadInput, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
@@ -170,7 +170,11 @@ class Engine:
 
     async def chat(self, id: str) -> Chat:
         """Give a conversation by its id."""
-        return Chat(self, (await self.store.conversation(id)).id)
+        found = await self.store.conversation(id)
+        with suppress(ReadOnly):
+            # Whatever was begun here and broke off: the next turn compresses if it has to.
+            await self.store.jobs.close_abandoned(found.id)
+        return Chat(self, found.id)
 
     async def conversations(self, **filters: object) -> tuple[Conversation, ...]:
         return await self.store.conversations(**filters)  # type: ignore[arg-type]
@@ -387,13 +391,19 @@ class Engine:
             task.cancel()
             await asyncio.wait([task])
 
-    async def take_over(self) -> int:
-        """Go on with compressions whose workers died; gives how many there were."""
-        left = await self.store.jobs.abandoned()
-        for job in left:
-            await self.store.jobs.cancel(job.id)
-            chat = Chat(self, job.conversation)
-            self.look_after(chat, await chat.scene())
+    async def take_over(self, conversation: str | None = None) -> int:
+        """Close compressions whose workers died, and begin anew where a mark asks for it; gives how many there were."""
+        try:
+            left = await self.store.jobs.close_abandoned(conversation)
+        except ReadOnly:
+            # Whoever can write does it.
+            return 0
+        for id in {job.conversation for job in left}:
+            chat = Chat(self, id)
+            try:
+                self.look_after(chat, await chat.scene())
+            except OctavoError as error:
+                log.warning("cannot go on with the compression of %s: %s", id, error)
         return len(left)
 
 

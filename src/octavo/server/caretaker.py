@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from octavo.engine.engine import Engine
-from octavo.errors import OctavoError, ReadOnly
+from octavo.errors import OctavoError
 
 log = logging.getLogger("octavo.server")
 
@@ -19,6 +19,8 @@ async def care(
     engine: Engine, every: float = ROUND_SECONDS, *, also: Sequence[Callable[[], Awaitable[object]]] = ()
 ) -> None:
     """Take over abandoned compressions until cancelled, and do what else is due."""
+    if engine.store.read_only:
+        return
     while True:
         try:
             found = await engine.take_over()
@@ -26,9 +28,6 @@ async def care(
                 log.info("took over %d compressions", found)
             for errand in also:
                 await errand()
-        except ReadOnly:
-            log.info("nothing can be written: what is to be done is left to others")
-            return
         except OctavoError as error:
             log.warning("cannot look for what is to be done: %s", error)
         await asyncio.sleep(every)

@@ -36,7 +36,7 @@ from octavo.errors import (
 )
 
 TABLE: tuple[tuple[type[OctavoError], int, str], ...] = (
-    (NotFound, 404, "check the id; what was deleted is gone for good"),
+    (NotFound, 404, "check the id: what it names is not here, or not yours"),
     (NotOnBranch, 409, "name a message of this branch"),
     (UnknownModel, 409, "choose a model: the setting 'model', or a card of your own under /api/v1/models"),
     (BadBudget, 409, "the numbers show what takes the room; change one of them"),

@@ -78,11 +78,13 @@ class Jobs:
         tip: str | None = None,
         trigger: str = "auto",
         lease: float = jobs.LEASE,
+        id: str | None = None,
     ) -> Job | Busy | Stale:
         """Take the compression of an anchor for `lease` seconds.
 
         `tip` is the node the plan was made for and `seen` the snapshot that served it then: if another one serves
-        it now, somebody has compressed meanwhile. A job whose worker let the lease run out is taken over.
+        it now, somebody has compressed meanwhile. A job whose worker let the lease run out is taken over, and keeps its
+        id; a new one has the `id` that is given.
         """
         return await self._database.write(
             lambda c: jobs.claim(
@@ -94,6 +96,7 @@ class Jobs:
                 trigger=trigger,
                 worker=worker,
                 lease=lease,
+                id=id,
             )
         )
 
@@ -114,15 +117,23 @@ class Jobs:
         return await self._database.write(lambda c: jobs.cancel(c, id))
 
     async def get(self, id: str) -> Job:
-        return await self._database.read(lambda c: jobs.get(c, id))
+        return jobs.as_it_stands(await self._database.read(lambda c: jobs.get(c, id)))
 
     async def of_conversation(self, conversation: str) -> tuple[Job, ...]:
         """List the jobs of a conversation, the newest first."""
-        return await self._database.read(lambda c: jobs.of_conversation(c, conversation))
+        found = await self._database.read(lambda c: jobs.of_conversation(c, conversation))
+        return tuple(jobs.as_it_stands(one) for one in found)
 
     async def abandoned(self) -> tuple[Job, ...]:
         """List the running jobs whose workers died."""
         return await self._database.read(jobs.abandoned)
+
+    async def close_abandoned(self, conversation: str | None = None) -> tuple[Job, ...]:
+        """Close the jobs whose workers died, of one conversation or of all; gives those that nobody else has closed."""
+        left = [one for one in await self.abandoned() if conversation in (None, one.conversation)]
+        return tuple(
+            [one for one in left if await self._database.write(lambda c, j=one: jobs.close_left(c, j))]  # type: ignore[misc]
+        )
 
 
 class Pins:
