@@ -55,7 +55,7 @@ from octavo.store.ids import new_id
 from octavo.store.values import TIP, Added, Conversation, Entry, ForConversation, Hit, PinPlace
 
 if TYPE_CHECKING:
-    from octavo.core.receipt import Receipt
+    from octavo.core.receipt import Fact, Receipt
     from octavo.engine.engine import Engine
 
 OVERFLOW_RETRIES = 2
@@ -672,20 +672,35 @@ class Chat:
 
     async def restore(self, id: str, item: str) -> Snapshot:
         """Add the line of a lost fact back: a new version of the snapshot that contains it."""
-        from octavo.core.receipt import add_back, find_lost
+        from octavo.core.receipt import add_back, lost_of
 
         snapshot, paper = await self.snapshot_here(id), await self.receipt(id)
         if paper is None:
             raise NotFound("this snapshot has no receipt: it was edited by hand")
-        lost = find_lost(paper, item)
+        lost = await self._left_out(snapshot, paper, item)
         node = await self._engine.store.node(lost.source)
         extracts = add_back(snapshot.extracts, lost, node)
         added = [extract.text for extract in extracts if extract not in snapshot.extracts]
-        receipt = paper.restored(added).to_json()
+        beside = await asyncio.to_thread(lost_of, (node,), snapshot.extracts, snapshot.summary)
+        receipt = paper.restored(added, beside).trimmed().to_json()
         made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
         size = await self._size(made)
         size.check()
         return await self._engine.store.snapshots.add(self.id, replace(made, tokens_after=size.tokens))
+
+    async def _left_out(self, snapshot: Snapshot, paper: Receipt, item: str) -> Fact:
+        """Find a fact that a snapshot left out: in its receipt, or in the originals where that does not list it."""
+        from octavo.core.receipt import find_lost, lost_of
+
+        try:
+            return find_lost(paper.lost, item)
+        except NotFound:
+            if paper.lists_all:
+                raise
+        first = (await self._engine.store.node(snapshot.first)).depth
+        covered = [node for node in await self._engine.store.branch(snapshot.cutoff) if node.depth >= first]
+        lost = await asyncio.to_thread(lost_of, covered, snapshot.extracts, snapshot.summary)
+        return find_lost(lost, item)
 
     # Pins and branches
 

@@ -412,7 +412,7 @@ async def _conclude(
         await means.store.jobs.fail(held, "; ".join(problem.detail for problem in found))
         return Rejected(found, before, after)
     paper = replace(proposal.receipt, tokens_before=before, tokens_after=after)
-    stored = await means.store.jobs.finish(held, replace(made, receipt=paper.to_json()))
+    stored = await means.store.jobs.finish(held, replace(made, receipt=paper.trimmed().to_json()))
     if isinstance(stored, Refused):
         return Failed(stored.reason)
     return Compressed(
