@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
@@ -61,6 +62,8 @@ MODEL_FREE = "none"
 """The value of the setting `summariser` that asks no model."""
 SAME = "same"
 """The value that asks the chat model itself."""
+REMEMBERED = 2_000
+"""Conversations of which it is remembered how their last compressions went: about a kilobyte each."""
 
 
 class Hook(Protocol):
@@ -92,6 +95,11 @@ class State:
     trouble: Trouble = CALM
     pace: Pace = field(default_factory=Pace)
     task: asyncio.Task[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is compressed in the background."""
+        return self.task is not None and not self.task.done()
 
 
 class Engine:
@@ -131,7 +139,7 @@ class Engine:
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
         self.recent = Recent()
         self._aside = Aside()
-        self._states: dict[str, State] = {}
+        self._states: OrderedDict[str, State] = OrderedDict()
         self._guesses: dict[str | None, str] = {}
 
     @classmethod
@@ -290,7 +298,12 @@ class Engine:
     # Compressing
 
     def state(self, conversation: str) -> State:
-        return self._states.setdefault(conversation, State())
+        """Give what is remembered of a conversation; one that nobody used for long begins anew."""
+        state = self._states.setdefault(conversation, State())
+        self._states.move_to_end(conversation)
+        while len(self._states) > REMEMBERED and not self._states[oldest := next(iter(self._states))].busy:
+            del self._states[oldest]
+        return state
 
     async def fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
         """Run one compression with hooks around it, and remember how it went."""
@@ -378,8 +391,7 @@ class Engine:
 
     def is_compressing(self, conversation: str) -> bool:
         """Tell whether a compression goes on in the background."""
-        task = self.state(conversation).task
-        return task is not None and not task.done()
+        return conversation in self._states and self._states[conversation].busy
 
     async def settled(self, conversation: str, seconds: float | None = None) -> None:
         """Wait until nothing is being compressed in the background; after so many seconds it is stopped."""

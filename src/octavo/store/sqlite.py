@@ -32,7 +32,11 @@ READERS = 5
 MEMORY = ":memory:"
 PRIVATE = 0o600
 """Conversations are nobody else's business."""
-_CACHE_KIB = 65_536
+_CACHE_KIB = 8_192
+"""What each of the six connections keeps of the file; the system keeps it too, for all of them.
+
+Eight times as much made nothing faster in a conversation of 100,000 messages, and took 130 MB more.
+"""
 
 
 class Sqlite:
