@@ -6,8 +6,9 @@ import asyncio
 import logging
 import os
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, Unpack, cast
@@ -46,7 +47,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.recent import Recent
 from octavo.engine.scene import Scene, policy_of, values_of
-from octavo.errors import BadInput, OctavoError, UnknownModel, UsageError
+from octavo.errors import BadInput, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
@@ -62,6 +63,8 @@ MODEL_FREE = "none"
 """The value of the setting `summariser` that asks no model."""
 SAME = "same"
 """The value that asks the chat model itself."""
+REMEMBERED = 2_000
+"""Conversations of which it is remembered how their last compressions went: about a kilobyte each."""
 
 
 class Hook(Protocol):
@@ -93,6 +96,11 @@ class State:
     trouble: Trouble = CALM
     pace: Pace = field(default_factory=Pace)
     task: asyncio.Task[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is compressed in the background."""
+        return self.task is not None and not self.task.done()
 
 
 class Engine:
@@ -134,7 +142,7 @@ class Engine:
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
         self.recent = Recent()
         self._aside = Aside()
-        self._states: dict[str, State] = {}
+        self._states: OrderedDict[str, State] = OrderedDict()
         self._guesses: dict[str | None, str] = {}
 
     @classmethod
@@ -174,7 +182,11 @@ class Engine:
 
     async def chat(self, id: str) -> Chat:
         """Give a conversation by its id."""
-        return Chat(self, (await self.store.conversation(id)).id)
+        found = await self.store.conversation(id)
+        with suppress(ReadOnly):
+            # Whatever was begun here and broke off: the next turn compresses if it has to.
+            await self.store.jobs.close_abandoned(found.id)
+        return Chat(self, found.id)
 
     async def conversations(self, **filters: object) -> tuple[Conversation, ...]:
         return await self.store.conversations(**filters)  # type: ignore[arg-type]
@@ -295,7 +307,12 @@ class Engine:
     # Compressing
 
     def state(self, conversation: str) -> State:
-        return self._states.setdefault(conversation, State())
+        """Give what is remembered of a conversation; one that nobody used for long begins anew."""
+        state = self._states.setdefault(conversation, State())
+        self._states.move_to_end(conversation)
+        while len(self._states) > REMEMBERED and not self._states[oldest := next(iter(self._states))].busy:
+            del self._states[oldest]
+        return state
 
     async def fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
         """Run one compression with hooks around it, and remember how it went."""
@@ -383,8 +400,7 @@ class Engine:
 
     def is_compressing(self, conversation: str) -> bool:
         """Tell whether a compression goes on in the background."""
-        task = self.state(conversation).task
-        return task is not None and not task.done()
+        return conversation in self._states and self._states[conversation].busy
 
     async def settled(self, conversation: str, seconds: float | None = None) -> None:
         """Wait until nothing is being compressed in the background; after so many seconds it is stopped."""
@@ -396,14 +412,23 @@ class Engine:
             task.cancel()
             await asyncio.wait([task])
 
-    async def take_over(self) -> int:
-        """Go on with compressions and close answers whose workers died; gives how many there were."""
-        answers = await self.store.answers.close()
-        left = await self.store.jobs.abandoned()
-        for job in left:
-            await self.store.jobs.cancel(job.id)
-            chat = Chat(self, job.conversation)
-            self.look_after(chat, await chat.scene())
+    async def take_over(self, conversation: str | None = None) -> int:
+        """Close compressions and answers whose workers died, in one conversation or in all; gives how many there were.
+
+        Where a mark asks for it, a compression is begun anew.
+        """
+        try:
+            answers = await self.store.answers.close(conversation)
+            left = await self.store.jobs.close_abandoned(conversation)
+        except ReadOnly:
+            # Whoever can write does it.
+            return 0
+        for id in {job.conversation for job in left}:
+            chat = Chat(self, id)
+            try:
+                self.look_after(chat, await chat.scene())
+            except OctavoError as error:
+                log.warning("cannot go on with the compression of %s: %s", id, error)
         return len(left) + len(answers)
 
 

@@ -7,6 +7,7 @@ read the same one, so they cannot disagree.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -25,7 +26,7 @@ from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.core.transcript import shared_files
 from octavo.engine.outcome import Usage
-from octavo.errors import BadBudget, BadInput, ContextOverflow
+from octavo.errors import BadBudget, BadInput, ContextOverflow, ReadOnly
 from octavo.store.values import Ingredients
 
 if TYPE_CHECKING:
@@ -359,7 +360,8 @@ async def _counted(store: Store, stored: Ingredients, meter: Meter) -> Ingredien
     }
     if not missing:
         return stored
-    await store.set_counts(unit, missing)
+    with suppress(ReadOnly):
+        await store.set_counts(unit, missing)
 
     def with_counts(branch: Branch) -> Branch:
         return tuple(

@@ -729,6 +729,9 @@ class HealthOut(Shape):
 class ReadyOut(Shape):
     status: Literal["ready"]
     database: str
+    read_only: bool = Field(
+        description="Whether what is stored is only shown: nothing can be said or changed."
+    )
 
 
 assert set(PRESETS) == {"octavo", "onyx", "wave", "requirements", "gemini"}, (
