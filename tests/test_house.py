@@ -107,6 +107,17 @@ def test_every_module_says_what_it_is_for(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text())), f"{path.relative_to(ROOT)} has no docstring"
 
 
+def test_nothing_waits_in_a_way_that_swallows_a_cancellation() -> None:
+    """On Python 3.11 `asyncio.wait_for` does when what it waits for happens just then; `asyncio.timeout` does not."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "wait_for"
+    ]
+    assert found == []
+
+
 def test_the_public_names_are_these() -> None:
     assert octavo.__all__ == [
         "Budget",

@@ -23,6 +23,7 @@ from octavo.core.protocol import OPENAI, check
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.server.caretaker import care
+from octavo.store.ids import new_id
 from octavo.store.jobs import ENDED
 from octavo.store.values import Job
 from tests.server.conftest import MODEL, MakeEngine
@@ -315,6 +316,46 @@ def let_leases_run_out(path: Path) -> None:
     """Thirty seconds pass."""
     with closing(sqlite3.connect(path, timeout=30)) as database, database:
         database.execute("UPDATE job SET lease_until = lease_until - 60000 WHERE status = 'running'")
+
+
+async def test_an_answer_that_was_being_written_when_its_server_was_killed_is_kept(tmp_path: Path) -> None:
+    """What was on the screen is there again, interrupted; it can be made anew, or gone on with."""
+    provider = Provider(pause=0.05, say=lambda body: Reply(f"{len(body['messages'])}: " + "word " * 600))
+    db = str(tmp_path / "o.db")
+    async with listening(provider.app) as upstream, httpx2.AsyncClient(timeout=60) as client:
+        async with replica(db, upstream) as one:
+            made = (await client.post(f"{one.url}/api/v1/conversations", json={})).json()
+            place = f"/api/v1/conversations/{made['id']}"
+            id, seen = new_id(), ""
+            body = {"content": "Talk.", "id": id}
+            async with client.stream("POST", f"{one.url}{place}/turns", json=body) as response:
+                async for piece in response.aiter_text():
+                    seen += piece
+                    if seen.count("event: text") > 60:
+                        break
+            one.process.kill()
+            await one.process.wait()
+        provider.pause = 0.0
+        async with replica(db, upstream) as two:
+            assert (await client.get(f"{two.url}{place}/jobs")).json() == {"jobs": []}
+            told = read_events((await client.get(f"{two.url}{place}/turns/{id}/events")).text)
+            ending, done = told[-2:]
+            question, answer = (await client.get(f"{two.url}{place}/messages")).json()["messages"]
+            assert (answer["id"], answer["status"]) == (id, "aborted")
+            assert answer["text"].startswith("1: word word")
+            # Whoever follows the turn notices that its writer is gone, unless the caretaker did first.
+            if ending.name == "failed":
+                assert (ending.data["type"], ending.data["retryable"]) == ("interrupted", True)
+                assert ending.data["partial"]["text"] == answer["text"]
+            else:
+                assert (ending.data["message"]["text"], done.data["status"]) == (answer["text"], "cancelled")
+            url = f"{two.url}{place}/turns"
+            more = read_events((await client.post(url, json={"parent": id})).text)[-2].data["message"]
+            assert (more["parent"], more["text"][:3]) == (id, "3: ")
+            again = read_events((await client.post(url, json={"regenerates": id})).text)[-2].data["message"]
+            assert (again["parent"], again["text"][:3]) == (question["id"], "1: ")
+    async with await Engine.open(db) as engine:
+        assert await engine.store.check() == ()
 
 
 async def test_a_server_that_is_told_to_stop_finishes_first(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
 from octavo.server.stops import STOP
 from octavo.store.ids import new_id
+from octavo.store.values import Entry
 from tests.providers.fake import Say, fake_service
 from tests.server.conftest import MakeEngine
 from tests.server.gateway.test_streams import openai_stream
@@ -405,6 +406,24 @@ async def test_a_turn_that_is_sent_again_under_its_id_goes_on_and_nothing_is_dou
         assert [e.name for e in read_events(later.text)] == ["answered", "done"]
         done = await elsewhere.post(f"{place}/turns", json={**body, "stream": False})
         assert done.json()["status"] == "done"
+
+
+async def test_whoever_reads_on_elsewhere_is_told_the_answer_from_its_beginning(engine: Engine) -> None:
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
+        place = await conversation(client)
+        question = (await client.post(f"{place}/messages", json={"content": "Count."})).json()["id"]
+        entry = Entry(message=assistant("one two"), id=new_id())
+        begin = engine.store.answers.begin
+        held = await begin(place.rpartition("/")[2], entry, parent=question, worker="another", lease=20)
+        told = ""
+        async with client.stream("GET", f"{place}/turns/{entry.id}/events?after=7") as response:
+            async for piece in response.aiter_text():
+                told += piece
+                if "event: text\n" in told:
+                    await engine.store.answers.finish(held, entry)
+    events = read_events(told)
+    assert [event.name for event in events] == ["text_restarted", "text", "answered", "done"]
+    assert events[1].data["text"] == events[2].data["message"]["text"] == "one two"
 
 
 async def test_a_turn_whose_process_died_is_begun_again_with_the_question_stored_once(

@@ -107,9 +107,40 @@ def test_a_server_that_went_away_is_found_again(
     octavo.start()
     expect(page.get_by_text("Reconnecting…")).to_have_count(0)
     expect(page.get_by_role("article", name="You")).to_have_text("Will you be back?")
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
     upstream.say = lambda _: "I am back."
     ask(page, "And now?")
     expect(page.get_by_text("I am back.")).to_be_visible()
+
+
+def test_an_answer_that_was_interrupted_is_there_again_and_can_be_gone_on_with(
+    page: Page, octavo: Octavo, upstream: Upstream, watch: Watch, audit: Audit
+) -> None:
+    """The server is killed in the middle of it; what was on the screen is stored, all but the last second."""
+    watch.forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "404")
+    upstream.say = lambda _: f"Half of it{HOLD}, whole."
+    page.goto("/")
+    ask(page, "Will it be kept?")
+    expect(page.get_by_text("Half of it")).to_be_visible()
+    tree = f"conversations/{page.url.rpartition('/')[2]}/tree"
+    while len(octavo.get(tree)["nodes"]) < 2:
+        page.wait_for_timeout(100)
+    octavo.kill()
+    octavo.start()
+    page.reload()
+    answer = page.get_by_role("article", name="Answer").first
+    expect(answer).to_contain_text("Half of it")
+    expect(page.get_by_text("Stopped before it was finished.")).to_be_visible()
+    page.reload()
+    expect(answer).to_contain_text("Half of it")
+    expect(answer.get_by_role("button", name="Try again")).to_be_visible()
+    audit(page)
+    upstream.say = lambda _: ", and the rest."
+    answer.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text(", and the rest.")).to_be_visible()
+    expect(page.get_by_role("article", name="You")).to_have_count(1)
+    expect(page.get_by_role("button", name="Continue")).to_have_count(0)
+    assert "broke off" in upstream.bodies[-1]["messages"][-1]["content"]
 
 
 def test_a_draft_survives_a_reload_and_stays_with_its_conversation(page: Page, octavo: Octavo) -> None:

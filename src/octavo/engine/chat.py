@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from octavo.core.context import Context, build_context, speak
-from octavo.core.harden import Repair
-from octavo.core.messages import Branch, Message, Node, Text
+from octavo.core.harden import Hardened, Repair
+from octavo.core.messages import Branch, Message, Node, user
 from octavo.core.plain import Json
 from octavo.core.policy import (
     Compress,
@@ -49,6 +49,7 @@ from octavo.engine.outcome import (
     Usage,
     Waiting,
 )
+from octavo.engine.partial import Partial
 from octavo.engine.scene import Scene, load_scene
 from octavo.errors import BadInput, NotFound, NotOnBranch, ProviderError, UsageError, WindowExceeded
 from octavo.store.ids import new_id
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
 
 OVERFLOW_RETRIES = 2
 """How often a request that the provider found too large is made smaller and sent again."""
+GO_ON = "[Your answer broke off here. Go on exactly where it stopped, and repeat nothing.]"
+"""What a model is told that is to go on with an answer; it is sent, not stored."""
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 UNKNOWN_OVERFLOW = 0.9
 """The window believed after an overflow error that names no smaller one: a tenth less than what was sent."""
@@ -327,7 +330,8 @@ class Chat:
     ) -> AsyncGenerator[Event]:
         """Ask the model to go on from a tip; the answer is stored below it, under `id` if one is given.
 
-        A reply that calls tools ends the answer: add the results and ask again.
+        Below an answer that broke off it goes on with that. A reply that calls tools ends the answer: add the results
+        and ask again.
         """
         await self.require(tip)
         at = tip or await self.tip()
@@ -421,14 +425,22 @@ class Chat:
             context, notes = shrunk.context, shrunk.notes
             if notes:
                 yield Shrunk(notes=notes, before=scene.reading.tokens, after=usage.reading.tokens)
-        hardened = scene.sent(context, self._engine.rules_of(scene.model))
-        if len(hardened.messages) <= len(scene.recipe.system):
-            raise UsageError(
-                "there is nothing to answer: every message here was deleted or is empty; say something first"
-            )
+        if any(map(is_unfinished, (scene.added or scene.loaded.branch)[-1:])):
+            context = replace(context, pending=(user(GO_ON),))
+            usage = scene.gauge(scene.meter.read(context, scene.counts))
+        hardened = self._sendable(scene, context)
         if hardened.faults:
             yield Repaired(hardened.faults)
         yield Ready(scene, context, hardened.messages, usage, hardened.repairs, notes)
+
+    def _sendable(self, scene: Scene, context: Context) -> Hardened:
+        """Make a context acceptable to the provider; refuse one that asks nothing."""
+        hardened = scene.sent(context, self._engine.rules_of(scene.model))
+        if len(hardened.messages) <= len(scene.loaded.system):
+            raise UsageError(
+                "there is nothing to answer: every message here was deleted or is empty; say something first"
+            )
+        return hardened
 
     async def _ask(
         self, ready: Ready, temperature: float | None, *, select: bool, id: str | None
@@ -443,9 +455,17 @@ class Chat:
             temperature=temperature,
             stable=max(0, len(ready.messages) - 1),
         )
-        said: list[str] = []
+        partial = Partial(
+            store=self._engine.store,
+            worker=self._engine.worker,
+            conversation=self.id,
+            parent=scene.tip,
+            id=id,
+            model=scene.model,
+        )
         reply: Reply | None = None
         stream = provider.stream(request)
+        partial.begin()
         try:
             async for chunk in stream:
                 match chunk:
@@ -455,39 +475,42 @@ class Chat:
                         yield chunk
                     case Delta(text, kind):
                         if kind == "text":
-                            said.append(text)
+                            partial.said.append(text)
                         yield AnswerText(text, kind)
-        except WindowExceeded:
-            raise
         except ProviderError as error:
-            node = await self._keep_partial(scene, "".join(said), select=select, id=id)
+            if isinstance(error, WindowExceeded) and not partial.said:
+                raise
+            kept = await partial.stop(select=select)
+            node = kept.nodes[0] if kept else None
             yield AnswerFailed(str(error), type(error).__name__, error.retryable, node)
             return
         except (asyncio.CancelledError, GeneratorExit):
-            await asyncio.shield(self._keep_partial(scene, "".join(said), select=select, id=id))
+            await asyncio.shield(partial.stop(select=select))
             raise
         finally:
+            await partial.end()
             await _closed(stream)
         if reply is None:
-            yield AnswerFailed("the provider ended without an answer", "BadReply", retryable=True)
+            kept = await partial.stop(select=select)
+            node = kept.nodes[0] if kept else None
+            yield AnswerFailed("the provider ended without an answer", "BadReply", retryable=True, node=node)
             return
-        added = await self._keep(ready, reply, select=select, id=id)
+        added = await self._keep(ready, reply, partial, select=select)
         (node,) = added.nodes
         yield Answered(node, reply)
         moment = Moment(scene.settings, added.revision)
         self._engine.look_after(self, await self._scene(node.id, moment, tools=scene.loaded.tools))
 
-    async def _keep(self, ready: Ready, reply: Reply, *, select: bool, id: str | None) -> Added:
+    async def _keep(self, ready: Ready, reply: Reply, partial: Partial, *, select: bool) -> Added:
         scene = ready.scene
         entry = Entry(
             message=reply.message,
-            id=id,
             counts={scene.meter.unit.name: scene.meter.count_message(reply.message)},
             input_tokens=reply.usage.input or None,
             output_tokens=reply.usage.output or None,
             model=reply.model or scene.model,
         )
-        added = await self._engine.store.add(self.id, [entry], parent=scene.tip, select=select)
+        added = await partial.finish(entry, select=select)
         sent = scene.survey
         if ready.context is not scene.context:
             sent = scene.meter.survey(ready.context, scene.counts)
@@ -495,15 +518,6 @@ class Chat:
         await models.learn_bill(scene.model, sent, reply.usage.input)
         self._engine.recent.grow(self.id, added, await models.meter(scene.model))
         return added
-
-    async def _keep_partial(self, scene: Scene, text: str, *, select: bool, id: str | None) -> Node | None:
-        """Store what an answer had said when it was stopped."""
-        if not text.strip():
-            return None
-        message = Message(role="assistant", parts=(Text(text=text),))
-        return await self._engine.store.append(
-            self.id, message, parent=scene.tip, id=id, status="aborted", model=scene.model, select=select
-        )
 
     # Compressing
 
@@ -791,6 +805,11 @@ class Chat:
     async def settled(self) -> None:
         """Wait until nothing is being compressed in the background."""
         await self._engine.settled(self.id)
+
+
+def is_unfinished(node: Node) -> bool:
+    """Tell whether a message is an answer that broke off."""
+    return node.status == "aborted" and node.message.role == "assistant"
 
 
 async def _closed(stream: AsyncIterator[object]) -> None:

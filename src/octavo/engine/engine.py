@@ -404,8 +404,12 @@ class Engine:
             await asyncio.wait([task])
 
     async def take_over(self, conversation: str | None = None) -> int:
-        """Close compressions whose workers died, and begin anew where a mark asks for it; gives how many there were."""
+        """Close compressions and answers whose workers died; gives how many there were.
+
+        A compression is begun anew where a mark asks for it.
+        """
         try:
+            answers = await self.store.answers.close(conversation)
             left = await self.store.jobs.close_abandoned(conversation)
         except ReadOnly:
             # Whoever can write does it.
@@ -416,7 +420,7 @@ class Engine:
                 self.look_after(chat, await chat.scene())
             except OctavoError as error:
                 log.warning("cannot go on with the compression of %s: %s", id, error)
-        return len(left)
+        return len(left) + len(answers)
 
 
 async def _safely(work: Awaitable[object], when: str) -> object:

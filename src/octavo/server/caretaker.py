@@ -25,7 +25,7 @@ async def care(
         try:
             found = await engine.take_over()
             if found:
-                log.info("took over %d compressions", found)
+                log.info("took over %d compressions and answers", found)
             for errand in also:
                 await errand()
         except OctavoError as error:

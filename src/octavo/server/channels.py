@@ -171,7 +171,8 @@ class Channels:
         loop = asyncio.get_running_loop()
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._nudged.wait(), LOOK_SECONDS)
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._nudged.wait()
             self._nudged.clear()
             began = loop.time()
             try:

@@ -1,4 +1,4 @@
-"""The store's areas beside conversations and messages: snapshots, jobs, pins, settings and keys.
+"""The store's areas beside conversations and messages: snapshots, jobs, answers, pins, settings and keys.
 
 Like the store's own methods, each is one transaction or one read, begun and ended inside it.
 """
@@ -12,9 +12,9 @@ from octavo.core.context import Pin
 from octavo.core.fields import Json
 from octavo.core.snapshot import Snapshot
 from octavo.errors import ReadOnly
-from octavo.store import jobs, keys, pins, settings, snapshots
+from octavo.store import answers, jobs, keys, pins, settings, snapshots
 from octavo.store.engines import Database
-from octavo.store.values import ApiKey, Busy, Job, PinPlace, Refused, Scope, Stale
+from octavo.store.values import Added, ApiKey, Busy, Entry, Job, PinPlace, Refused, Scope, Stale
 
 
 class Snapshots:
@@ -133,6 +133,44 @@ class Jobs:
         left = [one for one in await self.abandoned() if conversation in (None, one.conversation)]
         return tuple(
             [one for one in left if await self._database.write(lambda c, j=one: jobs.close_left(c, j))]  # type: ignore[misc]
+        )
+
+
+class Answers:
+    """The answers of a store that are being written."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(
+        self, conversation: str, entry: Entry, *, parent: str, worker: str, lease: float = answers.LEASE
+    ) -> Job:
+        """Store the beginning of an answer below its question; the tip stays. `Job.anchor` is its node."""
+        return await self._database.write(
+            lambda c: answers.begin(c, conversation, entry, parent, worker, lease)
+        )
+
+    async def go_on(self, job: Job, entry: Entry, *, lease: float = answers.LEASE) -> bool:
+        """Store what it has become; false when it is no longer ours."""
+        return await self._database.write(lambda c: answers.go_on(c, job, entry, lease))
+
+    async def finish(self, job: Job, entry: Entry, *, select: bool = True) -> Added | None:
+        """Store it as it ended, and move the tip to it; None when it is no longer ours."""
+        return await self._database.write(lambda c: answers.finish(c, job, entry, select=select))
+
+    async def being_written(self, conversation: str | None = None) -> tuple[Job, ...]:
+        """List what is being written, in one conversation or in all; what writers that are gone have left, too.
+
+        Where that cannot be closed, it is not listed.
+        """
+        found = await self._database.read(lambda c: answers.being_written(c, conversation))
+        return tuple(one for one in found if not (self._database.read_only and answers.is_left(one)))
+
+    async def close(self, conversation: str | None = None) -> tuple[str, ...]:
+        """Close the answers whose writers are gone: they end where they were. Gives their nodes."""
+        left = [one for one in await self.being_written(conversation) if answers.is_left(one)]
+        return tuple(
+            [one.anchor for one in left if await self._database.write(lambda c, j=one: answers.close(c, j))]  # type: ignore[misc]
         )
 
 

@@ -101,6 +101,8 @@ async def _copy_messages(connection: Connection, numbers: Sequence[int], target:
             "conversation_id": target,
             "parent_id": row["parent_id"] and ids[row["parent_id"]],
             "jump_id": row["jump_id"] and ids[row["jump_id"]],
+            # Nobody goes on with the copy of an answer that is being written.
+            "status": "aborted" if row["status"] == "streaming" else row["status"],
             "created": made_at(row["id"]) if row["created"] is None else row["created"],
         }
         for row in originals

@@ -23,6 +23,8 @@ from octavo.store.schema import conversation, job, message, plain_id
 from octavo.store.tree import lock
 from octavo.store.values import Busy, Job, JobStatus, Refused, Stale
 
+ANSWER = "answer"
+"""The trigger of a job that is no compression: an answer that is being written; see `answers.py`."""
 LEASE = 30.0
 """Seconds a worker may be silent: three missed heartbeats of ten seconds. No lease is longer."""
 ENDED = "the process that ran it ended before it was done"
@@ -175,7 +177,9 @@ async def get(connection: Connection, id: str) -> Job:
 async def of_conversation(connection: Connection, conversation_id: str) -> tuple[Job, ...]:
     """List the jobs of a conversation, the newest first."""
     found = await connection.execute(
-        sa.select(*_columns()).where(job.c.conversation_id == conversation_id).order_by(job.c.id.desc())
+        sa.select(*_columns())
+        .where(job.c.conversation_id == conversation_id, job.c.trigger != ANSWER)
+        .order_by(job.c.id.desc())
     )
     return tuple(rows.job(row) for row in found)
 
@@ -185,7 +189,9 @@ async def abandoned(connection: Connection) -> tuple[Job, ...]:
     found = await connection.execute(
         sa.select(*_columns())
         .join(conversation, conversation.c.id == job.c.conversation_id)
-        .where(job.c.status == "running", is_over(job.c.lease_until, LEASE), bin.LISTED)
+        .where(
+            job.c.status == "running", job.c.trigger != ANSWER, is_over(job.c.lease_until, LEASE), bin.LISTED
+        )
         .order_by(job.c.id)
     )
     return tuple(rows.job(row) for row in found)

@@ -32,7 +32,7 @@ from octavo.store import (
     snapshots,
     tree,
 )
-from octavo.store.areas import Jobs, Keys, Pins, Settings, Snapshots
+from octavo.store.areas import Answers, Jobs, Keys, Pins, Settings, Snapshots
 from octavo.store.direct import Connection
 from octavo.store.engines import Database, open_database
 from octavo.store.files import half_of, refuse_database
@@ -70,6 +70,7 @@ class Store:
         self._database = database
         self.snapshots = Snapshots(database)
         self.jobs = Jobs(database)
+        self.answers = Answers(database)
         self.pins = Pins(database)
         self.settings = Settings(database)
         self.keys = Keys(database)

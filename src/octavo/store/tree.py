@@ -210,18 +210,32 @@ async def finish(connection: Connection, id: str, entry: Entry) -> Node:
     if where is None:
         raise NotFound(f"there is no message {id}")
     await lock(connection, where)
+    node = await rewrite(connection, id, entry)
+    if node is None:
+        raise UsageError(f"message {id} is not being written; append a new one instead")
+    await touch(connection, where)
+    return node
+
+
+async def rewrite(connection: Connection, id: str, entry: Entry) -> Node | None:
+    """Put other content into the place of a message that is being written; None if it is not any more."""
     m, parent = message, message.alias("parent")
     found = await connection.execute(
-        sa.select(m.c.id, m.c.parent_id, m.c.depth, m.c.status, m.c.role, parent.c.digest)
+        sa.select(m.c.id, m.c.conversation_id, m.c.parent_id, m.c.depth, m.c.status, parent.c.digest)
         .outerjoin(parent, parent.c.id == m.c.parent_id)
         .where(m.c.id == id)
     )
     row = found.one_or_none()
     if row is None or row.status != "streaming":
-        raise UsageError(f"message {id} is not being written; append a new one instead")
+        return None
     entry = replace(entry, message=admit(entry.message))
     above = row.digest if row.parent_id else b""
-    place = {"id": row.id, "conversation_id": where, "parent_id": row.parent_id, "depth": row.depth}
+    place = {
+        "id": row.id,
+        "conversation_id": row.conversation_id,
+        "parent_id": row.parent_id,
+        "depth": row.depth,
+    }
     batch = Batch()
     node = batch.add(entry, place)
     (values,) = batch.messages
@@ -231,7 +245,6 @@ async def finish(connection: Connection, id: str, entry: Entry) -> Node:
     for table in (large_text, attachment, message_token):
         await connection.execute(sa.delete(table).where(table.c.message_id == row.id))
     await batch.flush(connection)
-    await touch(connection, where)
     return node
 
 

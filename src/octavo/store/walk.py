@@ -294,9 +294,14 @@ def newest_below() -> sa.Select[Any]:
         .where(m.c.id == sa.bindparam("root", type_=Id))
         .cte("down", recursive=True)
     )
-    newer = sa.exists().where(child.c.parent_id == m.c.parent_id, child.c.n > m.c.n)
+    # An answer that is being written is no tip yet.
+    newer = sa.exists().where(
+        child.c.parent_id == m.c.parent_id, child.c.n > m.c.n, child.c.status != "streaming"
+    )
     down = start.union_all(
-        sa.select(m.c.id, m.c.depth).join(start, m.c.parent_id == start.c.id).where(~newer)
+        sa.select(m.c.id, m.c.depth)
+        .join(start, m.c.parent_id == start.c.id)
+        .where(~newer, m.c.status != "streaming")
     )
     return sa.select(down.c.id).order_by(down.c.depth.desc()).limit(1)
 

@@ -27,6 +27,7 @@ from octavo.cli.chat.history import InputHistory
 from octavo.cli.chat.keyboard import LineEditor
 from octavo.cli.chat.loop import Session
 from octavo.cli.chat.screen import Screen
+from octavo.engine.chat import GO_ON
 from octavo.engine.engine import Engine
 from octavo.errors import BadInput
 from tests.cli.chat.test_keyboard import BACKSPACE, CTRL_C, CTRL_D, ENTER, LONG, bracketed
@@ -474,6 +475,40 @@ def test_what_was_said_when_the_terminal_went_away_is_kept(
     assert nodes[1]["message"]["parts"][0]["text"].startswith("word1 word2 word3 word4 word5")
 
 
+def test_what_was_said_when_the_program_was_killed_is_kept_and_can_be_gone_on_with(
+    environment: dict[str, str], run: Run
+) -> None:
+    """All but what came in the last second."""
+    command = [sys.executable, "-m", "tests.cli.scripted", "chat", "--model", MODEL]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+        cwd=Path(__file__).parents[3],
+        bufsize=0,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"slowly\n")
+        seen = b""
+        while b"word60 " not in seen:
+            seen += process.stdout.read(8)
+        process.kill()
+        process.wait(60)
+    done = chat(run, "/continue", "/continue", more=("--conversation", "last"))
+    assert "[interrupted]" in done.out
+    assert "The last answer was interrupted. /continue goes on with it, /retry asks again." in done.out
+    assert f"You said {len(GO_ON)} characters: {GO_ON[:60]}" in done.out
+    assert "the last answer is complete" in done.err
+    nodes = run("show", "last", "--json").json["nodes"]
+    assert [node["status"] for node in nodes] == ["complete", "aborted", "complete"]
+    kept = nodes[1]["message"]["parts"][0]["text"].split()
+    assert kept == [f"word{number}" for number in range(1, len(kept) + 1)]
+    assert len(kept) > 5
+
+
 # With a keyboard
 
 
@@ -568,7 +603,7 @@ def test_ctrl_c_stops_an_answer_and_what_was_said_stays(database: Path) -> None:
 
     screen, nodes, _ = played(database, play)
     assert nodes[:2] == [("user", "complete", "slowly now"), ("assistant", "aborted", "word1 word2 word3")]
-    assert "Stopped. What was said is kept; /retry asks again.\n" in screen
+    assert "Stopped. What was said is kept; /retry asks again, /continue goes on with it.\n" in screen
     assert nodes[2] == ("user", "complete", "typed meanwhile")
 
 

@@ -162,11 +162,15 @@ def test_a_session_on_a_real_terminal(tmux: Tmux) -> None:
     tmux.wait("word60 ")
     tmux.type("typed too early")
     tmux.press("C-c")
-    tmux.done("Stopped. What was said is kept; /retry asks again.")
+    tmux.done("Stopped. What was said is kept; /retry asks again, /continue goes on with it.")
     tmux.wait("› typed too early")
     rows = without_status(tmux.screen(whole=True))
     answer = " ".join(
-        rows[rows.index("› slowly") + 1 : rows.index("Stopped. What was said is kept; /retry asks again.")]
+        rows[
+            rows.index("› slowly") + 1 : rows.index(
+                "Stopped. What was said is kept; /retry asks again, /continue goes on with it."
+            )
+        ]
     )
     words = answer.split()
     assert words == [f"word{number}" for number in range(1, len(words) + 1)], "resizing left something behind"

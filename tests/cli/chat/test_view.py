@@ -199,7 +199,7 @@ def test_a_failed_answer_says_what_is_kept_and_what_to_do() -> None:
     failed = AnswerFailed("too many\nrequests", "RateLimited", retryable=True, node=BRANCH[1])
     assert shown(view.answer_lines(failed)) == [
         "No answer: too many requests",
-        "Your message is stored; what was said is kept; /retry asks again.",
+        "Your message is stored; what was said is kept, and /continue goes on with it; /retry asks again.",
     ]
     final = replace(failed, retryable=False, node=None)
     assert shown(view.answer_lines(final))[1].startswith("Your message is stored; change something first")

@@ -54,6 +54,7 @@ export type TaskStatus = "done" | "failed" | "cancelled";
 /** Events of a turn or of a compression; the last is always `done`. */
 export type TaskEvent =
   | { event: "stored"; data: { message: StoredMessage } }
+  | { event: "text_restarted"; data: Record<string, never> }
   | { event: "compression_started"; data: { urgency: string; messages: number; tokens: number } }
   | { event: "summary_text"; data: { text: string } }
   | { event: "summary_restarted"; data: Record<string, never> }

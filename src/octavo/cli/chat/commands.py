@@ -163,6 +163,7 @@ COMMANDS = (
         run=walking.edit,
     ),
     Command(name="retry", says="ask for another answer", aliases=("regenerate",), run=walking.retry),
+    Command(name="continue", says="go on with an answer that was interrupted", run=walking.go_on),
     Command(name="model", arguments="[NAME]", says="which model answers", run=keeping.model, offers=_models),
     Command(
         name="settings",

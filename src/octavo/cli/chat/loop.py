@@ -22,7 +22,7 @@ from octavo.cli.lines import Line, clean, line, many
 from octavo.cli.setup import short
 from octavo.core.fields import Json
 from octavo.core.longtext import Draft
-from octavo.engine.chat import Chat
+from octavo.engine.chat import Chat, is_unfinished
 from octavo.engine.engine import Engine, check_setting
 from octavo.engine.outcome import CompressionEnded, Event, Preparing, Sending, Usage
 from octavo.errors import NotFound, OctavoError, UsageError
@@ -37,6 +37,9 @@ TITLE = 60
 """Characters of the first message that become the title."""
 REPLAYED = 4
 """Messages shown when a conversation is opened."""
+LOOK = 0.5
+"""Seconds between two looks at an answer that somebody else writes."""
+BROKEN_OFF = " /continue goes on with it, /retry asks again."
 COMPLETED = 200
 """Conversations offered for completion."""
 
@@ -147,7 +150,8 @@ class Session:
         turn.stop()
         self.failed = self.failed or turn.failed
         if not done:
-            self.show([line(("near", "Stopped."), ("faint", " What was said is kept; /retry asks again."))])
+            kept = " What was said is kept; /retry asks again, /continue goes on with it."
+            self.show([line(("near", "Stopped."), ("faint", kept))])
         await self.refresh()
 
     async def edit(self, text: str) -> str | None:
@@ -174,11 +178,28 @@ class Session:
     async def open_chat(self, id: str) -> None:
         """Go to a conversation, and show where it stands."""
         self.chat = await self.engine.chat(id)
+        await self._await_answer(id)
         await self.refresh()
         branch = await self.chat.branch()
         name = clean(self.title) or "(untitled)"
         self.show([line(("strong", name), ("faint", f"  {short(id)} · {many(len(branch), 'message')}"))])
         self.show(message_lines(node, self.columns) for node in branch[-REPLAYED:])
+        if branch and is_unfinished(branch[-1]):
+            self.show([line(("near", "The last answer was interrupted."), ("faint", BROKEN_OFF))])
+
+    async def _await_answer(self, id: str) -> None:
+        """Wait for an answer that is being written: until it is whole, or it is clear that nobody writes it."""
+        from octavo.store.answers import LEASE
+
+        answers, looks = self.engine.store.answers, 0
+        while await answers.being_written(id) and looks * LOOK < LEASE + LOOK:
+            if looks == 0:
+                self.show(
+                    [line(("faint", "An answer is being written, or was a moment ago; waiting for it …"))]
+                )
+            await answers.close(id)
+            await asyncio.sleep(LOOK)
+            looks += 1
 
     async def leave_chat(self, title: str) -> None:
         """Leave a conversation for one that is not made yet; the model stays."""

@@ -304,16 +304,24 @@ def in_use_line(done: str, serving: Snapshot | None, covered: int = 0) -> Line:
     return line(("good", f"{done}: {version} is in use"), "; /undo takes it back.")
 
 
+STATES = {"aborted": "interrupted", "streaming": "being written"}
+"""How the states of messages are called where their names would not be understood."""
+
+
+def _state(node: Node) -> str:
+    return "" if node.status == "complete" else f" [{STATES.get(node.status, node.status)}]"
+
+
 def message_lines(node: Node, columns: int) -> Line:
     """Show a message in one line, with its number."""
-    note = "" if node.status == "complete" else f" [{node.status}]"
+    note = _state(node)
     head = f"{node.depth:>4} {LABELS[node.message.role]:<9} "
     said = summary_of(content(node.message), columns - len(head) - len(note))
     return line(("faint", head), said, ("near", note))
 
 
 def whole_message(node: Node) -> Iterator[Line]:
-    note = "" if node.status == "complete" else f" [{node.status}]"
+    note = _state(node)
     yield line(("strong", f"{node.depth} {LABELS[node.message.role]}"), ("near", note))
     yield from (line(row) for row in clean(content(node.message)).split("\n"))
 
@@ -389,7 +397,7 @@ def answer_lines(event: Answered | AnswerFailed) -> Iterator[Line]:
             yield line(("near", "The answer was cut off at its longest; ask it to go on."))
         return
     yield line(("bad", f"No answer: {clean(' '.join(event.error.split()))}"))
-    said = "what was said is kept; " if event.node else ""
+    said = "what was said is kept, and /continue goes on with it; " if event.node else ""
     again = (
         "/retry asks again" if event.retryable else "change something first (/model, /context), then /retry"
     )

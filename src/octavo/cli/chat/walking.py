@@ -9,6 +9,7 @@ from octavo.cli.chat.arguments import message_at, number_of
 from octavo.cli.library import hit_lines
 from octavo.cli.lines import line
 from octavo.core.messages import Node
+from octavo.engine.chat import is_unfinished
 from octavo.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -105,3 +106,11 @@ async def _last_question(session: Session) -> Node:
 async def retry(session: Session, text: str) -> None:
     del text
     await session.follow(session.need_chat().regenerate())
+
+
+async def go_on(session: Session, text: str) -> None:
+    del text
+    chat = session.need_chat()
+    if not any(map(is_unfinished, (await chat.branch())[-1:])):
+        raise UsageError("the last answer is complete: write a message, or /retry for another answer")
+    await session.follow(chat.answer())

@@ -1,14 +1,14 @@
 """Turns and compressions: work that runs in the server and is followed by events.
 
-A task that this process does not know may run in another one. Of a turn the answer is then waited for in the store,
-where it appears under the turn's own id.
+A task that this process does not know may run in another one. Of a turn the answer is then looked for in the store,
+where it appears under the turn's own id, about once a second as far as it has come.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
@@ -16,24 +16,33 @@ from fastapi import Depends, Path
 from starlette.responses import Response
 
 from octavo.core.fields import JsonObject
+from octavo.core.messages import Node
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Event, Stored
 from octavo.errors import NotFound, UsageError
 from octavo.server import elsewhere
 from octavo.server import schemas as s
+from octavo.server.errors import Trouble
+from octavo.server.events import told_failure
 from octavo.server.hub import Hub, TheChat, TheHub
 from octavo.server.reply import reply
 from octavo.server.routes import API, router
 from octavo.server.routes.messages import store_message
 from octavo.server.show import read_tool, show_node
 from octavo.server.stream import EVENTS, PING, event_stream, frame, resume_point
-from octavo.server.tasks import Kind, Work
+from octavo.server.tasks import Kind, Status, Work
 from octavo.store.ids import made_at, new_id
 
 routes = router("turns and compressions", "/conversations/{conversation}")
 
 LOOK_SECONDS = 1.0
 """Between two looks for an answer that another process is making."""
+INTERRUPTED = Trouble(
+    status=502,
+    type="interrupted",
+    message="the server was stopped while it answered; what was said by then is kept",
+    hint="try again, or let the model go on",
+)
 
 EVENT: dict[str, Any] = {
     "type": "object",
@@ -112,11 +121,12 @@ async def _begun(hub: Hub, chat: Chat, id: str, *, stream: bool) -> Response | N
     stored = await hub.engine.store.details([id])
     if not stored:
         return None
-    role = (await hub.engine.store.node(id)).message.role
-    if stored[0].conversation != chat.id or role != "assistant":
+    node = await hub.engine.store.node(id)
+    if stored[0].conversation != chat.id or node.message.role != "assistant":
         raise UsageError("this id belongs to another message: make a new one for each turn")
     if not stream:
-        return reply(show_task(Work(id, "turn", chat.id, status="done")), 202)
+        status: Status = "running" if node.status == "streaming" else "done"
+        return reply(show_task(Work(id, "turn", chat.id, status=status)), 202)
     return event_stream(_await_answer(hub, chat, id, 0), {"x-octavo-task": id})
 
 
@@ -175,7 +185,7 @@ def _task(hub: Hub, chat: Chat, kind: Kind, id: str) -> Work:
 async def _cancel(hub: Hub, chat: Chat, kind: Kind, id: str) -> Response:
     """Stop a task here, or have another replica stop it."""
     here = hub.tasks.find(id, kind, chat.id) is not None
-    if here or not _may_run_elsewhere(hub, id) or await hub.engine.store.details([id]):
+    if here or not _may_run_elsewhere(hub, id) or await _ended(hub, id):
         hub.tasks.cancel(_task(hub, chat, kind, id).id, chat.id)
     else:
         await hub.stops.ask(id, chat.id)
@@ -213,6 +223,13 @@ async def follow_turn(task: TaskId, after: ResumePoint, chat: TheChat, hub: TheH
     return event_stream(_await_answer(hub, chat, task, after))
 
 
+async def _ended(hub: Hub, id: str) -> bool:
+    """Tell whether the answer of a turn is stored and no longer being written."""
+    if not await hub.engine.store.details([id]):
+        return False
+    return (await hub.engine.store.node(id)).status != "streaming"
+
+
 def _may_run_elsewhere(hub: Hub, id: str) -> bool:
     """Tell whether another replica may be at it: there may be others, and the id is young."""
     age = time.time() - made_at(id) / 1_000
@@ -220,22 +237,44 @@ def _may_run_elsewhere(hub: Hub, id: str) -> bool:
 
 
 async def _await_answer(hub: Hub, chat: Chat, id: str, after: int) -> AsyncIterator[bytes]:
-    """Wait for an answer that another process makes; there is no text on the way, only the whole of it."""
+    """Tell of an answer that another process makes, as far as it is stored, or that that process is gone."""
     limits, store = hub.settings.limits, hub.engine.store
-    until = time.monotonic() + limits.answer_seconds
+    until, told = time.monotonic() + limits.answer_seconds, ""
     while time.monotonic() < until and not hub.closing:
+        gone = id in await store.answers.close(chat.id)
         found = [d for d in await store.details([id]) if d.conversation == chat.id]
-        if found:
-            node = await store.node(id)
-            status = "done" if node.status == "complete" else "cancelled"
-            yield frame(after + 1, "answered", {"message": show_node(node).model_dump(), "reply": None})
-            yield frame(after + 2, "done", {"status": status})
+        node = await store.node(id) if found else None
+        if node is not None and node.status != "streaming":
+            for name, data in _ending(node, gone=gone):
+                after += 1
+                yield frame(after, name, data)
             return
-        yield PING
+        said = node.message.text if node else ""
+        if said.startswith(told) and said != told:
+            if after and not told:
+                # Nobody knows here how much of it was told elsewhere.
+                after += 1
+                yield frame(after, "text_restarted", {})
+            after += 1
+            yield frame(after, "text", {"text": said[len(told) :], "kind": "text"})
+            told = said
+        else:
+            yield PING
         await asyncio.sleep(LOOK_SECONDS)
     lost = {"type": "lost", "message": "the process that made this answer is gone; ask again"}
     yield frame(after + 1, "failed", {**lost, "numbers": {}, "retryable": True, "partial": None})
     yield frame(after + 2, "done", {"status": "failed"})
+
+
+def _ending(node: Node, *, gone: bool) -> Iterator[tuple[str, JsonObject]]:
+    """Tell how an answer ended that another process made; `gone`: that process is, and this is all there is."""
+    shown: JsonObject = show_node(node).model_dump()
+    if gone:
+        yield "failed", {**told_failure(INTERRUPTED), "retryable": True, "partial": shown}
+        yield "done", {"status": "failed"}
+        return
+    yield "answered", {"message": shown, "reply": None}
+    yield "done", {"status": "done" if node.status == "complete" else "cancelled"}
 
 
 @routes.get("/compressions", response_model=s.TasksOut)
@@ -287,9 +326,10 @@ async def _state(hub: Hub, chat: Chat) -> JsonObject:
     with suppress(NotFound):
         serving = await chat.serving()
     running = [work.id for work in hub.tasks.of(chat.id, "turn") if work.status == "running"]
+    elsewhere = [job.anchor for job in await hub.engine.store.answers.being_written(chat.id)]
     return {
         "snapshot": serving.id if serving else None,
-        "turns": [*running],
+        "turns": [*(id for id in elsewhere if id not in running), *running],
         **await hub.channels.stand(chat.id),
     }
 

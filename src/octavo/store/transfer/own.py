@@ -99,6 +99,8 @@ async def _export_one(connection: Connection, conversation_id: str, write: Write
     write(line_of({"type": "end", **counted}))
 
 
+_STATUS = {"complete": None, "streaming": "aborted"}
+"""What is usual is left out, and in a file nobody goes on with an answer that is being written."""
 _DERIVED = ("conversation_id", "first_id", "carried_id", "previous_id")
 
 
@@ -114,7 +116,7 @@ async def _messages(connection: Connection, conversation_id: str) -> Any:
                 "id": row.id,
                 "parent": row.parent_id,
                 "message": dump(said),
-                "status": row.status if row.status != "complete" else None,
+                "status": _STATUS.get(row.status, row.status),
                 "counts": counts.get(row.id),
                 "input_tokens": row.input_tokens,
                 "output_tokens": row.output_tokens,

@@ -21,6 +21,14 @@ import { report } from "./toast";
 const TITLE_LENGTH = 60;
 /** Characters of the first message that make a conversation's first title. */
 
+const LOST = {
+  type: "lost",
+  message: "The server was stopped before it had answered.",
+  hint: "Your message is stored.",
+  retryable: true,
+  partial: null,
+};
+
 let following: { task: string; controller: AbortController } | null = null;
 
 /** Say something: in the open conversation, or in a new one. What could not be sent is in the input again. */
@@ -87,7 +95,14 @@ export function retry(): void {
   if (!chat) return;
   // Not simply the tip: while an answer is made again, the tip is still the old one.
   if (last?.role === "assistant") void regenerate(last);
-  else if (last) void answerBelow(chat.id, last.id, { parent: last.id });
+  else goOn();
+}
+
+/** Have the end on screen answered; of an answer that broke off, the rest. */
+export function goOn(): void {
+  const chat = state().chat;
+  const last = chat?.messages.at(-1);
+  if (chat && last) void answerBelow(chat.id, last.id, { parent: last.id });
 }
 
 /** Begin a turn whose answer goes below a message on screen; what is there now is out of sight. */
@@ -145,7 +160,7 @@ async function listen(id: string, task: string, signal: AbortSignal): Promise<vo
     });
   } catch (error) {
     // The server was restarted and knows nothing of the turn: what it had stored is what there is.
-    if (error instanceof Problem && error.status === 404) tell({ event: "done", data: { status: "failed" } });
+    if (error instanceof Problem && error.status === 404) tell({ event: "failed", data: LOST });
     else if (!signal.aborted) report(error);
   }
   if (!signal.aborted) await refresh(id);

@@ -31,6 +31,8 @@ export function reduceTurn(turn: Turn, told: TaskEvent): Turn {
       return told.data.kind === "reasoning"
         ? { ...turn, phase: "writing", again: null, reasoning: turn.reasoning + told.data.text }
         : { ...turn, phase: "writing", again: null, text: turn.text + told.data.text };
+    case "text_restarted":
+      return { ...turn, text: "", reasoning: "" };
     default:
       return turn;
   }

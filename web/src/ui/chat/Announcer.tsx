@@ -1,7 +1,13 @@
 /** Tells a screen reader what others see: that an answer is being made, and that it is there. */
 
 import { useEffect, useRef, useState } from "react";
-import type { Chat } from "../../state/types";
+import type { Chat, Turn } from "../../state/types";
+
+/** How an answer ended; without a failure it was either stopped, or it is there. */
+function ending(chat: Chat, turn: Turn): string {
+  if (chat.failure) return "The answer failed";
+  return turn.stopping ? "Stopped" : "The answer is there";
+}
 
 export function Announcer({ chat }: { chat: Chat }) {
   const [news, tell] = useState("");
@@ -9,7 +15,7 @@ export function Announcer({ chat }: { chat: Chat }) {
   useEffect(() => {
     if (chat.turn?.phase === "compressing" && before.current?.phase !== "compressing") tell("Folding older messages");
     else if (chat.turn && !before.current) tell("Answering");
-    else if (!chat.turn && before.current) tell(chat.failure ? "The answer failed" : "The answer is there");
+    else if (!chat.turn && before.current) tell(ending(chat, before.current));
     before.current = chat.turn;
   }, [chat.turn, chat.failure]);
   return (

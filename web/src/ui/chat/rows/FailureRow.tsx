@@ -1,8 +1,7 @@
 /** Why there is no answer, and what can be done about it. */
 
-import { retry } from "../../../state/effects/turns";
 import type { Trouble } from "../../../state/types";
-import { Icon } from "../../kit/Icon";
+import { AgainActions } from "./AgainActions";
 
 export function FailureRow({ trouble }: { trouble: Trouble }) {
   return (
@@ -11,12 +10,7 @@ export function FailureRow({ trouble }: { trouble: Trouble }) {
         <strong>{trouble.message}</strong>
         {trouble.hint && <p>{trouble.hint}</p>}
       </div>
-      {!trouble.unsent && (
-        <button type="button" className="button small" onClick={retry}>
-          <Icon name="retry" />
-          Try again
-        </button>
-      )}
+      {!trouble.unsent && <AgainActions />}
     </div>
   );
 }

@@ -2,9 +2,23 @@
 
 import { memo } from "react";
 import { moment } from "../../../lib/format";
+import { useStore } from "../../../state/store";
 import type { ShownMessage } from "../../../state/types";
 import { MessageActions } from "../MessageActions";
 import { PartView } from "../parts/PartView";
+import { AgainActions } from "./AgainActions";
+
+/** That an answer broke off; at the end of the conversation also what can be done about it. */
+function Unfinished({ message }: { message: ShownMessage }) {
+  const last = useStore(({ chat }) => chat?.messages.at(-1)?.id === message.id && !chat.turn && !chat.failure);
+  const writing = message.status === "streaming";
+  return (
+    <div className="unfinished">
+      <p>{writing ? "Still being written." : "Stopped before it was finished."}</p>
+      {last && !writing && <AgainActions />}
+    </div>
+  );
+}
 
 const NAMES = { user: "You", assistant: "Answer", system: "System", tool: "Tool" } as const;
 
@@ -29,7 +43,7 @@ export const MessageRow = memo(function MessageRow({
           <PartView key={index} index={index} part={part} role={message.role} conversation={conversation} message={message.id} />
         ))}
       </div>
-      {unfinished && <p className="unfinished">Stopped before it was finished.</p>}
+      {unfinished && <Unfinished message={message} />}
       <MessageActions message={message} />
     </article>
   );
