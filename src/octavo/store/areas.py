@@ -159,8 +159,12 @@ class Answers:
         return await self._database.write(lambda c: answers.finish(c, job, entry, select=select))
 
     async def being_written(self, conversation: str | None = None) -> tuple[Job, ...]:
-        """List what is being written, in one conversation or in all; what writers that are gone have left, too."""
-        return await self._database.read(lambda c: answers.being_written(c, conversation))
+        """List what is being written, in one conversation or in all; what writers that are gone have left, too.
+
+        Where that cannot be closed, it is not listed.
+        """
+        found = await self._database.read(lambda c: answers.being_written(c, conversation))
+        return tuple(one for one in found if not (self._database.read_only and answers.is_left(one)))
 
     async def close(self, conversation: str | None = None) -> tuple[str, ...]:
         """Close the answers whose writers are gone: they end where they were. Gives their nodes.
