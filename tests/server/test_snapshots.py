@@ -176,6 +176,20 @@ async def test_a_snapshot_expands_to_its_originals_page_by_page(client: httpx2.A
     assert len(texts) == 16
 
 
+async def test_a_receipt_says_why_there_is_no_summary_and_names_nobody_for_it(
+    make_engine: MakeEngine,
+) -> None:
+    engine = await make_engine(lambda _: "I cannot help with that.", summariser="same")
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        await talk(client, place, *FACTS)
+        told = read_events((await client.post(f"{place}/compressions", json={"keep": 0})).text)
+        (made,) = [event.data["snapshot"] for event in told if event.name == "compression_ended"]
+        receipt = (await client.get(f"{place}/snapshots/{made['id']}/receipt")).json()
+        assert (receipt["model"], receipt["price"]) == ("", None)
+        assert receipt["no_summary"] == "the model refused: 'I cannot help with that.'"
+
+
 async def test_a_receipt_lists_what_was_kept_and_lost_and_a_lost_item_is_added_back(
     client: httpx2.AsyncClient,
 ) -> None:

@@ -92,6 +92,8 @@ class Receipt:
     """Who wrote the narrative; empty when there is none."""
     price: float | None = None
     """US dollars; None when unknown."""
+    no_summary: str = ""
+    """Why no summary was written; empty when one was."""
 
     def tally(self, kind: FactKind) -> Tally:
         """What became of the facts of one kind."""
@@ -111,6 +113,7 @@ class Receipt:
             "seconds": self.seconds,
             "model": self.model,
             "price": self.price,
+            "no_summary": self.no_summary,
             "facts": facts_by_kind,
             "conflicts": conflicts,
         }
@@ -134,6 +137,7 @@ class Receipt:
                 seconds=data["seconds"],
                 model=data["model"],
                 price=data["price"],
+                no_summary=data.get("no_summary", ""),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as problem:
             raise BadInput("receipt", f"not a receipt: {problem}") from problem
@@ -151,6 +155,7 @@ def receipt(
     seconds: float = 0.0,
     model: str = "",
     price: float | None = None,
+    no_summary: str = "",
     analyses: Mapping[str, Analysis] | None = None,
 ) -> Receipt:
     """Tell what became of the facts of the covered nodes.
@@ -169,6 +174,7 @@ def receipt(
         seconds=seconds,
         model=model,
         price=price,
+        no_summary=no_summary,
     )
 
 

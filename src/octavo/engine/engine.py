@@ -43,6 +43,8 @@ from octavo.engine.outcome import (
     Preparing,
     Rejected,
     Skipped,
+    Unwritten,
+    one_line,
 )
 from octavo.engine.recent import Recent
 from octavo.engine.scene import Scene, policy_of, values_of
@@ -92,6 +94,16 @@ class State:
     trouble: Trouble = CALM
     pace: Pace = field(default_factory=Pace)
     task: asyncio.Task[None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes the summary of a compression, or why nobody does."""
+
+    summariser: Summariser | None = None
+    name: str = ""
+    price: Price | None = None
+    unasked: str = ""
 
 
 class Engine:
@@ -242,34 +254,38 @@ class Engine:
         return cast(Format, self.rules_of(model).name)
 
     async def _means(self, scene: Scene) -> Means:
-        summariser, price = await self._summariser_for(scene)
+        writer = await self._writer_for(scene)
         return Means(
             store=self.store,
-            summariser=summariser,
+            summariser=writer.summariser,
             rules=self.rules_of(scene.model),
             worker=self.worker,
             aside=self._aside,
-            price=price,
+            price=writer.price,
+            writer=writer.name,
+            unasked=writer.unasked,
         )
 
-    async def _summariser_for(self, scene: Scene) -> tuple[Summariser | None, Price | None]:
+    async def _writer_for(self, scene: Scene) -> Writer:
         if self._summariser is not None:
-            return self._summariser, None
+            return Writer(self._summariser, type(self._summariser).__name__)
         chosen = str(scene.settings.get("summariser") or "")
         card = scene.meter.card
-        if chosen == MODEL_FREE or (not chosen and not card.summariser):
-            return None, None
+        if chosen == MODEL_FREE:
+            return Writer(unasked=f"no model was asked: the setting summariser is {MODEL_FREE}")
+        if not chosen and not card.summariser:
+            return Writer(unasked="no model was asked: none is set as the summariser")
         name = scene.model if chosen == SAME else chosen or card.summariser
         from octavo.engine.models import LOCAL
         from octavo.summarise.model import ModelSummariser
 
         try:
             provider = self.models.provider(name)
-        except UsageError:
+        except UsageError as error:
             if chosen:
                 raise
             # Nobody asked for this model by name: without a key for it the exact lines speak alone.
-            return None, None
+            return Writer(unasked=one_line(f"no model was asked: {error}"))
         meter = await self.models.meter(name)
         summariser = ModelSummariser(
             provider=provider,
@@ -281,7 +297,7 @@ class Engine:
             mode="bullets" if name.startswith(LOCAL) else "whole",
             temperature=0.0 if name.startswith(LOCAL) else None,
         )
-        return summariser, meter.card.price
+        return Writer(summariser, name, meter.card.price)
 
     # Compressing
 
@@ -301,6 +317,7 @@ class Engine:
             async for event in folding:
                 began = began or isinstance(event, CompressionStarted)
                 if isinstance(event, CompressionEnded):
+                    _complain(chat, event.unwritten)
                     self._remember(chat, scene, order, event.outcome)
                 yield event
                 if isinstance(event, CompressionEnded) and began:
@@ -395,6 +412,13 @@ class Engine:
             chat = Chat(self, job.conversation)
             self.look_after(chat, await chat.scene())
         return len(left)
+
+
+def _complain(chat: Chat, unwritten: Unwritten | None) -> None:
+    """Log a summary that was not written."""
+    if unwritten is not None:
+        told = (chat.id, unwritten.model, unwritten.noted, unwritten.seconds)
+        log.warning("no summary of %s by %s: %s (%.1f s)", *told)
 
 
 async def _safely(work: Awaitable[object], when: str) -> object:

@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from octavo.core.budget import Price
 from octavo.core.context import Context, build_context
@@ -38,6 +38,9 @@ from octavo.engine.outcome import (
     Rejected,
     Skipped,
     SummaryText,
+    Unwritten,
+    one_line,
+    why_unwritten,
 )
 from octavo.engine.scene import Scene
 from octavo.errors import NotFound, OctavoError, ProviderError, ProviderTimeout
@@ -86,6 +89,10 @@ class Means:
     aside: Aside
     price: Price | None = None
     """What the summariser costs."""
+    writer: str = ""
+    """What the summariser is called, for logs."""
+    unasked: str = ""
+    """Why there is no summariser."""
 
 
 def cut_of(scene: Scene, order: Order) -> Split | None:
@@ -198,8 +205,9 @@ async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event
         async with aclosing(_work(scene, cut, order, means, held)) as work:
             async for event in work:
                 yield event
-    except BaseException:
-        await asyncio.shield(means.store.jobs.fail(held, "stopped"))
+    except BaseException as error:
+        reason = str(error) if isinstance(error, Exception) else "stopped"
+        await asyncio.shield(means.store.jobs.fail(held, reason))
         raise
     finally:
         beat.cancel()
@@ -252,43 +260,113 @@ async def _keep_alive(store: Store, held: Job, worker: asyncio.Task[object] | No
             return
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What came of asking for a summary."""
+
+    narrative: Narrative = Narrative()
+    problems: tuple[Problem, ...] = ()
+    error: ProviderError | Late | None = None
+    unwritten: Unwritten | None = None
+
+
 async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job) -> AsyncGenerator[Event]:
     started = time.monotonic()
-    job = _summary_job(scene, cut, order)
+    written = Written()
+    async with aclosing(_write(scene, cut, order, means)) as writing:
+        async for step in writing:
+            if isinstance(step, Written):
+                written = step
+            else:
+                yield step
+    made = await _propose(scene, cut, order, means, written)
+    if isinstance(made, Failed):
+        await means.store.jobs.fail(held, made.error)
+        yield CompressionEnded(made, written.unwritten)
+        return
+    paper = replace(made.receipt, seconds=time.monotonic() - started, **_authorship(written, means))
+    outcome = await _conclude(scene, order, means, held, Made(made.snapshot, paper), written.problems)
+    yield CompressionEnded(outcome, written.unwritten)
+
+
+async def _write(
+    scene: Scene, cut: Split, order: Order, means: Means
+) -> AsyncGenerator[SummaryText | Written]:
+    """Have a summary written; what came of it is the last that is given."""
+    if means.summariser is None:
+        yield Written()
+        return
+    job, began = _summary_job(scene, cut, order), time.monotonic()
     if isinstance(means.summariser, Continuing) and means.summariser.continues(scene.model):
         job = replace(job, live=_live(scene, cut))
-    narrative, problems = Narrative(), tuple[Problem, ...]()
-    if means.summariser is not None:
-        pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        asked = asyncio.create_task(_narrate(means.summariser, job, pieces))
-        try:
-            while (piece := await _next(pieces, order)) is not None:
-                yield SummaryText(piece)
-            narrative = await asked
-            problems = narrative.problems
-        except (ProviderError, Late) as error:
-            if order.urgency == "soft" or (order.urgency == "manual" and isinstance(error, ProviderError)):
-                await means.store.jobs.fail(held, str(error))
-                yield CompressionEnded(Failed(str(error), getattr(error, "retryable", True)))
-                return
-            # Somebody waits for it, and a turn must go on: the exact lines speak alone.
-            flaw: Flaw = "timeout" if isinstance(error, Late | ProviderTimeout) else "empty"
-            problems = (Problem(flaw, f"no summary: {error}"),)
-        finally:
-            _give_up(asked)
+    pieces: asyncio.Queue[str | None] = asyncio.Queue()
+    asked = asyncio.create_task(_narrate(means.summariser, job, pieces))
     try:
-        made = await _make(scene, cut, order, means, narrative)
-    except (NotFound, Overdue) as error:  # deleted meanwhile, or nobody would wait for it
-        await means.store.jobs.fail(held, str(error))
-        yield CompressionEnded(Failed(str(error)))
-        return
-    paper = replace(
-        made.receipt,
-        seconds=time.monotonic() - started,
-        model=narrative.model,
-        price=cost(narrative.usage, means.price),
+        while (piece := await _next(pieces, order)) is not None:
+            yield SummaryText(piece)
+        written = _judged(await asked, means)
+    except (ProviderError, Late) as error:
+        written = _undone(error, means)
+    finally:
+        _give_up(asked)
+    if written.unwritten is not None:
+        taken = replace(written.unwritten, seconds=time.monotonic() - began)
+        written = replace(written, unwritten=taken)
+    yield written
+
+
+def _judged(narrative: Narrative, means: Means) -> Written:
+    """Take a narrative, or say why there is nothing in it."""
+    problems = narrative.problems
+    if narrative.text:
+        return Written(narrative=narrative, problems=problems)
+    unwritten = Unwritten(
+        model=narrative.model or means.writer,
+        kind=problems[-1].flaw if problems else "empty",
+        reason=why_unwritten(problems),
+        noted=", ".join(dict.fromkeys(problem.flaw for problem in problems)) or "empty",
     )
-    yield CompressionEnded(await _conclude(scene, order, means, held, Made(made.snapshot, paper), problems))
+    return Written(narrative=narrative, problems=problems, unwritten=unwritten)
+
+
+def _undone(error: ProviderError | Late, means: Means) -> Written:
+    flaw: Flaw = "timeout" if isinstance(error, Late | ProviderTimeout) else "empty"
+    kind, reason = flaw if flaw == "timeout" else type(error).__name__, one_line(str(error))
+    return Written(
+        problems=(Problem(flaw, f"no summary: {error}"),),
+        error=error,
+        unwritten=Unwritten(model=means.writer, kind=kind, reason=reason, noted=reason),
+    )
+
+
+async def _propose(scene: Scene, cut: Split, order: Order, means: Means, written: Written) -> Made | Failed:
+    """Make the snapshot; if somebody waits for it and there is no summary, the exact lines speak alone."""
+    error = written.error
+    if error and (
+        order.urgency == "soft" or (order.urgency == "manual" and isinstance(error, ProviderError))
+    ):
+        return Failed(str(error), getattr(error, "retryable", True))
+    try:
+        return await _make(scene, cut, order, means, written.narrative)
+    except (NotFound, Overdue) as lost:  # deleted meanwhile, or nobody would wait for it
+        return Failed(str(lost))
+
+
+class Authorship(TypedDict):
+    """Who wrote a summary, and for how much; or why nobody did."""
+
+    model: str
+    price: float | None
+    no_summary: str
+
+
+def _authorship(written: Written, means: Means) -> Authorship:
+    """Name who contributed to a snapshot: a model whose answer was of no use did not, whatever it cost."""
+    narrative = written.narrative
+    if not narrative.text:
+        why = written.unwritten.reason if written.unwritten else means.unasked
+        return Authorship(model="", price=None, no_summary=why)
+    return Authorship(model=narrative.model, price=cost(narrative.usage, means.price), no_summary="")
 
 
 class Late(OctavoError):
@@ -315,6 +393,11 @@ def _give_up(asked: asyncio.Task[Narrative]) -> None:
 async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queue[str | None]) -> Narrative:
     try:
         return await summariser.summarise(job, pieces.put_nowait)
+    except OctavoError:
+        raise
+    except Exception as error:
+        # Anybody may write a summariser; a bug in it costs the summary, not the turn.
+        raise ProviderError(f"the summariser failed: {type(error).__name__}: {error}") from error
     finally:
         pieces.put_nowait(None)
 
@@ -406,7 +489,8 @@ async def _conclude(
         ),
     )
     if fatal(found):
-        await means.store.jobs.fail(held, "; ".join(problem.detail for problem in found))
+        why = [*([proposal.receipt.no_summary] if problems else []), *(problem.detail for problem in found)]
+        await means.store.jobs.fail(held, "; ".join(filter(None, why)))
         return Rejected(found, before, after)
     paper = replace(proposal.receipt, tokens_before=before, tokens_after=after)
     stored = await means.store.jobs.finish(held, replace(made, receipt=paper.to_json()))

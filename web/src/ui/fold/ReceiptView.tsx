@@ -31,6 +31,11 @@ export function ReceiptView({ receipt, snapshot, conversation }: Props) {
       {receipt ? (
         <div>
           <Costs receipt={receipt} />
+          {receipt.no_summary && (
+            <p className="fold-note">
+              No summary was written: <bdi>{receipt.no_summary}</bdi>
+            </p>
+          )}
           <Facts receipt={receipt} snapshot={snapshot} conversation={conversation} />
           <Conflicts receipt={receipt} />
         </div>
