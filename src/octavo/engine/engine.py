@@ -30,6 +30,7 @@ from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
 from octavo.core.wire import Format
 from octavo.engine.accept import check_options
 from octavo.engine.aside import Aside
+from octavo.engine.attempt import Attempt, attempt_of
 from octavo.engine.chat import Chat
 from octavo.engine.fold import Means, Order, fold
 from octavo.engine.outcome import (
@@ -141,6 +142,8 @@ class Engine:
         self._summariser = None if isinstance(summariser, str) else summariser
         self._hooks = tuple(hooks)
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
+        self.watchers: list[Callable[[Attempt], None]] = []
+        """Told of every attempt to compress, whoever made it."""
         self.recent = Recent()
         self._aside = Aside()
         self._states: dict[str, State] = {}
@@ -305,6 +308,37 @@ class Engine:
         return self._states.setdefault(conversation, State())
 
     async def fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
+        """Run one compression, and tell of it exactly once, however it ends."""
+        began, told = time.monotonic(), False
+        try:
+            async with aclosing(self._fold(chat, scene, order)) as folding:
+                async for event in folding:
+                    if isinstance(event, CompressionEnded):
+                        told = True
+                        self._attempted(chat, scene, order, began, event)
+                    yield event
+        except BaseException as error:
+            if not told:
+                ended = Failed(str(error)) if isinstance(error, Exception) else Cancelled()
+                self._attempted(chat, scene, order, began, CompressionEnded(ended))
+            raise
+
+    def _attempted(
+        self, chat: Chat, scene: Scene, order: Order, began: float, ended: CompressionEnded
+    ) -> None:
+        attempt = attempt_of(
+            ended.outcome,
+            conversation=chat.id,
+            trigger=order.urgency,
+            before=scene.reading.tokens,
+            seconds=time.monotonic() - began,
+            unwritten=ended.unwritten,
+        )
+        attempt.record()
+        for watcher in self.watchers:
+            watcher(attempt)
+
+    async def _fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
         """Run one compression with hooks around it, and remember how it went."""
         asked = await self._ask_hooks(chat, order)
         if asked is False:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack, cast
@@ -31,6 +32,7 @@ from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, detect, read, read_tools, write
 from octavo.core.wire.wave import read_block
 from octavo.engine.accept import check_options
+from octavo.engine.attempt import Attempt, Ending
 from octavo.engine.outcome import why_unwritten
 from octavo.errors import BadInput, UsageError
 from octavo.meters.cards import find_card
@@ -143,7 +145,7 @@ def _spoken(message: JsonObject, where: str, kind: Format) -> JsonObject:
 async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> Result:
     check_options("octavo.compress", options, Options.__optional_keys__)
     plain = _plain(messages)
-    system, previous = options.get("system"), options.get("previous")
+    system = options.get("system")
     kind = options.get("format") or detect(plain)
     plain = [_spoken(message, f"messages[{i}]", kind) for i, message in enumerate(plain)]
     said = read(kind, plain, system)
@@ -165,7 +167,37 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> 
     )
     if before <= limit:
         return result
-    branch, earlier, own = _unfold(place(said), previous)
+    began, made = time.monotonic(), result
+    ending: Ending = "failed"
+    try:
+        made = await _made_to_fit(result, place(said), scale, limit, policy, options)
+        ending = "compressed"
+    except asyncio.CancelledError:
+        ending = "cancelled"
+        raise
+    finally:
+        _record(ending, made, time.monotonic() - began)
+    return made
+
+
+def _record(ending: Ending, made: Result, seconds: float) -> None:
+    unwritten = "unwritten" if made.receipt and made.receipt.no_summary else ""
+    Attempt(
+        conversation="",
+        trigger="call",
+        ending=ending,
+        why=unwritten if ending == "compressed" else "error",
+        before=made.before,
+        after=made.after,
+        seconds=seconds,
+    ).record()
+
+
+async def _made_to_fit(
+    result: Result, whole: Branch, scale: _Scale, limit: int, policy: Policy, options: Options
+) -> Result:
+    kind, before = result.format, result.before
+    branch, earlier, own = _unfold(whole, options.get("previous"))
     recipe, covered = _cut(branch, scale, limit, options.get("keep", KEEP), policy)
     analyses = analyse_all(branch, {own.id: analyse(own.message, ours=True)} if own else None)
     missing = ""
