@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, TypedDict
 from octavo.core.budget import Price
 from octavo.core.context import Context, build_context
 from octavo.core.messages import Branch, Node, opens_turn
-from octavo.core.policy import Compress, KeepNothing, KeepShare, Retain, Urgency, retained_tokens
+from octavo.core.policy import (
+    Compress,
+    KeepNothing,
+    KeepShare,
+    KeepTokens,
+    Policy,
+    Retain,
+    Urgency,
+    retained_tokens,
+)
 from octavo.core.protocol import Rules
 from octavo.core.reply import Usage
 from octavo.core.snapshot import Kind, Snapshot, look_ahead, says_nothing
@@ -53,6 +62,8 @@ if TYPE_CHECKING:
 
 NARRATIVE_SHARE = 0.5
 """Share of a snapshot that the narrative may take; the rest is for exact lines."""
+PRESSED_SHARE = 0.5
+"""Share of its room that a snapshot is given when one that took all of it left too little for the rest."""
 HEARTBEAT = 10.0
 """Seconds between renewals of the lease."""
 WAITED_FOR, NOT_WAITED_FOR = 20.0, 300.0
@@ -102,7 +113,7 @@ def cut_of(scene: Scene, order: Order) -> Split | None:
     start = _start(scene)
     if order.up_to or order.replaces:
         return _cut_at(scene, order.up_to or order.replaces.cutoff)  # type: ignore[union-attr]
-    retain = order.retain or scene.policy.retain
+    retain = order.retain or _usual(scene.policy, order)
     if isinstance(retain, KeepShare) and retain.unit == "characters":
         sizes = [len(message.text) + sum(len(result.text) for result in message.results) for message in said]
         history = sum(sizes[start:])
@@ -112,6 +123,11 @@ def cut_of(scene: Scene, order: Order) -> Split | None:
     keep = None if isinstance(retain, KeepNothing) else _kept(scene, order, retain, history)
     room = None if order.urgency == "soft" else max(0, scene.budget.available - scene.budget.snapshot)
     return split(said, sizes, keep, start=start, room=room, boundary=scene.policy.boundary)
+
+
+def _usual(policy: Policy, order: Order) -> Retain:
+    by_hand = policy.retain_by_hand if order.urgency == "manual" else None
+    return by_hand or policy.retain
 
 
 def _kept(scene: Scene, order: Order, retain: Retain, history: int) -> int:
@@ -260,6 +276,15 @@ async def _keep_alive(store: Store, held: Job, worker: asyncio.Task[object] | No
             return
 
 
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One way to make a snapshot: where it is cut, and how much it may say."""
+
+    cut: Split
+    pressed: bool = False
+    """A result that could not be sent is made again with half the room, and tersely."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """What came of asking for a summary."""
@@ -270,35 +295,68 @@ class Written:
     unwritten: Unwritten | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A snapshot that was made, and what the next request would hold with it."""
+
+    made: Made
+    written: Written
+    tokens: int
+
+
 async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job) -> AsyncGenerator[Event]:
-    started = time.monotonic()
-    written = Written()
-    async with aclosing(_write(scene, cut, order, means)) as writing:
-        async for step in writing:
-            if isinstance(step, Written):
-                written = step
-            else:
-                yield step
-    made = await _propose(scene, cut, order, means, written)
-    if isinstance(made, Failed):
-        await means.store.jobs.fail(held, made.error)
-        yield CompressionEnded(made, written.unwritten)
-        return
-    paper = replace(made.receipt, seconds=time.monotonic() - started, **_authorship(written, means))
-    outcome = await _conclude(scene, order, means, held, Made(made.snapshot, paper), written.problems)
+    """Make a snapshot; one with which the next request still cannot be sent is made smaller, as far as that goes."""
+    started, spent = time.monotonic(), list[float | None]()
+    trying: Try | None = Try(cut)
+    best: Proposal | None = None
+    while trying is not None:
+        written = Written()
+        async with aclosing(_write(scene, trying, order, means)) as writing:
+            async for step in writing:
+                if isinstance(step, Written):
+                    written = step
+                else:
+                    yield step
+        spent.append(cost(written.narrative.usage, means.price))
+        found = await _propose(scene, trying, order, means, written)
+        if isinstance(found, Failed):
+            if best is not None:
+                break
+            await means.store.jobs.fail(held, found.error)
+            yield CompressionEnded(found, written.unwritten)
+            return
+        best = found if best is None or found.tokens < best.tokens else best
+        trying = _smaller(scene, order, trying) if found.tokens > scene.budget.hard else None
+        if trying is not None and means.summariser is not None:
+            yield SummaryText("")
+    assert best is not None
+    paper = replace(
+        best.made.receipt, seconds=time.monotonic() - started, **_authorship(best.written, means, spent)
+    )
+    outcome = await _conclude(
+        scene, order, means, held, Made(best.made.snapshot, paper), best.written.problems
+    )
     yield CompressionEnded(outcome, written.unwritten)
 
 
+def _smaller(scene: Scene, order: Order, tried: Try) -> Try | None:
+    """Say how a result that cannot be sent is made smaller: retain less, then say less; None: it cannot be."""
+    less = cut_of(scene, replace(order, retain=KeepTokens(0)))
+    if less is not None and less.cut > tried.cut.cut:
+        return replace(tried, cut=less)
+    return None if tried.pressed else replace(tried, pressed=True)
+
+
 async def _write(
-    scene: Scene, cut: Split, order: Order, means: Means
+    scene: Scene, trying: Try, order: Order, means: Means
 ) -> AsyncGenerator[SummaryText | Written]:
     """Have a summary written; what came of it is the last that is given."""
     if means.summariser is None:
         yield Written()
         return
-    job, began = _summary_job(scene, cut, order), time.monotonic()
+    job, began = _summary_job(scene, trying, order), time.monotonic()
     if isinstance(means.summariser, Continuing) and means.summariser.continues(scene.model):
-        job = replace(job, live=_live(scene, cut))
+        job = replace(job, live=_live(scene, trying.cut))
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
     asked = asyncio.create_task(_narrate(means.summariser, job, pieces))
     try:
@@ -339,7 +397,9 @@ def _undone(error: ProviderError | Late, means: Means) -> Written:
     )
 
 
-async def _propose(scene: Scene, cut: Split, order: Order, means: Means, written: Written) -> Made | Failed:
+async def _propose(
+    scene: Scene, trying: Try, order: Order, means: Means, written: Written
+) -> Proposal | Failed:
     """Make the snapshot; if somebody waits for it and there is no summary, the exact lines speak alone."""
     error = written.error
     if error and (
@@ -347,9 +407,11 @@ async def _propose(scene: Scene, cut: Split, order: Order, means: Means, written
     ):
         return Failed(str(error), getattr(error, "retryable", True))
     try:
-        return await _make(scene, cut, order, means, written.narrative)
+        made = await _make(scene, trying, order, means, written.narrative)
     except (NotFound, Overdue) as lost:  # deleted meanwhile, or nobody would wait for it
         return Failed(str(lost))
+    sent = scene.meter.read(build_context(scene.served_by(made.snapshot)), scene.counts)
+    return Proposal(made=made, written=written, tokens=sent.cautious)
 
 
 class Authorship(TypedDict):
@@ -360,13 +422,14 @@ class Authorship(TypedDict):
     no_summary: str
 
 
-def _authorship(written: Written, means: Means) -> Authorship:
+def _authorship(written: Written, means: Means, spent: Sequence[float | None]) -> Authorship:
     """Name who contributed to a snapshot: a model whose answer was of no use did not, whatever it cost."""
     narrative = written.narrative
     if not narrative.text:
         why = written.unwritten.reason if written.unwritten else means.unasked
         return Authorship(model="", price=None, no_summary=why)
-    return Authorship(model=narrative.model, price=cost(narrative.usage, means.price), no_summary="")
+    known = [price for price in spent if price is not None]
+    return Authorship(model=narrative.model, price=sum(known) if known else None, no_summary="")
 
 
 class Late(OctavoError):
@@ -402,18 +465,23 @@ async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queu
         pieces.put_nowait(None)
 
 
-def _summary_job(scene: Scene, cut: Split, order: Order) -> SummaryJob:
+def _summary_job(scene: Scene, trying: Try, order: Order) -> SummaryJob:
     branch, previous = scene.recipe.branch, scene.recipe.snapshot
     start = max(_start(scene), len(scene.recipe.leading))
     focus = "\n".join(text for text in (str(scene.settings.get("instructions") or ""), order.focus) if text)
     return SummaryJob(
-        covered=branch[start : cut.cut],
+        covered=branch[start : trying.cut.cut],
         previous=previous.summary if previous else "",
-        recent=_shown(scene, cut),
+        recent=_shown(scene, trying.cut),
         prompt=scene.policy.prompt,
+        style="concise" if trying.pressed else "detailed",
         focus=focus,
-        cap=math.floor(scene.budget.snapshot * NARRATIVE_SHARE),
+        cap=math.floor(_room(scene.budget.snapshot, trying) * NARRATIVE_SHARE),
     )
+
+
+def _room(tokens: int, trying: Try) -> int:
+    return max(1, math.floor(tokens * PRESSED_SHARE)) if trying.pressed else tokens
 
 
 def _shown(scene: Scene, cut: Split) -> Branch:
@@ -427,9 +495,9 @@ def _live(scene: Scene, cut: Split) -> Context:
     return build_context(replace(scene.recipe, branch=shown, pending=()))
 
 
-async def _make(scene: Scene, cut: Split, order: Order, means: Means, narrative: Narrative) -> Made:
+async def _make(scene: Scene, trying: Try, order: Order, means: Means, narrative: Narrative) -> Made:
     """Draft the snapshot and choose its extracts anew from all originals it covers."""
-    branch, previous = scene.recipe.branch, scene.recipe.snapshot
+    branch, previous, cut = scene.recipe.branch, scene.recipe.snapshot, trying.cut
     task = Task(
         id=new_id(),
         whole=await _originals(scene, cut, means.store),
@@ -438,7 +506,7 @@ async def _make(scene: Scene, cut: Split, order: Order, means: Means, narrative:
         shown=len(_shown(scene, cut)) if narrative.text else 0,
         previous=previous,
         summary=narrative.text or (previous.summary if previous else ""),
-        cap=min(scene.budget.snapshot, max(1, scene.history)),
+        cap=_room(min(scene.budget.snapshot, max(1, scene.history)), trying),
         pins=tuple(pin.text for pin in scene.recipe.pins),
         focus=order.focus,
         voice=scene.policy.voice,
