@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -213,27 +214,24 @@ def bugs_of(module: str, source: bytes) -> list[Bug]:
                     becomes=f"({code})" if isinstance(node, ast.expr) else code,
                 )
             )
-    return [bug for bug in found if _compiles(bug.plant(source))]
+    return found
 
 
-def _compiles(source: bytes) -> bool:
+def _compiles(bug: Bug) -> bool:
+    source = (ROOT / "src" / "octavo" / bug.module).read_bytes()
     try:
-        compile(source, "planted", "exec")
+        compile(bug.plant(source), bug.module, "exec")
     except (SyntaxError, ValueError):
         return False
     return True
 
 
 def bugs_in(package: str, only: Sequence[str] = ()) -> list[Bug]:
-    """List every bug that can be planted in a package, or in the files of it that are named."""
+    """List every bug that can be planted in a package, or in the files and lines of it that are named."""
     home = ROOT / "src" / "octavo"
     files = sorted(file for file in (home / package).rglob("*.py") if "migrations" not in file.parts)
-    found: list[Bug] = []
-    for file in files:
-        module = file.relative_to(home).as_posix()
-        if not only or any(module.startswith(name) for name in only):
-            found += bugs_of(module, file.read_bytes())
-    return found
+    found = [bug for file in files for bug in bugs_of(file.relative_to(home).as_posix(), file.read_bytes())]
+    return [bug for bug in found if not only or str(bug).startswith(tuple(only))]
 
 
 def near(module: str) -> tuple[str, ...]:
@@ -331,7 +329,9 @@ class Copy:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m scripts.mutants", description=__doc__)
     parser.add_argument("--package", choices=PACKAGES, default="core")
-    parser.add_argument("--only", action="append", default=[], help="files or folders, as in core/split.py")
+    parser.add_argument(
+        "--only", action="append", default=[], help="a file or a line, as in core/split.py:84"
+    )
     parser.add_argument("--number", type=int, default=50, help="how many bugs are planted; 0: all")
     parser.add_argument(
         "--seed", type=int, default=0, help="which of them: the same seed gives the same ones"
@@ -341,7 +341,8 @@ def main() -> None:
     found = bugs_in(asked.package, asked.only)
     if not found:
         sys.exit(f"nothing of {asked.package} is called {' or '.join(asked.only)}")
-    chosen = random.Random(asked.seed).sample(found, min(asked.number or len(found), len(found)))
+    random.Random(asked.seed).shuffle(found)
+    chosen = list(islice(filter(_compiles, found), asked.number or None))
     if asked.list:
         print("\n".join(map(str, chosen)))
         return

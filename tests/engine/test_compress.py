@@ -182,6 +182,22 @@ async def test_summaries_are_edited_regenerated_and_compared_as_versions(make: M
         await other.snapshot(edited.id)
 
 
+async def test_a_summary_is_regenerated_from_the_originals_also_right_after_a_look_at_the_meter(
+    make: MakeEngine,
+) -> None:
+    """Seen failing with: the scene at hand, in which the old summary stands for them."""
+    writer = Writer("First.", "Second.")
+    chat = await filled(await make(summariser=writer, window=128_000))
+    made = await chat.compress()
+    assert isinstance(made, Compressed)
+    await chat.usage()
+    again = await chat.regenerate_summary(made.snapshot.id)
+    assert isinstance(again, Compressed)
+    first, second = writer.jobs
+    assert (second.previous, second.covered) == ("", first.covered)
+    assert again.snapshot.summary == "Second."
+
+
 async def test_the_originals_of_a_snapshot_can_be_had(make: MakeEngine) -> None:
     chat = await filled(await make(window=128_000))
     made = await chat.compress()
