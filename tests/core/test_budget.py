@@ -8,6 +8,7 @@ import pytest
 
 from octavo.core.budget import (
     MIN_AVAILABLE,
+    Base,
     Budget,
     Marks,
     ModelCard,
@@ -89,6 +90,13 @@ def test_without_a_soft_mark_the_hard_one_starts_compressions() -> None:
     assert both.soft is not None
     assert both.trigger == both.soft
     assert both.retained == math.floor((both.soft - reserves.total) * 0.25)
+
+
+@pytest.mark.parametrize("base", ["history", "input", "window"])
+def test_without_a_hard_mark_all_that_may_be_sent_is_one(base: Base) -> None:
+    """Seen failing with: the whole window, of which the reply takes a part."""
+    budget = divide(card(), marks=Marks(base=base, prepare=None, soft=0.5, hard=None))
+    assert budget.hard == budget.limit < budget.window
 
 
 def test_a_budget_that_would_compress_for_ever_is_refused_with_the_sums() -> None:

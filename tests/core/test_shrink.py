@@ -150,6 +150,8 @@ def test_the_summary_is_shortened_last() -> None:
     snapshot = draft(branch, 2, id="s", summary="A" + "x" * 5_000 + "Z")
     shrunk = shrink(Recipe(branch=branch, snapshot=snapshot), 1_700, characters)
     assert shrunk.notes[-1] == "the summary shortened to 1,251 characters"
+    assert shrunk.recipe.snapshot is not None
+    assert len(shrunk.recipe.snapshot.summary) == pytest.approx(1_251, rel=0.05)
     assert "Z\n</earlier>" in shrunk.context.summary[0].text
 
 
