@@ -599,3 +599,25 @@ async def test_covered_pictures_and_files_leave_their_names_where_the_summary_fa
     assert "1 unnamed image" in said
     assert "berths.pdf" in said
     assert "base64" not in said
+
+
+async def test_of_a_history_far_above_the_mark_as_much_stays_as_would_at_the_mark(make: MakeEngine) -> None:
+    """Seen failing with: nothing but the last turn. A person who asks for more gets what fits beside a snapshot."""
+    chat = await filled(await make(window=8_192), 90)
+    usual, much = await chat.plan(), await chat.plan(keep=0.9)
+    budget = usual.budget
+    assert usual.reading.tokens > 2 * budget.window
+    assert budget.retained // 2 < usual.retained_tokens <= budget.retained
+    most = budget.hard - budget.overhead.total - budget.snapshot
+    assert usual.retained_tokens < most // 2 < much.retained_tokens <= most
+
+
+async def test_what_every_request_carries_is_overhead(make: MakeEngine) -> None:
+    """All that is not the conversation; seen failing with: the frame taken off the system prompt."""
+    chat = await filled(await make(window=128_000), 2)
+    await chat.set(system="Answer in one sentence. " * 5)
+    usage = await chat.usage()
+    sections = dict(usage.reading.breakdown)
+    assert sections["frame"] > 0
+    assert sections["system"] > 20
+    assert usage.budget.overhead.total == usage.reading.tokens - sections["retained"]
