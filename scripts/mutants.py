@@ -46,9 +46,15 @@ NEAR: dict[str, tuple[str, ...]] = {
     "core/wire": ("core/wire",),
     "engine/chat.py": ("engine/test_turn.py", "engine/test_branches.py", "engine/test_ownership.py"),
     "engine/engine.py": ("engine/test_models.py", "engine/test_ownership.py", "engine/test_turn.py"),
-    "engine/fold.py": ("engine/test_compress.py", "engine/test_deadline.py"),
+    "engine/fold.py": (
+        "engine/test_compress.py",
+        "engine/test_deadline.py",
+        "engine/test_requirements.py",
+        "engine/test_unwritten.py",
+    ),
     "engine/making.py": ("engine/test_aside.py", "engine/test_compress.py"),
-    "engine/outcome.py": ("engine/test_compress.py",),
+    "engine/attempt.py": ("engine/test_attempts.py",),
+    "engine/outcome.py": ("engine/test_unwritten.py", "engine/test_attempts.py"),
     "engine/scene.py": ("engine/test_turn.py", "engine/test_compress.py"),
     "engine/accept.py": ("engine/test_turn.py", "engine/test_stateless.py"),
     "store/walk.py": ("store/test_context.py", "store/test_tree.py"),
@@ -58,6 +64,14 @@ NEAR: dict[str, tuple[str, ...]] = {
     "store/parts.py": ("store/test_tree.py", "store/test_files.py"),
     "store/pins.py": ("store/test_context.py", "store/test_tree.py"),
     "store/keys.py": ("store/test_settings.py",),
+    "store/areas.py": ("store/test_snapshots.py", "store/test_jobs.py"),
+    "store/clock.py": ("store/test_jobs.py",),
+    "store/engines.py": ("store/test_direct.py", "store/test_faults.py", "store/test_migrate.py"),
+    "store/sqlite.py": ("store/test_direct.py", "store/test_faults.py", "store/test_files.py"),
+    "store/postgresql.py": ("store/test_direct.py", "store/test_faults.py"),
+    "store/schema.py": ("store/test_migrate.py", "store/test_tree.py"),
+    "store/values.py": ("store/test_tree.py",),
+    "store/transfer": ("store/test_transfer.py", "store/test_importing.py"),
 }
 """Where the tests of a module are, if not in the file of its name; the longest beginning of its path decides."""
 WIDE = {
