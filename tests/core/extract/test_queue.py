@@ -70,7 +70,6 @@ def test_the_best_per_byte_gives_way_to_what_fills_the_room_better() -> None:
 
 
 def test_a_unit_is_taken_once_however_much_it_gains() -> None:
-    """Seen failing with: a unit that stays first after it was taken."""
     queue = queue_of((10, 20, 30), (3.0, 2.0, 1.0))
     queue.fill(1_000)
     assert sorted(queue.page.chosen) == [0, 1, 2]
