@@ -166,3 +166,11 @@ async def test_cards_that_a_newer_version_wrote_do_not_stop_a_turn(
     assert await window_of(engine, chat) == 4_096
     assert (await engine.models.meter(OWN)).card.window == 9_000
     assert "moons" in caplog.text
+
+
+async def test_the_rules_of_a_provider_are_known_before_it_is_opened(make: MakeEngine) -> None:
+    """Seen failing with: none at all."""
+    engine = await make(provider=None)
+    names = ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro")
+    assert [engine.rules_of(name).name for name in names] == ["openai", "anthropic", "gemini"]
+    assert not set(names) & set(engine.models.opened)

@@ -19,7 +19,7 @@ from octavo.core.verify import Problem
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.fold import FOR_LINES
-from octavo.engine.outcome import Compressed, Failed
+from octavo.engine.outcome import Compressed, Failed, Rejected
 from octavo.errors import ProviderError
 from tests.engine.conftest import MakeEngine
 
@@ -141,6 +141,21 @@ async def test_a_bug_in_a_summariser_is_a_failure_like_any_other(
     assert [line.partition(" (")[0] for line in lines_of(caplog)] == [
         f"no summary of {chat.id} by Broken: {reason}"
     ]
+
+
+async def test_a_rejected_compression_leaves_its_reason_with_the_job(make: MakeEngine) -> None:
+    """Seen failing with: a job that runs until its lease is over."""
+
+    class Wordy:
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:  # noqa: ARG002
+            return Narrative(text="word " * 3_000, model="wordy")
+
+    engine = await make(summariser=Wordy(), window=128_000)
+    chat = await filled(engine, 2)
+    outcome = await chat.compress(keep=0)
+    assert isinstance(outcome, Rejected)
+    (job,) = await engine.store.jobs.of_conversation(chat.id)
+    assert (job.status, job.error) == ("failed", outcome.problems[0].detail)
 
 
 async def test_a_late_summary_leaves_its_reason_in_the_receipt(
