@@ -621,3 +621,18 @@ async def test_what_every_request_carries_is_overhead(make: MakeEngine) -> None:
     assert sections["frame"] > 0
     assert sections["system"] > 20
     assert usage.budget.overhead.total == usage.reading.tokens - sections["retained"]
+
+
+async def test_the_summary_in_use_has_the_room_up_to_the_mark_and_an_older_one_all_of_it(
+    make: MakeEngine,
+) -> None:
+    """Seen failing with: all that is available for either."""
+    chat = await filled(await make(window=16_384), 12)
+    older = await chat.compress(up_to=(await chat.branch())[5].id)
+    newer = await chat.compress()
+    assert isinstance(older, Compressed)
+    assert isinstance(newer, Compressed)
+    usage = await chat.usage()
+    size = await chat.summary_size(newer.snapshot.id, newer.snapshot.summary)
+    assert size.room == size.tokens + usage.budget.trigger - usage.reading.cautious
+    assert (await chat.summary_size(older.snapshot.id, "Short.")).room == usage.budget.available
