@@ -6,7 +6,18 @@ import math
 
 import pytest
 
-from octavo.core.budget import Marks, ModelCard, Overhead, Reading, divide, fraction, tightest
+from octavo.core.budget import (
+    MIN_AVAILABLE,
+    Base,
+    Budget,
+    Marks,
+    ModelCard,
+    Overhead,
+    Reading,
+    divide,
+    fraction,
+    tightest,
+)
 from octavo.core.policy import PRESETS, budget_for
 from octavo.errors import BadBudget, BadInput
 
@@ -47,6 +58,45 @@ def test_overhead_that_fills_the_window_is_refused_with_the_sums(reserved: int) 
         divide(card(), overhead=Overhead(system=reserved - 1_000, tools=1_000))
     assert refused.value.terms["system"] == reserved - 1_000
     assert refused.value.terms["window"] == 100_000
+
+
+def whole(available: int, **parts: int | None) -> Budget:
+    """A budget without reserves, of which so much is left for the conversation."""
+    given = {"snapshot": 0, "retained": 0, "prepare": None, "soft": None, "hard": available, **parts}
+    return Budget(window=available, reply=0, margin=0, overhead=Overhead(), **given)  # type: ignore[arg-type]
+
+
+def test_the_least_that_must_be_left_is_enough() -> None:
+    """Seen failing with: one token more demanded."""
+    assert whole(MIN_AVAILABLE).available == MIN_AVAILABLE
+    with pytest.raises(BadBudget, match=f"Only {MIN_AVAILABLE - 1} tokens are left"):
+        whole(MIN_AVAILABLE - 1)
+
+
+def test_what_a_compression_leaves_must_lie_below_the_mark() -> None:
+    assert whole(1_000, soft=500, snapshot=200, retained=299).settled == 499
+    with pytest.raises(BadBudget, match="would leave 500 tokens, not under the mark of 500"):
+        whole(1_000, soft=500, snapshot=200, retained=300)
+
+
+def test_without_a_soft_mark_the_hard_one_starts_compressions() -> None:
+    """What is retained is a share of the history at that mark, then; seen failing with: none at all."""
+    reserves = Overhead(system=1_000)
+    budget = divide(card(), marks=Marks(prepare=None, soft=None), overhead=reserves, retained=0.25)
+    assert budget.soft is None
+    assert budget.trigger == budget.hard == budget.terms["mark"]
+    assert budget.retained == math.floor((budget.hard - reserves.total) * 0.25)
+    both = divide(card(), overhead=reserves, retained=0.25)
+    assert both.soft is not None
+    assert both.trigger == both.soft
+    assert both.retained == math.floor((both.soft - reserves.total) * 0.25)
+
+
+@pytest.mark.parametrize("base", ["history", "input", "window"])
+def test_without_a_hard_mark_all_that_may_be_sent_is_one(base: Base) -> None:
+    """Seen failing with: the whole window, of which the reply takes a part."""
+    budget = divide(card(), marks=Marks(base=base, prepare=None, soft=0.5, hard=None))
+    assert budget.hard == budget.limit < budget.window
 
 
 def test_a_budget_that_would_compress_for_ever_is_refused_with_the_sums() -> None:

@@ -317,6 +317,11 @@ class TestRequirements:
 
     POLICY = preset("requirements")
 
+    def test_a_person_compresses_everything_and_the_program_keeps_a_thousand_tokens(self) -> None:
+        """FR-2.2.1: "Manual compression SHALL summarize **all messages** in the current session by default"."""
+        assert self.POLICY.retain_by_hand == KeepNothing()
+        assert self.POLICY.retain == KeepTokens(1_000)
+
     def test_triggers_at_95_percent_with_reply_and_margin_reserved(self) -> None:
         """“Default threshold SHALL be **95%** of context window”; “reserve space for … safety margin (5%)”."""
         mark = int((100_000 - 10_000 - 5_000) * 0.95)

@@ -12,7 +12,7 @@ from octavo.core.context import Context, Pin, Recipe, build_context, coverage_pr
 from octavo.core.harden import harden
 from octavo.core.messages import Attachment, Image, Message, Text, place, user
 from octavo.core.protocol import RULES, check
-from octavo.core.shrink import shrink
+from octavo.core.shrink import SUMMARY_FLOOR, shrink
 from octavo.core.snapshot import Extract, draft
 from octavo.core.tools import Tool
 from octavo.errors import ContextOverflow
@@ -150,7 +150,29 @@ def test_the_summary_is_shortened_last() -> None:
     snapshot = draft(branch, 2, id="s", summary="A" + "x" * 5_000 + "Z")
     shrunk = shrink(Recipe(branch=branch, snapshot=snapshot), 1_700, characters)
     assert shrunk.notes[-1] == "the summary shortened to 1,251 characters"
+    assert shrunk.recipe.snapshot is not None
+    assert len(shrunk.recipe.snapshot.summary) == pytest.approx(1_251, rel=0.05)
     assert "Z\n</earlier>" in shrunk.context.summary[0].text
+
+
+@pytest.mark.parametrize(
+    ("length", "shortest"),
+    [
+        (SUMMARY_FLOOR, None),
+        (2 * SUMMARY_FLOOR - 1, None),
+        (2 * SUMMARY_FLOOR, SUMMARY_FLOOR),
+        (9 * SUMMARY_FLOOR, 9 * SUMMARY_FLOOR // 8),
+    ],
+)
+def test_a_summary_is_halved_down_to_its_floor_and_then_left_out(length: int, shortest: int | None) -> None:
+    """Seen failing with: a floor that must not be touched, and thirds for halves."""
+    branch = talk("u: a", "a: b", "u: last")
+    snapshot = draft(branch, 2, id="s", summary="x" * length)
+    recipe = Recipe(branch=branch, snapshot=snapshot)
+    shrunk = shrink(recipe, len("last"), characters)
+    assert shrunk.context.messages == (user("last"),)
+    before = f"the summary shortened to {shortest:,} characters" if shortest else None
+    assert shrunk.notes == (*([before] if before else []), "nothing said of what is left out")
 
 
 def test_where_every_token_counts_even_the_note_goes() -> None:
@@ -192,6 +214,36 @@ def test_a_mandatory_part_that_does_not_fit_gives_every_term() -> None:
     assert terms["limit"] == 50
     assert (terms["system"], terms["tools"], terms["last_turn"]) == (40, 10, 30)
     assert terms["needed"] == sum(terms[t] for t in ("system", "tools", "pins", "summary", "last_turn"))
+
+
+def test_what_every_request_costs_is_in_no_term_of_its_own() -> None:
+    """The terms and that cost are the whole; seen failing with: it counted for a part, or counted twice."""
+    request = 7
+
+    def measure(context: Context) -> int:
+        return MEASURE(context) + request
+
+    branch = talk(f"s: {words(40)}", "u: a b", "a: c", f"u: {words(30)}")
+    recipe = Recipe(
+        branch=branch,
+        tools=(Tool(name="ls", description=words(9)),),
+        pins=(Pin(branch[1]),),
+        pending=(user(words(5)),),
+    )
+    with pytest.raises(ContextOverflow, match="the system prompt takes 40") as overflow:
+        shrink(recipe, 50, measure)
+    terms = dict(overflow.value.terms)
+    assert (terms["limit"], terms["system"], terms["tools"], terms["summary"]) == (50, 40, 10, 0)
+    assert terms["last_turn"] == 5
+    assert terms["pins"] > 0
+    parts = ("system", "tools", "pins", "summary", "last_turn")
+    assert terms["needed"] == sum(terms[part] for part in parts) + request
+
+
+def test_the_largest_part_is_named() -> None:
+    branch = talk("s: be brief", f"u: {words(90)}")
+    with pytest.raises(ContextOverflow, match=r"of 92 tokens 50 may be sent, and the newest turn takes 90\."):
+        shrink(Recipe(branch=branch), 50, MEASURE)
 
 
 @settings(max_examples=60)

@@ -126,6 +126,17 @@ def test_a_last_turn_larger_than_everything_is_cut_where_no_call_is_open() -> No
     assert cut(said, 2, room=1) == Split(5, inside=True)
 
 
+def test_a_last_turn_that_fills_the_room_exactly_is_not_cut_inside() -> None:
+    """Seen failing with: a room that must not be filled."""
+    said = messages("u: old", "a: yes", "u: do", "c: ls", "r: a b c", "c: cat", "r: d e", "a: done")
+    last = sum(METER.message(message) for message in said[2:])
+    assert cut(said, 0, room=last) == Split(2)
+    assert cut(said, 0, room=last - 1) == Split(3, inside=True)
+    alone = said[2:]
+    assert cut(alone, 0, room=last) is None
+    assert cut(alone, 0, room=last - 1) == Split(1, inside=True)
+
+
 def test_a_turn_without_a_safe_place_inside_stays_whole() -> None:
     assert cut(messages("u: a b c d e f"), 0, room=3) is None
 

@@ -187,6 +187,22 @@ async def test_summaries_are_edited_regenerated_and_compared_as_versions(make: M
         await other.snapshot(edited.id)
 
 
+async def test_a_summary_is_regenerated_from_the_originals_also_right_after_a_look_at_the_meter(
+    make: MakeEngine,
+) -> None:
+    """Seen failing with: the scene at hand, in which the old summary stands for them."""
+    writer = Writer("First.", "Second.")
+    chat = await filled(await make(summariser=writer, window=128_000))
+    made = await chat.compress()
+    assert isinstance(made, Compressed)
+    await chat.usage()
+    again = await chat.regenerate_summary(made.snapshot.id)
+    assert isinstance(again, Compressed)
+    first, second = writer.jobs
+    assert (second.previous, second.covered) == ("", first.covered)
+    assert again.snapshot.summary == "Second."
+
+
 async def test_the_originals_of_a_snapshot_can_be_had(make: MakeEngine) -> None:
     chat = await filled(await make(window=128_000))
     made = await chat.compress()
@@ -649,3 +665,40 @@ async def test_covered_pictures_and_files_leave_their_names_where_the_summary_fa
     assert "1 unnamed image" in said
     assert "berths.pdf" in said
     assert "base64" not in said
+
+
+async def test_of_a_history_far_above_the_mark_as_much_stays_as_would_at_the_mark(make: MakeEngine) -> None:
+    """Seen failing with: nothing but the last turn. A person who asks for more gets what fits beside a snapshot."""
+    chat = await filled(await make(window=8_192), 90)
+    usual, much = await chat.plan(), await chat.plan(keep=0.9)
+    budget = usual.budget
+    assert usual.reading.tokens > 2 * budget.window
+    assert budget.retained // 2 < usual.retained_tokens <= budget.retained
+    most = budget.hard - budget.overhead.total - budget.snapshot
+    assert usual.retained_tokens < most // 2 < much.retained_tokens <= most
+
+
+async def test_what_every_request_carries_is_overhead(make: MakeEngine) -> None:
+    """All that is not the conversation; seen failing with: the frame taken off the system prompt."""
+    chat = await filled(await make(window=128_000), 2)
+    await chat.set(system="Answer in one sentence. " * 5)
+    usage = await chat.usage()
+    sections = dict(usage.reading.breakdown)
+    assert sections["frame"] > 0
+    assert sections["system"] > 20
+    assert usage.budget.overhead.total == usage.reading.tokens - sections["retained"]
+
+
+async def test_the_summary_in_use_has_the_room_up_to_the_mark_and_an_older_one_all_of_it(
+    make: MakeEngine,
+) -> None:
+    """Seen failing with: all that is available for either."""
+    chat = await filled(await make(window=16_384), 12)
+    older = await chat.compress(up_to=(await chat.branch())[5].id)
+    newer = await chat.compress()
+    assert isinstance(older, Compressed)
+    assert isinstance(newer, Compressed)
+    usage = await chat.usage()
+    size = await chat.summary_size(newer.snapshot.id, newer.snapshot.summary)
+    assert size.room == size.tokens + usage.budget.trigger - usage.reading.cautious
+    assert (await chat.summary_size(older.snapshot.id, "Short.")).room == usage.budget.available

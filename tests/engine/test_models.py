@@ -13,6 +13,7 @@ from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered
 from octavo.errors import BadInput, NotFound, WindowExceeded
 from octavo.meters.cards import find_card
+from octavo.meters.meter import Meter
 from octavo.store.values import Conversation
 from tests.engine.conftest import MODEL, MakeEngine, billed
 
@@ -53,6 +54,26 @@ async def test_a_window_that_a_person_sets_holds_at_once_in_every_process_and_af
     assert await window_of(there, chat) == 9_000
     async with await Engine.open(path, model=MODEL) as again:
         assert await window_of(again, chat) == 9_000
+
+
+async def test_bills_that_a_refusal_belies_are_forgotten_in_every_process_at_once(
+    make: MakeEngine, path: Path
+) -> None:
+    """Seen failing with: forgotten here, and believed again after a restart."""
+    here = await make(window=128_000)
+    chat = await here.create()
+    for n in range(12):
+        await chat.add(f"Message {n}: " + "something was said. " * (n + 1) * 4)
+        scene = await chat.scene()
+        await here.models.learn_bill(MODEL, scene.survey, scene.reading.tokens // 3)
+    await here.models.save()
+    scene, plain = await chat.scene(), Meter(find_card(MODEL))
+    taught = (await here.models.meter(MODEL)).read(scene.context, scene.counts).tokens
+    assert taught < plain.read(scene.context, scene.counts).tokens
+    assert await here.models.doubt(MODEL, scene.context, scene.counts)
+    async with await Engine.open(path, model=MODEL) as again:
+        meter = await again.models.meter(MODEL)
+        assert meter.read(scene.context, scene.counts).tokens > taught
 
 
 async def test_a_window_is_learned_from_an_error_and_not_from_an_answer(make: MakeEngine) -> None:
@@ -166,3 +187,11 @@ async def test_a_preset_triggers_where_its_document_says_whatever_the_card_prefe
         "gemini": window // 2,
     }
     assert usage.next_at == documented[policy]
+
+
+async def test_the_rules_of_a_provider_are_known_before_it_is_opened(make: MakeEngine) -> None:
+    """Seen failing with: none at all."""
+    engine = await make(provider=None)
+    names = ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro")
+    assert [engine.rules_of(name).name for name in names] == ["openai", "anthropic", "gemini"]
+    assert not set(names) & set(engine.models.opened)

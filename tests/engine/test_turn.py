@@ -296,6 +296,25 @@ async def test_a_long_tool_output_is_shown_by_head_and_tail_and_kept_whole(make:
     assert (await engine.store.node(node.id)).message.results[0].text == log
 
 
+async def test_only_an_output_of_more_than_a_quarter_of_the_room_is_shortened_though_all_would_fit(
+    make: MakeEngine,
+) -> None:
+    """Seen failing with: the short ones taken for the long ones; what had to fit was cut later all the same."""
+    chat = await (await make()).create()
+    await chat.add("Read the logs.")
+    logs = {"c1": f"first {'log ' * 300}last", "c2": f"first {'log ' * 1_200}last"}
+    for id, log in logs.items():
+        await chat.add(Message(role="assistant", parts=(ToolCall(id=id, name="read", input="{}"),)))
+        await chat.add({"role": "tool", "tool_call_id": id, "content": log})
+    sent = await chat.context()
+    assert sent.notes == ()
+    short, long = (str(message["content"]) for message in sent.messages if message["role"] == "tool")
+    assert short == logs["c1"]
+    assert "whole text: message" in long
+    assert len(long) < len(logs["c2"])
+    assert (long[:5], long[-4:]) == ("first", "last")
+
+
 async def test_an_answer_whose_question_was_deleted_is_not_made_again(make: MakeEngine) -> None:
     asked: list[Request] = []
 

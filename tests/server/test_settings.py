@@ -24,7 +24,7 @@ from octavo.server.schemas import SettingsIn
 from octavo.server.telemetry import Telemetry, open_telemetry
 from tests.server.conftest import MODEL, MakeEngine
 from tests.server.fake import Provider
-from tests.server.kit import client_of, conversation, gateway, talk
+from tests.server.kit import client_of, conversation, gateway, read_events, talk
 
 pytestmark = pytest.mark.anyio
 
@@ -305,7 +305,45 @@ async def test_metrics_count_requests_tokens_and_compressions(client: httpx2.Asy
     assert "xylophone" not in page
 
 
-async def test_every_metric_of_the_page_for_operators_is_there(engine: Engine) -> None:
+def counted(page: str, name: str) -> dict[frozenset[tuple[str, str]], float]:
+    """Read the samples of a metric by their labels, those of the library left out."""
+    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", page, re.MULTILINE)
+    return {
+        frozenset(
+            pair for pair in re.findall(r'(\w+)="([^"]*)"', labels) if not pair[0].startswith("otel_")
+        ): float(n)
+        for labels, n in found
+    }
+
+
+async def test_every_attempt_to_compress_is_counted_once_with_its_sizes_and_how_it_ended(
+    make_engine: MakeEngine,
+) -> None:
+    """Seen failing with: nothing told of what was cancelled, and sizes of successes only."""
+    engine = await make_engine(lambda _: "I cannot help with that.", summariser="same")
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        await talk(client, place, "The word is xylophone. " * 40)
+        assert (
+            await client.post(f"{place}/compressions", json={})
+        ).is_success  # one turn: nothing to be done
+        await talk(client, place, "And?", "And?")
+        told = read_events((await client.post(f"{place}/compressions", json={"keep": 0})).text)
+        (ended,) = [event.data for event in told if event.name == "compression_ended"]
+        page = (await client.get("/metrics")).text
+    skipped = frozenset({("outcome", "skipped"), ("trigger", "manual")})
+    compressed = frozenset({("outcome", "compressed"), ("trigger", "manual")})
+    assert counted(page, "octavo_compressions_total") == {skipped: 1, compressed: 1}
+    sizes = counted(page, "octavo_compression_context_sum")
+    for when in ("before", "after"):
+        assert sizes[compressed | {("when", when)}] == ended[when]
+    failed = frozenset({("reason", "refused"), ("gen_ai_request_model", MODEL)})
+    assert counted(page, "octavo_summaries_failed_total") == {failed: 1}
+    assert "xylophone" not in page
+
+
+async def test_every_metric_of_the_page_for_operators_is_there(make_engine: MakeEngine) -> None:
+    engine = await make_engine(lambda _: "I cannot help with that.", summariser="same")
     page = (Path(__file__).parents[2] / "docs" / "operating.md").read_text("utf-8")
     described = set(re.findall(r"^\| `(\w+)` \|", page.partition("| metric |")[2], re.MULTILINE))
     telemetry = open_telemetry()

@@ -176,6 +176,32 @@ async def test_a_snapshot_expands_to_its_originals_page_by_page(client: httpx2.A
     assert len(texts) == 16
 
 
+async def test_under_the_requirements_a_person_compresses_everything(client: httpx2.AsyncClient) -> None:
+    """FR-2.2.1; seen failing with: the newest 1,000 tokens left out."""
+    place = await conversation(client)
+    await client.patch(f"{place}/settings", json={"policy": "requirements"})
+    await talk(client, place, *FACTS)
+    plan = (await client.get(f"{place}/plan")).json()
+    assert (plan["covered"], plan["retained"]) == (plan["messages"], 0)
+    told = read_events((await client.post(f"{place}/compressions", json={})).text)
+    (ended,) = [event.data for event in told if event.name == "compression_ended"]
+    assert (ended["outcome"], ended["messages"]) == ("compressed", plan["messages"])
+
+
+async def test_a_receipt_says_why_there_is_no_summary_and_names_nobody_for_it(
+    make_engine: MakeEngine,
+) -> None:
+    engine = await make_engine(lambda _: "I cannot help with that.", summariser="same")
+    async with client_of(create_app(engine)) as client:
+        place = await conversation(client)
+        await talk(client, place, *FACTS)
+        told = read_events((await client.post(f"{place}/compressions", json={"keep": 0})).text)
+        (made,) = [event.data["snapshot"] for event in told if event.name == "compression_ended"]
+        receipt = (await client.get(f"{place}/snapshots/{made['id']}/receipt")).json()
+        assert (receipt["model"], receipt["price"]) == ("", None)
+        assert receipt["no_summary"] == "the model refused: 'I cannot help with that.'"
+
+
 async def test_a_receipt_lists_what_was_kept_and_lost_and_a_lost_item_is_added_back(
     client: httpx2.AsyncClient,
 ) -> None:

@@ -184,6 +184,17 @@ async def test_a_tip_that_is_the_cutoff_retains_nothing(store: Store) -> None:
     assert (found.snapshot, found.retained) == (replace(stored), ())
 
 
+@pytest.mark.parametrize("anchored", [0, 2])
+async def test_a_snapshot_of_the_first_message_alone_serves(store: Store, anchored: int) -> None:
+    """Seen failing with: cutoffs looked for from the second message on."""
+    made, branch = await long_talk(store, 4)
+    stored = await store.snapshots.add(made.id, fold(branch, 1, branch[anchored]))
+    found = await store.context(branch[-1].id)
+    assert (found.snapshot, found.retained) == (stored, branch[1:])
+    assert await store.branch(branch[-1].id) == branch
+    assert await store.branch(branch[0].id) == branch[:1]
+
+
 async def test_sqlite_only_looks_rows_up(sqlite_url: str) -> None:
     async with await Store.open(sqlite_url) as store:
         plan = await store._database.read(_sqlite_plan)

@@ -99,6 +99,18 @@ def open_fold(page: Page, id: str) -> Locator:
     return panel
 
 
+def test_the_receipt_says_why_there_is_no_summary(page: Page, octavo: Octavo, upstream: Upstream) -> None:
+    upstream.say = lambda _: "I cannot help with that."
+    id = talk(octavo)
+    fold(octavo, id)
+    panel = open_fold(page, id)
+    panel.get_by_text("Receipt", exact=True).click()
+    expect(
+        panel.get_by_text("No summary was written: the model refused: 'I cannot help with that.'")
+    ).to_be_visible()
+    expect(panel.get_by_text("none, exact lines only")).to_be_visible()
+
+
 def test_a_fold_opens_to_its_summary_its_lines_and_its_receipt(
     page: Page, octavo: Octavo, audit: Audit
 ) -> None:

@@ -18,7 +18,7 @@ from octavo.cli.lines import Line, line, table
 from octavo.cli.options import AsJson, Db, InputFile, Model, Policy
 from octavo.cli.printing import put, show, tell, written
 from octavo.cli.progress import progress
-from octavo.cli.receipts import brief, receipt_lines
+from octavo.cli.receipts import brief, receipt_lines, unwritten_lines
 from octavo.cli.setup import Setup, run_busy, setup_of
 from octavo.cli.wishes import (
     USUAL_MODEL,
@@ -146,10 +146,11 @@ def _told(history: History, result: Result, meter: Meter, *, whole: bool) -> Ite
     yield line(f"{place}{result.before:,} → {result.after:,} tokens ({meter.card.name}); {count}")
     for note in result.notes:
         yield line(("warn", f"{place}{note}"))
-    if result.receipt is not None:
-        yield from (
-            receipt_lines(result.receipt) if whole else [line(("faint", place + brief(result.receipt)))]
-        )
+    if result.receipt is not None and whole:
+        yield from receipt_lines(result.receipt)
+    elif result.receipt is not None:
+        yield from unwritten_lines(result.receipt)
+        yield line(("faint", place + brief(result.receipt)))
 
 
 def _result_json(history: History, result: Result) -> JsonObject:

@@ -31,13 +31,21 @@ def brief(receipt: Receipt) -> str:
     return f"facts of the covered messages: {kept:,} kept word for word{retold}, {gone}"
 
 
+def unwritten_lines(receipt: Receipt) -> list[Line]:
+    """Say why no summary was written, if it is known."""
+    if not receipt.no_summary:
+        return []
+    return [line(("near", f"No summary was written: {clean(receipt.no_summary)}"))]
+
+
 def receipt_lines(receipt: Receipt) -> list[Line]:
     """Draw the whole receipt."""
     made = [
         line(
             ("strong", "Receipt"),
             f"  {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens{_spent(receipt)}",
-        )
+        ),
+        *unwritten_lines(receipt),
     ]
     rows = [
         (

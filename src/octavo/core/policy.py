@@ -100,6 +100,8 @@ class Policy:
     marks: Marks = Marks()
     margin: float = MARGIN
     retain: Retain = KeepShare(0.2)
+    retain_by_hand: Retain | None = None
+    """What a compression that a person asks for retains, unless they say how much; None: the same."""
     boundary: Literal["turn", "message"] = "turn"
     """Where the retained part may begin: at a user's turn, or at any message outside a tool unit."""
     minimum: int = MIN_TOKENS
@@ -143,6 +145,7 @@ REQUIREMENTS = Policy(
     name="requirements",
     marks=Marks(base="input", prepare=None, soft=0.95, hard=None),
     retain=KeepTokens(1_000),
+    retain_by_hand=KeepNothing(),
     boundary="message",
     minimum=2_000,
     voice=Voice(role="system"),

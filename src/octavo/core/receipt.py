@@ -106,6 +106,8 @@ class Receipt:
     """Who wrote the narrative; empty when there is none."""
     price: float | None = None
     """US dollars; None when unknown."""
+    no_summary: str = ""
+    """Why no summary was written; empty when one was."""
 
     def tally(self, kind: FactKind) -> Tally:
         """What became of the facts of one kind."""
@@ -142,6 +144,7 @@ class Receipt:
             "seconds": self.seconds,
             "model": self.model,
             "price": self.price,
+            "no_summary": self.no_summary,
             "facts": facts_by_kind,
             "conflicts": conflicts,
         }
@@ -165,6 +168,7 @@ class Receipt:
                 seconds=data["seconds"],
                 model=data["model"],
                 price=data["price"],
+                no_summary=data.get("no_summary", ""),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as problem:
             raise BadInput("receipt", f"not a receipt: {problem}") from problem
@@ -182,6 +186,7 @@ def receipt(
     seconds: float = 0.0,
     model: str = "",
     price: float | None = None,
+    no_summary: str = "",
     analyses: Mapping[str, Analysis] | None = None,
 ) -> Receipt:
     """Tell what became of the facts of the covered nodes.
@@ -200,6 +205,7 @@ def receipt(
         seconds=seconds,
         model=model,
         price=price,
+        no_summary=no_summary,
     )
 
 

@@ -31,6 +31,7 @@ from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
 from octavo.core.wire import Format
 from octavo.engine.accept import check_options
 from octavo.engine.aside import Aside
+from octavo.engine.attempt import Attempt, attempt_of
 from octavo.engine.chat import Chat
 from octavo.engine.fold import Means, Order, fold
 from octavo.engine.outcome import (
@@ -44,6 +45,8 @@ from octavo.engine.outcome import (
     Preparing,
     Rejected,
     Skipped,
+    Unwritten,
+    one_line,
 )
 from octavo.engine.recent import Recent
 from octavo.engine.scene import Scene, policy_of, values_of
@@ -103,6 +106,16 @@ class State:
         return self.task is not None and not self.task.done()
 
 
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes the summary of a compression, or why nobody does."""
+
+    summariser: Summariser | None = None
+    name: str = ""
+    price: Price | None = None
+    unasked: str = ""
+
+
 class Engine:
     """Conversations that do not outgrow their window."""
 
@@ -140,6 +153,8 @@ class Engine:
         self._summariser = None if isinstance(summariser, str) else summariser
         self._hooks = tuple(hooks)
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
+        self.watchers: list[Callable[[Attempt], None]] = []
+        """Told of every attempt to compress, whoever made it."""
         self.recent = Recent()
         self._aside = Aside()
         self._states: OrderedDict[str, State] = OrderedDict()
@@ -262,34 +277,38 @@ class Engine:
         return cast(Format, self.rules_of(model).name)
 
     async def _means(self, scene: Scene) -> Means:
-        summariser, price = await self._summariser_for(scene)
+        writer = await self._writer_for(scene)
         return Means(
             store=self.store,
-            summariser=summariser,
+            summariser=writer.summariser,
             rules=self.rules_of(scene.model),
             worker=self.worker,
             aside=self._aside,
-            price=price,
+            price=writer.price,
+            writer=writer.name,
+            unasked=writer.unasked,
         )
 
-    async def _summariser_for(self, scene: Scene) -> tuple[Summariser | None, Price | None]:
+    async def _writer_for(self, scene: Scene) -> Writer:
         if self._summariser is not None:
-            return self._summariser, None
+            return Writer(self._summariser, type(self._summariser).__name__)
         chosen = str(scene.settings.get("summariser") or "")
         card = scene.meter.card
-        if chosen == MODEL_FREE or (not chosen and not card.summariser):
-            return None, None
+        if chosen == MODEL_FREE:
+            return Writer(unasked=f"no model was asked: the setting summariser is {MODEL_FREE}")
+        if not chosen and not card.summariser:
+            return Writer(unasked="no model was asked: none is set as the summariser")
         name = scene.model if chosen == SAME else chosen or card.summariser
         from octavo.engine.models import LOCAL
         from octavo.summarise.model import ModelSummariser
 
         try:
             provider = self.models.provider(name)
-        except UsageError:
+        except UsageError as error:
             if chosen:
                 raise
             # Nobody asked for this model by name: without a key for it the exact lines speak alone.
-            return None, None
+            return Writer(unasked=one_line(f"no model was asked: {error}"))
         meter = await self.models.meter(name)
         local = self.models.address(name).startswith(LOCAL)
         summariser = ModelSummariser(
@@ -302,7 +321,7 @@ class Engine:
             mode="bullets" if local else "whole",
             temperature=0.0 if local else None,
         )
-        return summariser, meter.card.price
+        return Writer(summariser, name, meter.card.price)
 
     # Compressing
 
@@ -315,6 +334,37 @@ class Engine:
         return state
 
     async def fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
+        """Run one compression, and tell of it exactly once, however it ends."""
+        began, told = time.monotonic(), False
+        try:
+            async with aclosing(self._fold(chat, scene, order)) as folding:
+                async for event in folding:
+                    if isinstance(event, CompressionEnded):
+                        told = True
+                        self._attempted(chat, scene, order, began, event)
+                    yield event
+        except BaseException as error:
+            if not told:
+                ended = Failed(str(error)) if isinstance(error, Exception) else Cancelled()
+                self._attempted(chat, scene, order, began, CompressionEnded(ended))
+            raise
+
+    def _attempted(
+        self, chat: Chat, scene: Scene, order: Order, began: float, ended: CompressionEnded
+    ) -> None:
+        attempt = attempt_of(
+            ended.outcome,
+            conversation=chat.id,
+            trigger=order.urgency,
+            before=scene.reading.tokens,
+            seconds=time.monotonic() - began,
+            unwritten=ended.unwritten,
+        )
+        attempt.record()
+        for watcher in self.watchers:
+            watcher(attempt)
+
+    async def _fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
         """Run one compression with hooks around it, and remember how it went."""
         asked = await self._ask_hooks(chat, order)
         if asked is False:
@@ -327,6 +377,7 @@ class Engine:
             async for event in folding:
                 began = began or isinstance(event, CompressionStarted)
                 if isinstance(event, CompressionEnded):
+                    _complain(chat, event.unwritten)
                     self._remember(chat, scene, order, event.outcome)
                 yield event
                 if isinstance(event, CompressionEnded) and began:
@@ -430,6 +481,13 @@ class Engine:
             except OctavoError as error:
                 log.warning("cannot go on with the compression of %s: %s", id, error)
         return len(left) + len(answers)
+
+
+def _complain(chat: Chat, unwritten: Unwritten | None) -> None:
+    """Log a summary that was not written."""
+    if unwritten is not None:
+        told = (chat.id, unwritten.model, unwritten.noted, unwritten.seconds)
+        log.warning("no summary of %s by %s: %s (%.1f s)", *told)
 
 
 async def _safely(work: Awaitable[object], when: str) -> object:

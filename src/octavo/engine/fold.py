@@ -10,15 +10,24 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from octavo.core.budget import Price
 from octavo.core.context import Context, build_context
 from octavo.core.messages import Branch, Node, opens_turn
-from octavo.core.policy import Compress, KeepNothing, KeepShare, Retain, Urgency, retained_tokens
+from octavo.core.policy import (
+    Compress,
+    KeepNothing,
+    KeepShare,
+    KeepTokens,
+    Policy,
+    Retain,
+    Urgency,
+    retained_tokens,
+)
 from octavo.core.protocol import Rules
 from octavo.core.reply import Usage
 from octavo.core.snapshot import Kind, Snapshot, look_ahead, says_nothing
@@ -38,6 +47,9 @@ from octavo.engine.outcome import (
     Rejected,
     Skipped,
     SummaryText,
+    Unwritten,
+    one_line,
+    why_unwritten,
 )
 from octavo.engine.scene import Scene
 from octavo.errors import NotFound, OctavoError, ProviderError, ProviderTimeout
@@ -50,6 +62,8 @@ if TYPE_CHECKING:
 
 NARRATIVE_SHARE = 0.5
 """Share of a snapshot that the narrative may take; the rest is for exact lines."""
+PRESSED_SHARE = 0.5
+"""Share of its room that a snapshot is given when one that took all of it left too little for the rest."""
 HEARTBEAT = 10.0
 """Seconds between renewals of the lease."""
 WAITED_FOR, NOT_WAITED_FOR = 20.0, 300.0
@@ -88,6 +102,10 @@ class Means:
     aside: Aside
     price: Price | None = None
     """What the summariser costs."""
+    writer: str = ""
+    """What the summariser is called, for logs."""
+    unasked: str = ""
+    """Why there is no summariser."""
 
 
 def cut_of(scene: Scene, order: Order) -> Split | None:
@@ -97,7 +115,7 @@ def cut_of(scene: Scene, order: Order) -> Split | None:
     start = _start(scene)
     if order.up_to or order.replaces:
         return _cut_at(scene, order.up_to or order.replaces.cutoff)  # type: ignore[union-attr]
-    retain = order.retain or scene.policy.retain
+    retain = order.retain or _usual(scene.policy, order)
     if isinstance(retain, KeepShare) and retain.unit == "characters":
         sizes = [len(message.text) + sum(len(result.text) for result in message.results) for message in said]
         history = sum(sizes[start:])
@@ -107,6 +125,11 @@ def cut_of(scene: Scene, order: Order) -> Split | None:
     keep = None if isinstance(retain, KeepNothing) else _kept(scene, order, retain, history)
     room = None if order.urgency == "soft" else max(0, scene.budget.available - scene.budget.snapshot)
     return split(said, sizes, keep, start=start, room=room, boundary=scene.policy.boundary)
+
+
+def _usual(policy: Policy, order: Order) -> Retain:
+    by_hand = policy.retain_by_hand if order.urgency == "manual" else None
+    return by_hand or policy.retain
 
 
 def _kept(scene: Scene, order: Order, retain: Retain, history: int) -> int:
@@ -200,8 +223,9 @@ async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event
         async with aclosing(_work(scene, cut, order, means, held)) as work:
             async for event in work:
                 yield event
-    except BaseException:
-        await asyncio.shield(means.store.jobs.fail(held, "stopped"))
+    except BaseException as error:
+        reason = str(error) if isinstance(error, Exception) else "stopped"
+        await asyncio.shield(means.store.jobs.fail(held, reason))
         raise
     finally:
         beat.cancel()
@@ -255,43 +279,160 @@ async def _keep_alive(store: Store, held: Job, worker: asyncio.Task[object] | No
             return
 
 
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One way to make a snapshot: where it is cut, and how much it may say."""
+
+    cut: Split
+    pressed: bool = False
+    """A result that could not be sent is made again with half the room, and tersely."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What came of asking for a summary."""
+
+    narrative: Narrative = Narrative()
+    problems: tuple[Problem, ...] = ()
+    error: ProviderError | Late | None = None
+    unwritten: Unwritten | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A snapshot that was made, and what the next request would hold with it."""
+
+    made: Made
+    written: Written
+    tokens: int
+
+
 async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job) -> AsyncGenerator[Event]:
-    started = time.monotonic()
-    job = _summary_job(scene, cut, order)
-    if isinstance(means.summariser, Continuing) and means.summariser.continues(scene.model):
-        job = replace(job, live=_live(scene, cut))
-    narrative, problems = Narrative(), tuple[Problem, ...]()
-    if means.summariser is not None:
-        pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        asked = asyncio.create_task(_narrate(means.summariser, job, pieces))
-        try:
-            while (piece := await _next(pieces, order)) is not None:
-                yield SummaryText(piece)
-            narrative = await asked
-            problems = narrative.problems
-        except (ProviderError, Late) as error:
-            if order.urgency == "soft" or (order.urgency == "manual" and isinstance(error, ProviderError)):
-                await means.store.jobs.fail(held, str(error))
-                yield CompressionEnded(Failed(str(error), getattr(error, "retryable", True)))
-                return
-            # Somebody waits for it, and a turn must go on: the exact lines speak alone.
-            flaw: Flaw = "timeout" if isinstance(error, Late | ProviderTimeout) else "empty"
-            problems = (Problem(flaw, f"no summary: {error}"),)
-        finally:
-            _give_up(asked)
-    try:
-        made = await _make(scene, cut, order, means, narrative)
-    except (NotFound, Overdue) as error:  # deleted meanwhile, or nobody would wait for it
-        await means.store.jobs.fail(held, str(error))
-        yield CompressionEnded(Failed(str(error)))
-        return
+    """Make a snapshot; one with which the next request still cannot be sent is made smaller, as far as that goes."""
+    started, spent = time.monotonic(), list[float | None]()
+    trying: Try | None = Try(cut)
+    best: Proposal | None = None
+    while trying is not None:
+        written = Written()
+        async with aclosing(_write(scene, trying, order, means)) as writing:
+            async for step in writing:
+                if isinstance(step, Written):
+                    written = step
+                else:
+                    yield step
+        spent.append(cost(written.narrative.usage, means.price))
+        found = await _propose(scene, trying, order, means, written)
+        if isinstance(found, Failed):
+            if best is not None:
+                break
+            await means.store.jobs.fail(held, found.error)
+            yield CompressionEnded(found, written.unwritten)
+            return
+        best = found if best is None or found.tokens < best.tokens else best
+        trying = _smaller(scene, order, trying) if found.tokens > scene.budget.hard else None
+        if trying is not None and means.summariser is not None:
+            yield SummaryText("")
+    assert best is not None
     paper = replace(
-        made.receipt,
-        seconds=time.monotonic() - started,
-        model=narrative.model,
-        price=cost(narrative.usage, means.price),
+        best.made.receipt, seconds=time.monotonic() - started, **_authorship(best.written, means, spent)
     )
-    yield CompressionEnded(await _conclude(scene, order, means, held, Made(made.snapshot, paper), problems))
+    outcome = await _conclude(
+        scene, order, means, held, Made(best.made.snapshot, paper), best.written.problems
+    )
+    yield CompressionEnded(outcome, written.unwritten)
+
+
+def _smaller(scene: Scene, order: Order, tried: Try) -> Try | None:
+    """Say how a result that cannot be sent is made smaller: retain less, then say less; None: it cannot be."""
+    less = cut_of(scene, replace(order, retain=KeepTokens(0)))
+    if less is not None and less.cut > tried.cut.cut:
+        return replace(tried, cut=less)
+    return None if tried.pressed else replace(tried, pressed=True)
+
+
+async def _write(
+    scene: Scene, trying: Try, order: Order, means: Means
+) -> AsyncGenerator[SummaryText | Written]:
+    """Have a summary written; what came of it is the last that is given."""
+    if means.summariser is None:
+        yield Written()
+        return
+    job, began = _summary_job(scene, trying, order), time.monotonic()
+    if isinstance(means.summariser, Continuing) and means.summariser.continues(scene.model):
+        job = replace(job, live=_live(scene, trying.cut))
+    pieces: asyncio.Queue[str | None] = asyncio.Queue()
+    asked = asyncio.create_task(_narrate(means.summariser, job, pieces))
+    try:
+        while (piece := await _next(pieces, order)) is not None:
+            yield SummaryText(piece)
+        written = _judged(await asked, means)
+    except (ProviderError, Late) as error:
+        written = _undone(error, means)
+    finally:
+        _give_up(asked)
+    if written.unwritten is not None:
+        taken = replace(written.unwritten, seconds=time.monotonic() - began)
+        written = replace(written, unwritten=taken)
+    yield written
+
+
+def _judged(narrative: Narrative, means: Means) -> Written:
+    """Take a narrative, or say why there is nothing in it."""
+    problems = narrative.problems
+    if narrative.text:
+        return Written(narrative=narrative, problems=problems)
+    unwritten = Unwritten(
+        model=narrative.model or means.writer,
+        kind=problems[-1].flaw if problems else "empty",
+        reason=why_unwritten(problems),
+        noted=", ".join(dict.fromkeys(problem.flaw for problem in problems)) or "empty",
+    )
+    return Written(narrative=narrative, problems=problems, unwritten=unwritten)
+
+
+def _undone(error: ProviderError | Late, means: Means) -> Written:
+    flaw: Flaw = "timeout" if isinstance(error, Late | ProviderTimeout) else "empty"
+    kind, reason = flaw if flaw == "timeout" else type(error).__name__, one_line(str(error))
+    return Written(
+        problems=(Problem(flaw, f"no summary: {error}"),),
+        error=error,
+        unwritten=Unwritten(model=means.writer, kind=kind, reason=reason, noted=reason),
+    )
+
+
+async def _propose(
+    scene: Scene, trying: Try, order: Order, means: Means, written: Written
+) -> Proposal | Failed:
+    """Make the snapshot; if somebody waits for it and there is no summary, the exact lines speak alone."""
+    error = written.error
+    if error and (
+        order.urgency == "soft" or (order.urgency == "manual" and isinstance(error, ProviderError))
+    ):
+        return Failed(str(error), getattr(error, "retryable", True))
+    try:
+        made = await _make(scene, trying, order, means, written.narrative)
+    except (NotFound, Overdue) as lost:  # deleted meanwhile, or nobody would wait for it
+        return Failed(str(lost))
+    sent = scene.meter.read(build_context(scene.served_by(made.snapshot)), scene.counts)
+    return Proposal(made=made, written=written, tokens=sent.cautious)
+
+
+class Authorship(TypedDict):
+    """Who wrote a summary, and for how much; or why nobody did."""
+
+    model: str
+    price: float | None
+    no_summary: str
+
+
+def _authorship(written: Written, means: Means, spent: Sequence[float | None]) -> Authorship:
+    """Name who contributed to a snapshot: a model whose answer was of no use did not, whatever it cost."""
+    narrative = written.narrative
+    if not narrative.text:
+        why = written.unwritten.reason if written.unwritten else means.unasked
+        return Authorship(model="", price=None, no_summary=why)
+    known = [price for price in spent if price is not None]
+    return Authorship(model=narrative.model, price=sum(known) if known else None, no_summary="")
 
 
 class Late(OctavoError):
@@ -318,22 +459,32 @@ def _give_up(asked: asyncio.Task[Narrative]) -> None:
 async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queue[str | None]) -> Narrative:
     try:
         return await summariser.summarise(job, pieces.put_nowait)
+    except OctavoError:
+        raise
+    except Exception as error:
+        # Anybody may write a summariser; a bug in it costs the summary, not the turn.
+        raise ProviderError(f"the summariser failed: {type(error).__name__}: {error}") from error
     finally:
         pieces.put_nowait(None)
 
 
-def _summary_job(scene: Scene, cut: Split, order: Order) -> SummaryJob:
+def _summary_job(scene: Scene, trying: Try, order: Order) -> SummaryJob:
     branch, previous = scene.recipe.branch, scene.recipe.snapshot
     start = max(_start(scene), len(scene.recipe.leading))
     focus = "\n".join(text for text in (str(scene.settings.get("instructions") or ""), order.focus) if text)
     return SummaryJob(
-        covered=branch[start : cut.cut],
+        covered=branch[start : trying.cut.cut],
         previous=previous.summary if previous else "",
-        recent=_shown(scene, cut),
+        recent=_shown(scene, trying.cut),
         prompt=scene.policy.prompt,
+        style="concise" if trying.pressed else "detailed",
         focus=focus,
-        cap=math.floor(scene.budget.snapshot * NARRATIVE_SHARE),
+        cap=math.floor(_room(scene.budget.snapshot, trying) * NARRATIVE_SHARE),
     )
+
+
+def _room(tokens: int, trying: Try) -> int:
+    return max(1, math.floor(tokens * PRESSED_SHARE)) if trying.pressed else tokens
 
 
 def _shown(scene: Scene, cut: Split) -> Branch:
@@ -347,9 +498,9 @@ def _live(scene: Scene, cut: Split) -> Context:
     return build_context(replace(scene.recipe, branch=shown, pending=()))
 
 
-async def _make(scene: Scene, cut: Split, order: Order, means: Means, narrative: Narrative) -> Made:
+async def _make(scene: Scene, trying: Try, order: Order, means: Means, narrative: Narrative) -> Made:
     """Draft the snapshot and choose its extracts anew from all originals it covers."""
-    branch, previous = scene.recipe.branch, scene.recipe.snapshot
+    branch, previous, cut = scene.recipe.branch, scene.recipe.snapshot, trying.cut
     task = Task(
         id=new_id(),
         whole=await _originals(scene, cut, means.store),
@@ -358,7 +509,7 @@ async def _make(scene: Scene, cut: Split, order: Order, means: Means, narrative:
         shown=len(_shown(scene, cut)) if narrative.text else 0,
         previous=previous,
         summary=narrative.text or (previous.summary if previous else ""),
-        cap=min(scene.budget.snapshot, max(1, scene.history)),
+        cap=_room(min(scene.budget.snapshot, max(1, scene.history)), trying),
         pins=tuple(pin.text for pin in scene.recipe.pins),
         focus=order.focus,
         voice=scene.policy.voice,
@@ -409,7 +560,8 @@ async def _conclude(
         ),
     )
     if fatal(found):
-        await means.store.jobs.fail(held, "; ".join(problem.detail for problem in found))
+        why = [*([proposal.receipt.no_summary] if problems else []), *(problem.detail for problem in found)]
+        await means.store.jobs.fail(held, "; ".join(filter(None, why)))
         return Rejected(found, before, after)
     paper = replace(proposal.receipt, tokens_before=before, tokens_after=after)
     stored = await means.store.jobs.finish(held, replace(made, receipt=paper.trimmed().to_json()))

@@ -6,6 +6,7 @@ no-op with its reason (`Skipped`); inflated, empty, ... (`Rejected` with the fla
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -145,11 +146,45 @@ class SummaryText:
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unwritten:
+    """A summary that was asked for and not written."""
+
+    model: str
+    kind: str
+    """The last flaw, or the kind of error."""
+    reason: str
+    """In words, on one line; they may be those of the model that refused."""
+    noted: str
+    """The same for logs, which hold no word of a conversation: the flaws by name, or the error."""
+    seconds: float = 0.0
+
+
+REASON_LENGTH = 300
+"""Characters of a reason that are kept: some services answer with a page."""
+
+
+WROTE_NOTHING = "the summariser wrote nothing and gave no reason"
+
+
+def why_unwritten(problems: Sequence[Problem]) -> str:
+    """Say why a narrative is empty."""
+    return one_line("; ".join(dict.fromkeys(problem.detail for problem in problems)) or WROTE_NOTHING)
+
+
+def one_line(reason: str) -> str:
+    """Give a reason as it is logged and shown: one line of it."""
+    line = " ".join(reason.split())
+    return line if len(line) <= REASON_LENGTH else line[: REASON_LENGTH - 1] + "…"
+
+
 @dataclass(frozen=True, slots=True)
 class CompressionEnded:
     """How it ended."""
 
     outcome: Outcome
+    unwritten: Unwritten | None = None
+    """What kept the summariser from writing, whatever became of the compression."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack, cast
@@ -31,6 +32,8 @@ from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, detect, read, read_tools, write
 from octavo.core.wire.wave import read_block
 from octavo.engine.accept import check_options
+from octavo.engine.attempt import Attempt, Ending
+from octavo.engine.outcome import why_unwritten
 from octavo.errors import BadInput, UsageError
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
@@ -142,7 +145,7 @@ def _spoken(message: JsonObject, where: str, kind: Format) -> JsonObject:
 async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> Result:
     check_options("octavo.compress", options, Options.__optional_keys__)
     plain = _plain(messages)
-    system, previous = options.get("system"), options.get("previous")
+    system = options.get("system")
     kind = options.get("format") or detect(plain)
     plain = [_spoken(message, f"messages[{i}]", kind) for i, message in enumerate(plain)]
     said = read(kind, plain, system)
@@ -164,22 +167,56 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> 
     )
     if before <= limit:
         return result
-    branch, earlier, own = _unfold(place(said), previous)
+    began, made = time.monotonic(), result
+    ending: Ending = "failed"
+    try:
+        made = await _made_to_fit(result, place(said), scale, limit, policy, options)
+        ending = "compressed"
+    except asyncio.CancelledError:
+        ending = "cancelled"
+        raise
+    finally:
+        _record(ending, made, time.monotonic() - began)
+    return made
+
+
+def _record(ending: Ending, made: Result, seconds: float) -> None:
+    unwritten = "unwritten" if made.receipt and made.receipt.no_summary else ""
+    Attempt(
+        conversation="",
+        trigger="call",
+        ending=ending,
+        why=unwritten if ending == "compressed" else "error",
+        before=made.before,
+        after=made.after,
+        seconds=seconds,
+    ).record()
+
+
+async def _made_to_fit(
+    result: Result, whole: Branch, scale: _Scale, limit: int, policy: Policy, options: Options
+) -> Result:
+    kind, before = result.format, result.before
+    branch, earlier, own = _unfold(whole, options.get("previous"))
     recipe, covered = _cut(branch, scale, limit, options.get("keep", KEEP), policy)
     analyses = analyse_all(branch, {own.id: analyse(own.message, ours=True)} if own else None)
+    missing = ""
     if recipe.snapshot is not None:
-        recipe = _with_something(await _fill(recipe, covered, scale, limit, earlier, analyses, options))
+        filled, missing = await _fill(recipe, covered, scale, limit, earlier, analyses, options)
+        recipe = _with_something(filled)
     shrunk = shrink(recipe, limit, scale.measure)
     hardened = harden(shrunk.context.messages, RULES[kind])
     wired = write(kind, hardened.messages)
     _remember(shrunk.context.summary)
+    paper = _receipt(covered, analyses, shrunk.recipe.snapshot, shrunk.context)
     return replace(
         result,
         messages=wired.messages,
         system=wired.system,
         after=shrunk.tokens,
         covered=len(covered),
-        receipt=_receipt(covered, analyses, shrunk.recipe.snapshot, shrunk.context, before, shrunk.tokens),
+        receipt=paper
+        and replace(paper, tokens_before=before, tokens_after=shrunk.tokens, no_summary=missing),
         snapshot=shrunk.recipe.snapshot,
         repairs=hardened.repairs,
         notes=shrunk.notes,
@@ -299,24 +336,22 @@ async def _fill(
     earlier: str,
     analyses: Mapping[str, Analysis],
     options: Options,
-) -> Recipe:
-    """Write the snapshot into the room that the rest leaves."""
+) -> tuple[Recipe, str]:
+    """Write the snapshot into the room that the rest leaves; say why there is no summary, if one was asked for."""
     snapshot = recipe.snapshot
     assert snapshot is not None
     cap = limit - scale.measure(replace(build_context(recipe), summary=()))
-    focus = options.get("focus", "")
+    focus, missing = options.get("focus", ""), ""
     if summariser := options.get("summariser"):
         job = SummaryJob(
             covered=covered, previous=earlier, focus=focus, cap=math.floor(cap * NARRATIVE_SHARE)
         )
         narrative = await _narrate(summariser, job)
-        snapshot = replace(
-            snapshot,
-            summary=narrative.text,
-            model=narrative.model,
-            prompt=narrative.prompt,
-            instructions=focus,
-        )
+        snapshot = replace(snapshot, summary=narrative.text or earlier, instructions=focus)
+        if narrative.text:
+            snapshot = replace(snapshot, model=narrative.model, prompt=narrative.prompt)
+        else:
+            missing = why_unwritten(narrative.problems)
     else:
         snapshot = replace(snapshot, summary=earlier)
     filled = compose(
@@ -329,7 +364,7 @@ async def _fill(
         voice=recipe.voice,
         analyses=analyses,
     )
-    return replace(recipe, snapshot=filled)
+    return replace(recipe, snapshot=filled), missing
 
 
 def _with_something(recipe: Recipe) -> Recipe:
@@ -354,8 +389,6 @@ def _receipt(
     analyses: Mapping[str, Analysis],
     snapshot: Snapshot | None,
     context: Context,
-    before: int,
-    after: int,
 ) -> Receipt | None:
     if snapshot is None:
         return None
@@ -365,8 +398,6 @@ def _receipt(
         sent=verbatim_text(context.retained),
         narrative=snapshot.summary,
         messages=len(covered),
-        tokens_before=before,
-        tokens_after=after,
         model=snapshot.model,
         analyses=analyses,
     )

@@ -72,6 +72,7 @@ class Hub:
         self._preparing: set[str] = set()
         """Conversations that are being compressed in the background."""
         engine.listeners.append(self.heard)
+        engine.watchers.append(self.telemetry.attempted)
 
     def heard(self, conversation: str, event: Event) -> None:
         """Pass on what happens, in the background or in a turn."""
@@ -113,6 +114,7 @@ class Hub:
         await asyncio.gather(self.tasks.close(grace), self._settle(grace))
         await self.client.aclose()
         self.engine.listeners.remove(self.heard)
+        self.engine.watchers.remove(self.telemetry.attempted)
         self.telemetry.close()
 
     async def _settle(self, grace: float) -> None:

@@ -565,8 +565,13 @@ class ReceiptOut(Shape):
     tokens_before: int
     tokens_after: int
     seconds: float
-    model: str
-    price: float | None
+    model: str = Field(description="Who wrote the summary; empty when nobody did.")
+    price: float | None = Field(
+        description="US dollars that the summary cost; null when there is none, or nobody knows."
+    )
+    no_summary: str = Field(
+        description="Why no summary was written; empty when one was, or for old receipts."
+    )
     facts: list[TallyOut]
     conflicts: list[ConflictOut]
 

@@ -317,6 +317,7 @@ def show_receipt(receipt: Receipt) -> s.ReceiptOut:
         seconds=receipt.seconds,
         model=receipt.model,
         price=receipt.price,
+        no_summary=receipt.no_summary,
         facts=[
             s.TallyOut(
                 kind=tally.kind,

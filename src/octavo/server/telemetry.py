@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event
+from octavo.engine.attempt import Attempt
+from octavo.engine.outcome import Answered, Event
 
 INSTALLED = find_spec("opentelemetry.sdk") is not None and find_spec("prometheus_client") is not None
+CONTEXT_SIZES = [1_000 * 2**n for n in range(11)]
+"""Bounds of a histogram of contexts, in tokens: from a short talk to the largest windows there are."""
 HINT = "install it: pip install 'octavo[otel]'"
 
 
@@ -39,11 +42,21 @@ class Telemetry:
                     self._instruments["tokens"].add(
                         tokens, {"gen_ai.token.type": kind, "gen_ai.request.model": model}
                     )
-            case CompressionEnded():
-                outcome = event.outcome
-                self._instruments["compressions"].add(1, {"outcome": type(outcome).__name__.lower()})
-                if isinstance(outcome, Compressed):
-                    self._instruments["saved"].add(max(0, outcome.before - outcome.after))
+
+    def attempted(self, attempt: Attempt) -> None:
+        """Note an attempt to compress: every one, and once."""
+        if not self._instruments:
+            return
+        told = {"outcome": attempt.ending, "trigger": attempt.trigger}
+        self._instruments["compressions"].add(1, told)
+        self._instruments["compressing"].record(attempt.seconds, told)
+        for when, tokens in (("before", attempt.before), ("after", attempt.after)):
+            self._instruments["context"].record(tokens, {**told, "when": when})
+        if attempt.ending == "compressed":
+            self._instruments["saved"].add(max(0, attempt.before - attempt.after))
+        if attempt.unwritten is not None:
+            missing = {"reason": attempt.unwritten.kind, "gen_ai.request.model": attempt.unwritten.model}
+            self._instruments["unwritten"].add(1, missing)
 
     def relayed(self, *, compressed: bool, before: int, after: int) -> None:
         """Note a request of the gateway."""
@@ -78,7 +91,17 @@ def open_telemetry(*, installed: bool = INSTALLED) -> Telemetry:
     instruments = {
         "requests": meter.create_histogram("octavo.http.duration", "s", "Requests and how long they took"),
         "tokens": meter.create_counter("gen_ai.client.token.usage", "{token}", "Tokens as billed"),
-        "compressions": meter.create_counter("octavo.compressions", "1", "Compressions by how they ended"),
+        "compressions": meter.create_counter(
+            "octavo.compressions", "1", "Attempts to compress by how they ended"
+        ),
+        "compressing": meter.create_histogram("octavo.compression.duration", "s", "How long attempts took"),
+        "context": meter.create_histogram(
+            "octavo.compression.context",
+            "{token}",
+            "The context before and after attempts",
+            explicit_bucket_boundaries_advisory=CONTEXT_SIZES,
+        ),
+        "unwritten": meter.create_counter("octavo.summaries.failed", "1", "Summaries that were not written"),
         "relayed": meter.create_counter("octavo.gateway.requests", "1", "Requests of the gateway"),
         "saved": meter.create_counter("octavo.tokens.saved", "{token}", "Tokens that were not sent"),
     }

@@ -38,12 +38,8 @@ async def nodes(
     return tuple(by_id[id] for id in wanted)
 
 
-async def branch(
-    connection: Connection, tip: str, tokenizer: str | None, *, previews: bool, stop: int = 1
-) -> Branch:
-    found = await connection.execute(
-        walk.branch(previews=previews), {"tip": tip, "stop": stop, "tokenizer": tokenizer}
-    )
+async def branch(connection: Connection, tip: str, tokenizer: str | None, *, previews: bool) -> Branch:
+    found = await connection.execute(walk.branch(previews=previews), {"tip": tip, "tokenizer": tokenizer})
     return _some(rows.gather(found, tokenizer, previews=previews).nodes, tip)
 
 

@@ -126,11 +126,10 @@ def some(*, previews: bool) -> Statement:
 
 
 def _path() -> sa.CTE:
-    """The path from `tip` up to depth `stop`."""
-    here = sa.select(*_HERE, message.c.parent_id, message.c.depth)
+    """The path from `tip` up to its root."""
+    here = sa.select(*_HERE, message.c.parent_id)
     walk = here.where(message.c.id == sa.bindparam("tip", type_=Id)).cte("walk", recursive=True)
-    up = here.join(walk, message.c.id == walk.c.parent_id)
-    return walk.union_all(up.where(walk.c.depth > sa.bindparam("stop", 1)))
+    return walk.union_all(here.join(walk, message.c.id == walk.c.parent_id))
 
 
 @cache
@@ -141,7 +140,7 @@ def path() -> sa.Select[Any]:
 
 @cache
 def branch(*, previews: bool) -> Statement:
-    """The messages on the path from `tip` up to depth `stop`."""
+    """The messages on the path from `tip` up to its root."""
     return fetch(_path(), previews=previews)
 
 

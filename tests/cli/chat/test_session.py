@@ -196,6 +196,13 @@ def test_the_receipt_names_what_is_lost_and_brings_it_back(run: Run) -> None:
     assert "'nothing like it' is no fact that this snapshot left out" in complaints
 
 
+def test_the_receipt_says_why_there_is_no_summary(run: Run) -> None:
+    shown = said(run, "/settings summariser none", "/compress --keep 0", "/receipt")
+    receipt = shown.partition("Receipt")[2]
+    assert "No summary was written: no model was asked: the setting summariser is none" in receipt
+    assert " by " not in receipt.partition("\n")[0]
+
+
 def test_what_the_receipt_shows_as_lost_is_what_restore_takes(run: Run) -> None:
     """Also where it shows the beginning of a long sentence only."""
     rule = (

@@ -55,6 +55,14 @@ def test_a_good_answer_is_kept_as_it_is() -> None:
     assert said(GOOD) == Draft(text=GOOD)
 
 
+def test_headings_and_empty_lines_say_nothing_that_could_be_wrong() -> None:
+    """Seen failing with: a heading dropped for its number, and empty lines that outvote the doubtful ones."""
+    text = f"## Since 2,019\n\n{GOOD}"
+    assert said(text) == Draft(text=text)
+    wrong = "The port is 9,999.\n\nThe host is db_north_7.\n\nThe key is K-4711.\n\nThe colour is still open."
+    assert flaws(said(wrong)) == ["unfounded"]
+
+
 def test_scratchpad_wrapping_and_copied_fences_are_taken_off() -> None:
     """Case 39."""
     marker = fences(["x"]).cutoff

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.extract.fit import survey
 from octavo.core.extract.page import Page
 from octavo.core.extract.queue import ENDING, STALE, Queue, Ranking
-from octavo.core.extract.select import Choice, Part
+from octavo.core.extract.select import CHAT_SHARE, Choice, Part, _parts
 from octavo.core.extract.units import analyse_all
 from octavo.core.extract.worth import EFFORT
 from octavo.core.messages import Branch, place, user
@@ -66,6 +67,35 @@ def test_the_best_per_byte_gives_way_to_what_fills_the_room_better() -> None:
     planned.end(room)
     assert greedy.page.chosen == [0, 1]
     assert planned.page.chosen == [1, 2]
+
+
+def test_a_unit_is_taken_once_however_much_it_gains() -> None:
+    queue = queue_of((10, 20, 30), (3.0, 2.0, 1.0))
+    queue.fill(1_000)
+    assert sorted(queue.page.chosen) == [0, 1, 2]
+    assert queue.empty
+
+
+def test_talk_is_given_twice_the_room_of_work_per_byte() -> None:
+    """Seen failing with: a share that does not grow with what was said."""
+    for turns in (20, 40):
+        chat = [f"u: I would rather travel in month {n}, by train." for n in range(turns)]
+        work = [
+            "u: Read it.",
+            "c: cat {}",
+            "r: " + "\n".join(f"key_{n} = {n}" for n in range(20)),
+            "a: I have.",
+        ]
+        page = page_of(talk(*chat, *work))
+        near = [page.ground.work[owner] for owner in page.ground.owner]
+        said, worked = (
+            sum(page.weight[n] for n, is_work in enumerate(near) if is_work == wanted)
+            for wanted in (False, True)
+        )
+        assert said
+        assert worked
+        first = next(iter(_parts(page)))
+        assert first.share / (1 - first.share) == pytest.approx(CHAT_SHARE * said / worked)
 
 
 def test_one_that_stands_out_is_not_given_up_for_two_that_are_worth_more_together() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from octavo.core.extract.cues import OUTCOME
 from octavo.core.extract.render import HEAD
-from octavo.core.extract.units import PIECE, analyse, analyse_all, pieces, sentences, spell
+from octavo.core.extract.units import PIECE, SLACK, analyse, analyse_all, pieces, sentences, spell
 from octavo.core.messages import (
     Attachment,
     Image,
@@ -59,6 +59,14 @@ def test_a_long_line_is_cut_at_commas_then_blanks_then_anywhere() -> None:
     solid = "x" * 1_000
     assert [len(piece) for piece in pieces(solid)] == [PIECE] * 9 + [PIECE]
     assert "".join(pieces(solid)) == solid
+
+
+def test_a_line_that_is_not_too_long_stays_as_it_is() -> None:
+    """Seen failing with: its last comma taken off, as if it had been cut."""
+    longest = "x" * (int(SLACK * PIECE) - 1) + ","
+    for line in ("and then,", longest):
+        assert pieces(line) == [line]
+    assert pieces("x" + longest) != ["x" + longest]
 
 
 def test_a_cut_does_not_part_a_letter_from_its_signs() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from starlette.datastructures import Headers
 
+from octavo.engine.attempt import Attempt
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
 from octavo.server.gateway.dialect import ANTHROPIC, OPENAI, Dialect
@@ -38,11 +39,14 @@ async def test_a_provider_that_counts_more_than_we_do_is_believed(house: Setup, 
 
 
 async def test_a_history_that_is_brought_along_is_stored_and_folded_at_once(house: Setup) -> None:
-    history = brought(40)
+    history, attempts = brought(40), list[Attempt]()
+    house.engine.watchers.append(attempts.append)
     _, headers = await house.ask(*history, user("And now?"))
     assert headers["x-octavo-compressed"] == "true"
     assert len(await house.tree(headers)) == len(history) + 2
     assert house.provider.refused == 0
+    assert [(one.trigger, one.ending) for one in attempts] == [("hard", "compressed")]
+    assert attempts[0].after < attempts[0].before
 
 
 async def test_calls_and_results_stay_together_in_a_long_run_of_an_agent(house: Setup) -> None:

@@ -31,6 +31,11 @@ export function ReceiptView({ receipt, snapshot, conversation }: Props) {
       {receipt ? (
         <div>
           <Costs receipt={receipt} />
+          {receipt.no_summary && (
+            <p className="fold-note">
+              No summary was written: <bdi>{receipt.no_summary}</bdi>
+            </p>
+          )}
           <Facts receipt={receipt} snapshot={snapshot} conversation={conversation} />
           <Conflicts receipt={receipt} />
         </div>
@@ -56,7 +61,7 @@ function Costs({ receipt }: { receipt: Receipt }) {
       </div>
       <div>
         <dt>Cost</dt>
-        <dd>{receipt.price === null ? (receipt.model ? "not known" : "nothing") : dollars(receipt.price)}</dd>
+        <dd>{cost(receipt)}</dd>
       </div>
       <div>
         <dt>Time</dt>
@@ -70,6 +75,13 @@ function Costs({ receipt }: { receipt: Receipt }) {
       </div>
     </dl>
   );
+}
+
+/** A model whose answer was of no use has a price too, but none of it went into this. */
+function cost({ price, model, no_summary }: Receipt): string {
+  if (price !== null) return dollars(price);
+  if (model) return "not known";
+  return no_summary ? "–" : "nothing";
 }
 
 function Facts({ receipt, snapshot, conversation }: { receipt: Receipt; snapshot: Snapshot; conversation: string }) {
