@@ -55,15 +55,15 @@ $(BENCH)/.ready: $(READY) benchmarks/requirements.lock
 	@touch $@
 
 bench: $(BENCH)/.ready ## Print every figure of speed and quality, beside other libraries; OPTIONS=--quick is short
-	$(BENCH)/bin/octavo bench $(OPTIONS)
+	$(BENCH)/bin/python -m benchmarks $(OPTIONS)
 
 figures: $(BENCH)/.ready ## The same, and write docs/benchmarks.md and the tables of the README from it
-	$(BENCH)/bin/octavo bench $(OPTIONS) --json benchmarks/results.json --markdown docs/benchmarks.md --readme README.md
+	$(BENCH)/bin/python -m benchmarks $(OPTIONS) --json benchmarks/results.json --markdown docs/benchmarks.md --readme README.md
 
 lock: ## Renew requirements.lock from pyproject.toml
 	$(UV) lock --upgrade
-	$(UV) export --all-groups --all-extras --no-extra bench --no-emit-project --output-file requirements.lock > /dev/null
-	$(UV) export --extra bench --no-default-groups --no-emit-project --output-file benchmarks/requirements.lock > /dev/null
+	$(UV) export --group dev --all-extras --no-emit-project --output-file requirements.lock > /dev/null
+	$(UV) export --only-group bench --no-emit-project --output-file benchmarks/requirements.lock > /dev/null
 
 clean: ## Remove everything that was made here
 	rm -rf $(VENV) $(BENCH) dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from octavo.bench import core, engine, extracts, gateway, peers, quality, store, tokens
-from octavo.bench.figures import Goal, Item, Note, Table
-from octavo.bench.parts import PARTS, run_part
+from benchmarks import core, engine, extracts, gateway, peers, quality, store, tokens
+from benchmarks.figures import Goal, Item, Note, Table
+from benchmarks.parts import PARTS, run_part
 from octavo.evals.cases import built_in
 
 SMALL = 40
@@ -34,7 +34,7 @@ class Told(list[str]):
 
 
 def test_every_part_has_a_module_that_measures() -> None:
-    assert all(callable(import_module(f"octavo.bench.{name}").measure) for name in PARTS)
+    assert all(callable(import_module(f"benchmarks.{name}").measure) for name in PARTS)
 
 
 def test_a_part_runs_in_a_process_of_its_own() -> None:
@@ -46,7 +46,7 @@ def test_a_part_runs_in_a_process_of_its_own() -> None:
 
 def test_a_part_that_fails_is_reported_with_its_reason() -> None:
     part = run_part("nothing", quick=True, tell=Told())
-    assert part.failed == "ModuleNotFoundError: No module named 'octavo.bench.nothing'"
+    assert part.failed == "ModuleNotFoundError: No module named 'benchmarks.nothing'"
     assert part.absent == ""
 
 

@@ -6,7 +6,7 @@ import gzip
 from importlib.util import find_spec
 from pathlib import Path
 
-from octavo.bench.figures import Absent
+from benchmarks.figures import Absent
 from octavo.meters.tokenizers import TIKTOKEN_FILES
 
 

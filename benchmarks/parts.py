@@ -17,7 +17,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import IO, Protocol, cast
 
-from octavo.bench.figures import Absent, Item, Part, Tell, dump_item, read_item
+from benchmarks.figures import Absent, Item, Part, Tell, dump_item, read_item
+from benchmarks.places import ROOT
 
 PARTS: Mapping[str, str] = MappingProxyType(
     {
@@ -53,9 +54,9 @@ class Module(Protocol):
 def run_part(name: str, *, quick: bool, tell: Tell) -> Part:
     """Run a part in a process of its own."""
     started = time.monotonic()
-    command = [sys.executable, "-m", "octavo.bench.parts", name, *(["--quick"] if quick else [])]
+    command = [sys.executable, "-m", "benchmarks.parts", name, *(["--quick"] if quick else [])]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", cwd=ROOT
     ) as running:
         assert running.stdout is not None
         assert running.stderr is not None
@@ -99,7 +100,7 @@ def main(name: str, *, quick: bool) -> None:
     def tell(words: str) -> None:
         print(f"{SIGN}{words}", file=sys.stderr, flush=True)
 
-    module = cast("Module", import_module(f"octavo.bench.{name}"))
+    module = cast("Module", import_module(f"benchmarks.{name}"))
     try:
         for item in module.measure(quick=quick, tell=tell):
             print(json.dumps(dump_item(item)), flush=True)

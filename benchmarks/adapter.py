@@ -53,7 +53,7 @@ class Octavo:
     store = "SQLite file"
     usage_aware = False
 
-    def setup(self, conv: list[dict[str, Any]], over: bool, usage: bool) -> dict[str, Any]:  # noqa: FBT001
+    def setup(self, conv: list[dict[str, Any]], over: bool, usage: bool) -> dict[str, Any]:
         del usage
         loop = asyncio.new_event_loop()
         engine, chat = loop.run_until_complete(self._open(conv, over=over))

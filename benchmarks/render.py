@@ -1,6 +1,6 @@
 """Results as Markdown: a page of their own, and the tables in other pages between two marks.
 
-No figure is typed by hand: a page has `<!-- octavo bench: NAME -->` and `<!-- end -->`, and what is between them is
+No figure is typed by hand: a page has `<!-- benchmark: NAME -->` and `<!-- end -->`, and what is between them is
 replaced by the table of that name. A region whose table was not measured stays as it is.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from octavo.bench import headlines
-from octavo.bench.figures import Cell, Goal, Machine, Note, Part, Results, Table
+from benchmarks import headlines
+from benchmarks.figures import Cell, Goal, Machine, Note, Part, Results, Table
 
 ABSENT = "–"
 HEAD = """\
@@ -21,19 +21,19 @@ command; nothing on it is typed by hand.
 
 ```sh
 make bench                            # everything, in an environment with the other libraries
-octavo bench store engine             # some parts
-octavo bench --quick                  # small sizes: to see that it works, not to quote
+make bench OPTIONS="store engine"     # some parts
+make bench OPTIONS=--quick            # small sizes: to see that it works, not to quote
 ```
 
-Outside a checkout, `pip install 'octavo[bench]'` installs Octavo with what it is measured beside and on. What is not
-installed is left out and named; a part that fails is reported and stops no other.
+The benchmarks are part of the source, not of the package. `make bench` installs what Octavo is measured beside, and
+what it is measured on, into an environment of its own. In any other environment `python -m benchmarks` leaves out what
+is not installed and says so. A part that fails is reported and stops no other.
 
-`octavo bench --json results.json` keeps the results; `octavo bench --from results.json --markdown docs/benchmarks.md
---readme README.md` makes this page and the tables of the README from them. `make figures` does both.
+`make figures` runs everything, keeps the results, and writes this page and the tables of the README from them.
 """
 REGION = re.compile(
-    r"(?P<start><!-- octavo bench: (?P<name>[\w.%-]+) -->\n)"
-    r"(?P<old>(?:(?!<!-- octavo bench: ).)*?)(?P<end><!-- end -->)",
+    r"(?P<start><!-- benchmark: (?P<name>[\w.%-]+) -->\n)"
+    r"(?P<old>(?:(?!<!-- benchmark: ).)*?)(?P<end><!-- end -->)",
     re.DOTALL,
 )
 
@@ -68,7 +68,7 @@ def part_text(part: Part) -> str:
 
 def _lines(part: Part) -> Iterator[str]:
     yield f"## {part.title}\n"
-    yield f"`octavo bench {part.name}` · {part.seconds:.0f} s\n"
+    yield f"`python -m benchmarks {part.name}` · {part.seconds:.0f} s\n"
     for item in part.items:
         if isinstance(item, Table):
             yield f"### {item.title}\n"

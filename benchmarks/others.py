@@ -77,7 +77,7 @@ class LangChain(Listed):
             )
         return kinds.AIMessage(content=text, id=id, tool_calls=[{**call} for call in message["calls"]])
 
-    def setup(self, conv: list[Neutral], over: bool, usage: bool) -> State:  # noqa: FBT001
+    def setup(self, conv: list[Neutral], over: bool, usage: bool) -> State:
         del usage
         fake = import_module("langchain_core.language_models.fake_chat_models")
         middleware = import_module(self.module).SummarizationMiddleware(
@@ -104,7 +104,7 @@ class TrimMessages(LangChain):
     dist = "langchain-core"
     counting = "characters / 4, the messages that it tries, at every call"
 
-    def setup(self, conv: list[Neutral], over: bool, usage: bool) -> State:  # noqa: FBT001
+    def setup(self, conv: list[Neutral], over: bool, usage: bool) -> State:
         del usage
         limit = int(size_of(conv) * KEEP) if over else threshold(conv, over=False)
         return {"limit": limit, "messages": [self.convert(message) for message in conv]}
@@ -143,7 +143,7 @@ class Strands(Listed):
         ]
         return {"role": "assistant", "content": [text, *calls]}
 
-    def setup(self, conv: list[Neutral], over: bool, usage: bool) -> State:  # noqa: FBT001
+    def setup(self, conv: list[Neutral], over: bool, usage: bool) -> State:
         del usage
         managers = import_module("strands.agent.conversation_manager")
         manager = managers.SummarizingConversationManager(summary_ratio=1 - KEEP, proactive_compression=True)
@@ -223,7 +223,7 @@ class PydanticAI(Listed):
         ]
         return kinds.ModelResponse(parts=[kinds.TextPart(content=text), *calls], model_name="instant")
 
-    def setup(self, conv: list[Neutral], over: bool, usage: bool) -> State:  # noqa: FBT001
+    def setup(self, conv: list[Neutral], over: bool, usage: bool) -> State:
         del usage
         kinds, models = import_module("pydantic_ai.messages"), import_module("pydantic_ai.models")
         answer = kinds.ModelResponse(parts=[kinds.TextPart(content=SUMMARY)])

@@ -23,8 +23,8 @@ from typing import Any
 import httpx2
 import uvicorn
 
-from octavo.bench.clock import median, p95
-from octavo.bench.figures import Absent, Cell, Goal, Item, Table, Tell
+from benchmarks.clock import median, p95
+from benchmarks.figures import Absent, Cell, Goal, Item, Table, Tell
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account
 from octavo.providers.settings import Settings as ProviderSettings
@@ -101,7 +101,7 @@ async def provider(scope: Any, receive: Any, send: Any) -> None:
 @contextmanager
 def process(*arguments: str) -> Iterator[tuple[int, str]]:
     """Run a part of this program as a process; gives its id and its address."""
-    command = [sys.executable, "-m", "octavo.bench.gateway", *arguments]
+    command = [sys.executable, "-m", "benchmarks.gateway", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         try:
@@ -334,7 +334,7 @@ def main(arguments: Sequence[str]) -> None:
         case ["server", db, upstream]:
             run_server(db, upstream)
         case _:
-            sys.exit("`octavo bench gateway` runs this")
+            sys.exit("`python -m benchmarks gateway` runs this")
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from pathlib import Path
 
-from octavo.bench.adapter import neutral
-from octavo.bench.clock import median, p95
-from octavo.bench.figures import Cell, Goal, Item, Note, Table, Tell
-from octavo.bench.peers import conversation
+from benchmarks.adapter import neutral
+from benchmarks.clock import median, p95
+from benchmarks.figures import Cell, Goal, Item, Note, Table, Tell
+from benchmarks.peers import conversation
 from octavo.core.messages import assistant, user
 from octavo.core.protocol import OPENAI
 from octavo.core.reply import Delta, Reply, Request, Usage

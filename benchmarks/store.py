@@ -18,7 +18,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from octavo.bench.figures import Cell, Item, Note, Table, Tell
+from benchmarks.figures import Cell, Item, Note, Table, Tell
 from octavo.core.messages import Branch, Message, Node, assistant, user
 from octavo.core.snapshot import Snapshot, pick
 from octavo.store import Entry, Store, new_id

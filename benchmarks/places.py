@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import octavo
-
-ROOT = Path(octavo.__file__).parents[2]
-"""The checkout; in an installed package, some folder without any of what follows."""
+ROOT = Path(__file__).parents[1]
+"""The checkout."""
 SHARED = ROOT.parent / "shared"
 DATA = SHARED / "data"
 """Recorded conversations."""

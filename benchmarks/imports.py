@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from octavo.bench.figures import Cell, Goal, Item, Note, Table, Tell
+from benchmarks.figures import Cell, Goal, Item, Note, Table, Tell
 
 OURS = (
     ("octavo", "the names; what they stand for is imported when it is used"),

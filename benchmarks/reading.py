@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
-from octavo.bench.figures import Absent, Cell, Item, Table, Tell
+from benchmarks.figures import Absent, Cell, Item, Table, Tell
 from octavo.core.compose import compose
 from octavo.core.context import speak
 from octavo.core.harden import harden

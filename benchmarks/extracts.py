@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterator
 from itertools import cycle
 
-from octavo.bench.clock import best_cpu
-from octavo.bench.figures import Cell, Item, Table, Tell
-from octavo.bench.places import DATA
+from benchmarks.clock import best_cpu
+from benchmarks.figures import Cell, Item, Table, Tell
+from benchmarks.places import DATA
 from octavo.core.extract import scan
 from octavo.core.extract.fit import extract
 from octavo.core.extract.units import analyse_all

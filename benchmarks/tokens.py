@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from octavo.bench.figures import Cell, Goal, Item, Note, Table, Tell
-from octavo.bench.ranks import write_ranks
-from octavo.bench.texts import LANGUAGES, code_lines
+from benchmarks.figures import Cell, Goal, Item, Note, Table, Tell
+from benchmarks.ranks import write_ranks
+from benchmarks.texts import LANGUAGES, code_lines
 
 ROUNDS = 5
 REPEATS = 5
@@ -195,7 +195,7 @@ def turn(model: str) -> dict[str, float]:
 
 def fresh(cache: Path, *what: str) -> dict[str, Any]:
     """Run a measurement in a process of its own; an answer with `error` if it dies."""
-    command = [sys.executable, "-m", "octavo.bench.tokens", *what]
+    command = [sys.executable, "-m", "benchmarks.tokens", *what]
     environment = {**os.environ, "TIKTOKEN_CACHE_DIR": str(cache), "RUST_BACKTRACE": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
@@ -299,4 +299,4 @@ if __name__ == "__main__":
         case ["hurt", name, case]:
             print(json.dumps(hurt(name, case)))
         case _:
-            sys.exit("`octavo bench tokens` runs this")
+            sys.exit("`python -m benchmarks tokens` runs this")

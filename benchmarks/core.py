@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from octavo.bench.clock import best_cpu
-from octavo.bench.figures import Cell, Item, Table, Tell
+from benchmarks.clock import best_cpu
+from benchmarks.figures import Cell, Item, Table, Tell
 from octavo.core.budget import ModelCard, Reading
 from octavo.core.context import Recipe, build_context
 from octavo.core.harden import harden

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from octavo.bench.figures import Absent, Cell, Item, Table, Tell
-from octavo.bench.places import DATA
+from benchmarks.figures import Absent, Cell, Item, Table, Tell
+from benchmarks.places import DATA
 from octavo.core.budget import ModelCard
 from octavo.core.messages import Message, user
 from octavo.core.wire import read

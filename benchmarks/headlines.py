@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from octavo.bench.figures import Cell, Results, Table
+from benchmarks.figures import Cell, Results, Table
 
 NAME = "speed"
 COLUMNS = ("", "Octavo", "beside it", "", "times")

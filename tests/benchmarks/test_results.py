@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from octavo.bench.figures import Goal, Machine, Note, Part, Results, Table, describe_machine, dump, read
-from octavo.bench.headlines import headlines
-from octavo.bench.render import fill, markdown_table, page, shown
+from benchmarks.figures import Goal, Machine, Note, Part, Results, Table, describe_machine, dump, read
+from benchmarks.headlines import headlines
+from benchmarks.render import fill, markdown_table, page, shown
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "benchmarks" / "results.json"
@@ -119,13 +119,13 @@ def test_columns_of_numbers_are_aligned_to_the_right() -> None:
 
 def test_the_marks_of_a_page_are_filled_and_everything_else_stays() -> None:
     text = (
-        "Before.\n<!-- octavo bench: store.sqlite -->\nold\n<!-- end -->\nAfter.\n"
-        "<!-- octavo bench: none -->\nstays\n<!-- end -->\n"
+        "Before.\n<!-- benchmark: store.sqlite -->\nold\n<!-- end -->\nAfter.\n"
+        "<!-- benchmark: none -->\nstays\n<!-- end -->\n"
     )
     made = fill(text, EVERYTHING)
-    assert made.startswith("Before.\n<!-- octavo bench: store.sqlite -->\n\n|  | 1,000 | 10,000 |\n")
+    assert made.startswith("Before.\n<!-- benchmark: store.sqlite -->\n\n|  | 1,000 | 10,000 |\n")
     assert "old" not in made
-    assert made.endswith("After.\n<!-- octavo bench: none -->\nstays\n<!-- end -->\n")
+    assert made.endswith("After.\n<!-- benchmark: none -->\nstays\n<!-- end -->\n")
     assert fill(made, EVERYTHING) == made
     assert fill(text, results(part(STORE), quick=True)) == text
 
@@ -153,9 +153,9 @@ def test_a_machine_is_described_without_its_name() -> None:
 
 
 def test_the_pages_are_made_from_the_kept_results() -> None:
-    """If they are not: octavo bench --from benchmarks/results.json --markdown docs/benchmarks.md --readme README.md."""
+    """To write them again from the kept results: python -m benchmarks --from FILE --markdown FILE --readme FILE."""
     kept = read(json.loads(KEPT.read_text("utf-8")))
     assert (ROOT / "docs" / "benchmarks.md").read_text("utf-8") == page(kept)
     readme = (ROOT / "README.md").read_text("utf-8")
     assert fill(readme, kept) == readme
-    assert set(re.findall(r"<!-- octavo bench: ([\w.]+) -->", readme)) == {"quality", "speed"}
+    assert set(re.findall(r"<!-- benchmark: ([\w.]+) -->", readme)) == {"quality", "speed"}

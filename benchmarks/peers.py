@@ -21,11 +21,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from octavo.bench.adapter import Octavo
-from octavo.bench.clock import median
-from octavo.bench.figures import Cell, Goal, Item, Note, Table, Tell
-from octavo.bench.others import LangChain, Neutral, PydanticAI, Strands, TrimMessages
-from octavo.bench.places import ROOT, SPEED_YARDSTICK
+from benchmarks.adapter import Octavo
+from benchmarks.clock import median
+from benchmarks.figures import Cell, Goal, Item, Note, Table, Tell
+from benchmarks.others import LangChain, Neutral, PydanticAI, Strands, TrimMessages
+from benchmarks.places import ROOT, SPEED_YARDSTICK
 
 PEERS: dict[str, Any] = {
     "octavo": Octavo,
@@ -132,7 +132,7 @@ def own(sizes: Sequence[int], tell: Tell) -> Iterator[dict[str, Any]]:
     for size in sizes:
         for name in PEERS:
             tell(f"{name}, {size:,} messages")
-            command = [sys.executable, "-m", "octavo.bench.peers", name, str(size)]
+            command = [sys.executable, "-m", "benchmarks.peers", name, str(size)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 last = (done.stderr.strip().splitlines() or ["no output"])[-1]
@@ -164,9 +164,7 @@ def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
     rows = by_yardstick(sizes, tell, 1 if quick else RUNS) if yardstick else list(own(sizes, tell))
     yield from items(rows)
     if missing := [name for name, peer in PEERS.items() if not _there(peer.module)]:
-        yield Note(
-            text=f"Not installed here: {', '.join(missing)}. `pip install 'octavo[bench]'` installs them."
-        )
+        yield Note(text=f"Not installed here: {', '.join(missing)}. `make bench` installs them.")
 
 
 def _there(module: str) -> bool:
