@@ -20,9 +20,9 @@ from typing import Any
 
 from benchmarks.figures import Cell, Goal, Item, Note, Table, Tell
 from benchmarks.places import DATA, QUALITY_YARDSTICK, ROOT
-from octavo.core.measure.score import Case
 from octavo.evals.cases import built_in
 from octavo.evals.compressors import Workshop, make_all, meter_of, release
+from octavo.evals.measure.score import Case
 from octavo.evals.run import ALL, Plan, Summary, run, summaries
 from octavo.evals.sources import read_sets
 

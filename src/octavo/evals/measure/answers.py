@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from octavo.core.measure.words import WINDOW, WordIndex, content_words, words
+from octavo.evals.measure.words import WINDOW, WordIndex, content_words, words
 
 COVERED = 0.70
 """Share of an evidence message's weighted words that must survive together for it to count as covered."""

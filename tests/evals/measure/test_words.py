@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.measure.words import WordIndex, content_words, fold, words
+from octavo.evals.measure.words import WordIndex, content_words, fold, words
 
 
 def test_forms_of_a_word_fold_to_one() -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from octavo.core.measure.names import NameKind, grounded, is_present, names, surroundings
-from octavo.core.measure.texts import divide, message_text, text_of
 from octavo.core.messages import Message
+from octavo.evals.measure.names import NameKind, grounded, is_present, names, surroundings
+from octavo.evals.measure.texts import divide, message_text, text_of
 
 CUTS = (0.4, 0.6, 0.8)
 """Where a run is cut, as shares of its tokens: early, in the middle, late."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.core.measure.answers import Question, mark, prepare
+from octavo.evals.measure.answers import Question, mark, prepare
 
 TEXTS = [
     "Anna: I painted the kitchen blue last week.",

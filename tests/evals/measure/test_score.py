@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from octavo.core.measure.answers import Question
-from octavo.core.measure.score import BRANCH_ROOM, METRICS, Case, Score, make_ruler, measure, written
 from octavo.core.messages import Message, system, user
+from octavo.evals.measure.answers import Question
+from octavo.evals.measure.score import BRANCH_ROOM, METRICS, Case, Score, make_ruler, measure, written
 from octavo.testing import WordMeter, messages
 
 count = WordMeter().message

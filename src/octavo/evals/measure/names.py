@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Literal
 
-from octavo.core.measure.words import content_words
+from octavo.evals.measure.words import content_words
 
 NameKind = Literal["url", "path", "error", "symbol", "id", "number"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from octavo.core.extract.units import Analysis
-from octavo.core.measure.words import content_words
 from octavo.core.messages import Node
 from octavo.core.receipt import Fact, FactKind, Fate, Remains, gather
+from octavo.evals.measure.words import content_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from octavo.core.measure.texts import call_text, message_text
-from octavo.core.measure.words import content_words
 from octavo.core.messages import Message, ToolCall, pair_tools
+from octavo.evals.measure.texts import call_text, message_text
+from octavo.evals.measure.words import content_words
 
 FEWEST_WORDS = 3
 """A line of fewer words is a mark or a heading."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.measure.interval import Value, compare, interval, pooled
+from octavo.evals.measure.interval import Value, compare, interval, pooled
 
 
 def values(numbers: list[float], groups: int = 1) -> list[Value]:

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from octavo.core.extract.render import render
-from octavo.core.measure.survival import date_facts, intact, leaked, survivals
-from octavo.core.measure.texts import call_text, message_text, text_of
-from octavo.core.measure.trace import Origins, trace
-from octavo.core.measure.validity import overruns, problems
 from octavo.core.messages import Message, Text, ToolCall, place, system, user
 from octavo.core.receipt import receipt
 from octavo.core.snapshot import Extract
+from octavo.evals.measure.survival import date_facts, intact, leaked, survivals
+from octavo.evals.measure.texts import call_text, message_text, text_of
+from octavo.evals.measure.trace import Origins, trace
+from octavo.evals.measure.validity import overruns, problems
 from octavo.testing import messages, talk
 
 CHAT = messages(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from octavo.core.measure.names import grounded, is_present, names, ordinary_words, surroundings
-from octavo.core.measure.needs import cut_at, needs_after, newest_within, recall
 from octavo.core.messages import Message
+from octavo.evals.measure.names import grounded, is_present, names, ordinary_words, surroundings
+from octavo.evals.measure.needs import cut_at, needs_after, newest_within, recall
 from octavo.testing import messages
 
 RUN = messages(

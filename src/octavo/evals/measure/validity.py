@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from octavo.core.measure.texts import divide, message_text
 from octavo.core.messages import Message
 from octavo.core.protocol import Rules, check
+from octavo.evals.measure.texts import divide, message_text
 
 COMMON = Rules(name="common", alternate=False, user_first=True, system_front=True, unique_ids=False)
 """What no provider forgives: an orphaned result, an open call, an empty turn, a system message in the middle."""

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from octavo.core.extract.units import Analysis
-from octavo.core.measure.answers import Exam, Mark, Question, mark, prepare
-from octavo.core.measure.needs import Count, Needs, Recall, needs_after, newest_within, recall
-from octavo.core.measure.survival import Dated, Survival, date_facts, intact, leaked, survivals
-from octavo.core.measure.texts import divide, message_text, text_of
-from octavo.core.measure.trace import Origins, Traced, trace
-from octavo.core.measure.validity import overruns, problems
-from octavo.core.measure.words import content_words
 from octavo.core.messages import Message, place
+from octavo.evals.measure.answers import Exam, Mark, Question, mark, prepare
+from octavo.evals.measure.needs import Count, Needs, Recall, needs_after, newest_within, recall
+from octavo.evals.measure.survival import Dated, Survival, date_facts, intact, leaked, survivals
+from octavo.evals.measure.texts import divide, message_text, text_of
+from octavo.evals.measure.trace import Origins, Traced, trace
+from octavo.evals.measure.validity import overruns, problems
+from octavo.evals.measure.words import content_words
 
 BRANCH_ROOM = 64
 """Tokens besides the newest message of a branch: a frame, and a line of what came before."""
