@@ -9,7 +9,7 @@ OPTIONS ?=
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install web run test check fmt bench figures lock clean
+.PHONY: help install web run test check fmt bench figures lock wheel clean
 
 help: ## Show what can be done here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ lock: ## Renew requirements.lock from pyproject.toml
 	$(UV) lock --upgrade
 	$(UV) export --group dev --all-extras --no-emit-project --output-file requirements.lock > /dev/null
 	$(UV) export --only-group bench --no-emit-project --output-file benchmarks/requirements.lock > /dev/null
+
+wheel: web ## Build the package, and try the wheel in an empty environment
+	$(BIN)/python -m scripts.check_wheel $(TAG)
 
 clean: ## Remove everything that was made here
 	rm -rf $(VENV) $(BENCH) dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
