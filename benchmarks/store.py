@@ -20,7 +20,8 @@ import sqlalchemy as sa
 
 from benchmarks.figures import Cell, Item, Note, Table, Tell
 from octavo.core.messages import Branch, Message, Node, assistant, user
-from octavo.core.snapshot import Snapshot, pick
+from octavo.core.snapshot import Snapshot
+from octavo.core.snapshot_rule import pick
 from octavo.store import Entry, Store, new_id
 from octavo.store.direct import Connection
 from octavo.store.schema import message
