@@ -148,11 +148,6 @@ def _cause(error: BaseException) -> BaseException:
     return error.__cause__ or error.__context__ or error
 
 
-def tokens(said: object) -> int:
-    """Read a number of tokens as a service reported it; what is none is 0."""
-    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else 0
-
-
 def ended_early(provider: str, *, heard: bool) -> ProviderError:
     """Name a stream that stopped without saying that it was complete; `heard`: after anything that was an answer."""
     if not heard:

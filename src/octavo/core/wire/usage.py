@@ -46,7 +46,8 @@ def _anthropic(report: Report) -> Usage:
 
 
 def _google(report: Report) -> Usage:
-    whole = _number(report, "promptTokenCount", "prompt_token_count")
+    tools = _number(report, "toolUsePromptTokenCount", "tool_use_prompt_token_count")
+    whole = _number(report, "promptTokenCount", "prompt_token_count") + tools
     thinking = _number(report, "thoughtsTokenCount", "thoughts_token_count")
     visible = _number(report, "candidatesTokenCount", "candidates_token_count")
     cached = _number(report, "cachedContentTokenCount", "cached_content_token_count")

@@ -1,6 +1,6 @@
 """Text that was cut in the middle of a character, made whole again.
 
-Servers that count in UTF-16 cut a stream between the two halves of an emoji. What comes out of a seam can always be
+Servers that count in UTF-16 cut a stream between the two halves of an emoji. What comes out can always be
 encoded: halves that belong together are one character, a half that stays alone becomes U+FFFD.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _FIRST_HALVES = ("\ud800", "\udbff")
 
 
-def mended(text: str) -> str:
+def whole_characters(text: str) -> str:
     """Join the halves of characters; give text that can be encoded."""
     try:
         text.encode("utf-8")
@@ -21,8 +21,8 @@ def mended(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Seam:
-    """Where the pieces of one text meet."""
+class TextPieces:
+    """The pieces of one text, joined as they come."""
 
     held: str = ""
     """The first half of a character whose second half has not come yet."""
@@ -32,4 +32,4 @@ class Seam:
         text = self.held + piece
         cut = bool(text) and _FIRST_HALVES[0] <= text[-1] <= _FIRST_HALVES[1]
         self.held = text[-1] if cut else ""
-        return mended(text[:-1] if cut else text)
+        return whole_characters(text[:-1] if cut else text)

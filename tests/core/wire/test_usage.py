@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.core.reply import Usage
-from octavo.meters.usage import read_usage
+from octavo.core.wire.usage import read_usage
 
 REPORTS: list[tuple[str, dict[str, Any], Usage]] = [
     (

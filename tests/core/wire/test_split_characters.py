@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.providers.seams import Seam, mended
+from octavo.core.wire.split_characters import TextPieces, whole_characters
 
 TEXT = st.text(st.sampled_from("a é\n🙂𝕏👩‍🚀�") | st.characters(exclude_categories=["Cs"]), max_size=20)
 
@@ -23,7 +23,7 @@ def test_pieces_cut_anywhere_join_to_the_text(text: str, cuts: list[int]) -> Non
     """Planted: a seam that held nothing back; this failed on an emoji cut in two."""
     spelled = halves(text)
     edges = [0, *sorted(min(cut, len(spelled)) for cut in cuts), len(spelled)]
-    seam = Seam()
+    seam = TextPieces()
     shown = [seam.join(spelled[start:stop]) for start, stop in pairwise(edges)]
     assert "".join(shown) == text
     assert seam.held == ""
@@ -33,11 +33,11 @@ def test_pieces_cut_anywhere_join_to_the_text(text: str, cuts: list[int]) -> Non
 @given(st.text(st.characters(categories=["Cs", "L"]), max_size=10))
 def test_what_is_mended_can_always_be_encoded(text: str) -> None:
     """Planted: lone halves left as they are; this failed on a single one."""
-    assert mended(text).encode() or text == ""
+    assert whole_characters(text).encode() or text == ""
 
 
 def test_a_half_that_stays_alone_is_replaced() -> None:
-    seam = Seam()
+    seam = TextPieces()
     assert seam.join("a\ud83d") == "a"
     assert seam.join("b") == "\ufffdb"
-    assert mended("\ude42") == "\ufffd"
+    assert whole_characters("\ude42") == "\ufffd"
