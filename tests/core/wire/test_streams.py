@@ -27,6 +27,10 @@ def call(**fields: object) -> JsonObject:
     return {"tool_calls": [{**fields, "function": function}]}  # type: ignore[dict-item]
 
 
+def response(part: JsonObject) -> JsonObject:
+    return {"candidates": [{"content": {"parts": [part]}}], "modelVersion": "g"}
+
+
 def test_an_openai_answer_is_joined_and_billed() -> None:
     stream = OpenAIStream("asked")
     assert not stream.heard
@@ -189,7 +193,7 @@ def test_a_gemini_answer_joins_text_and_keeps_signatures() -> None:
     ]
     shown = feed(
         stream,
-        *({"candidates": [{"content": {"parts": [part]}}], "modelVersion": "g"} for part in parts),
+        *map(response, parts),
         {"candidates": [{"index": 0, "finishReason": "STOP"}], "usageMetadata": {"candidatesTokenCount": 4}},
     )
     assert [delta.text for delta in shown] == ["Hm", "Good", " day", ""]
