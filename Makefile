@@ -9,7 +9,7 @@ OPTIONS ?=
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install web run test check fmt bench figures lock wheel clean
+.PHONY: help install web run test check fmt bench figures lock audit wheel clean
 
 help: ## Show what can be done here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,11 @@ lock: ## Renew requirements.lock from pyproject.toml
 
 wheel: web ## Build the package, and try the wheel in an empty environment
 	$(BIN)/python -m scripts.check_wheel $(TAG)
+
+# What could not be looked up is a failure too: silence is no answer.
+audit: $(READY) ## Look up the known vulnerabilities of everything that is locked; needs the network
+	$(UV) tool run pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
+	$(BIN)/python -c 'import sys; sys.path.insert(0, "web"); from build import run_npm; run_npm("audit", "--loglevel=warn")'
 
 clean: ## Remove everything that was made here
 	rm -rf $(VENV) $(BENCH) dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

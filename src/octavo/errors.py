@@ -15,6 +15,7 @@ OctavoError
 │  └─ BadReply          an answer that cannot be used
 │     └─ ReplyTooLarge  more came than any answer has
 └─ StoreError           the database failed, is newer than this program, or is inconsistent
+   └─ ReadOnly          it can be read, and not written
 
 A message says what happened, the numbers, and what to do.
 """
@@ -113,3 +114,7 @@ class ReplyTooLarge(BadReply):
 
 class StoreError(OctavoError):
     """The database failed, is newer than this program, or does not add up."""
+
+
+class ReadOnly(StoreError):
+    """The database can be read, and not written."""

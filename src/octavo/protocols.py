@@ -33,6 +33,17 @@ class Provider(Protocol):
 
 
 @runtime_checkable
+class Counting(Protocol):
+    """A provider that can be asked what a request would cost, without answering it."""
+
+    async def count(self, request: Request) -> int | None:
+        """Give the tokens it would bill, tools and all; None where it offers no such count.
+
+        Raises a `ProviderError` when it could not be asked. It is not tried again: nobody waits for it.
+        """
+
+
+@runtime_checkable
 class Summariser(Protocol):
     """Writes the narrative of a snapshot."""
 

@@ -16,10 +16,12 @@ import pytest
 
 from octavo.core.context import Context
 from octavo.core.protocol import RULES, check
+from octavo.core.reply import Request
 from octavo.core.wire import detect, read
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
-from tests.cli.kit import DATA, Run
+from tests.cli.kit import DATA, Run, octavo, plainly
+from tests.cli.scripted import Parrot
 
 LONG = "The service ledger listens on port 5433 and must answer within 200 ms. " * 12
 
@@ -319,6 +321,37 @@ def test_tools_are_counted(run: Run) -> None:
 def test_plain_text_can_be_counted(run: Run) -> None:
     assert run("count", "--text", stdin="Hello, world!").out == "4 tokens (exact, gpt-4o)\n"
     assert run("count", "--text", "--json", stdin="Hello, world!").json["tokens"] == 4
+
+
+class Counter(Parrot):
+    """A provider that counts, and finds ten tokens more for each message and tool than anybody sees."""
+
+    async def count(self, request: Request) -> int:
+        self.requests.append(request)
+        seen = Meter(find_card("gpt-4o")).read(Context(tools=request.tools, retained=request.messages))
+        return seen.tokens + 10 * (len(request.messages) + len(request.tools))
+
+
+def test_the_providers_own_count_stands_beside_ours(environment: dict[str, str]) -> None:
+    tool = {"type": "function", "function": {"name": "find", "description": "Find it.", "parameters": {}}}
+    text, counter = json.dumps({"messages": talk(1), "tools": [tool]}), Counter()
+    ours = octavo("count", "--json", environment=environment, stdin=text).json["tokens"]
+    done = octavo("count", "--remote", environment=environment, stdin=text, parrot=counter)
+    assert done.lines[0].startswith(f"{ours:,} tokens (")
+    assert done.lines[-1] == f"{ours + 30:,} tokens by the provider's own count: 30 more"
+    assert [len(request.tools) for request in counter.requests] == [1]
+    both = octavo("count", "--remote", "--json", environment=environment, stdin=text, parrot=counter).json
+    assert (both["tokens"], both["remote"]) == (ours, ours + 30)
+
+
+def test_where_no_provider_counts_it_is_said(run: Run, environment: dict[str, str]) -> None:
+    done = run("count", "--remote", stdin=json.dumps(talk(1)))
+    assert (done.code, done.out) == (2, "")
+    assert "parrot offers no count of its own" in done.err
+    keyless = plainly("count", "--remote", "-m", "claude-opus-4-8", environment=environment, stdin="[]")
+    assert (keyless.code, keyless.out) == (2, "")
+    assert "ANTHROPIC_API_KEY" in keyless.err
+    assert run("count", "--remote", "--text", stdin="Hi").code == 2
 
 
 def test_an_unknown_model_is_said_to_be_assumed(run: Run) -> None:

@@ -19,6 +19,9 @@ def test_the_nearest_setting_holds(talked: Run) -> None:
     assert talked("settings", "set", "soft", "0.75", "--conversation", "last").code == 0
     assert talked("settings", "set", "soft", "0.72", "--model", "gpt-4o").code == 0
     assert talked("settings", "get", "soft").out == "0.7\n"
+    assert talked("settings", "set", "prepare", "1").code == 0
+    assert talked("settings", "get", "prepare", "--json").json == 1
+    assert talked("settings", "set", "prepare", "1.1").code == 2
     assert talked("settings", "get", "soft", "--conversation", "last").out == "0.75\n"
     assert talked("settings", "get", "soft", "--model", "gpt-4o", "--json").json == 0.72
     assert talked("settings", "unset", "soft", "--conversation", "last").code == 0
@@ -42,7 +45,7 @@ def test_values_are_read_as_their_setting_wants_them(run: Run) -> None:
 
 def test_what_is_not_set_is_shown_as_it_is_built_in(run: Run) -> None:
     listed = run("settings", "list").lines
-    assert "soft           0.8 (built in)      share where it happens between turns" in listed
+    assert "soft           0.8 (built in)      share where it happens between turns; 1: never" in listed
     done = run("settings", "get", "soft")
     assert (done.code, done.out) == (1, "")
     assert "not set" in done.err

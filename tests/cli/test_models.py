@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pytest
+
+from octavo.core.fields import JsonObject
 from octavo.engine.engine import Engine
 from octavo.providers.gguf import MODEL_FILES
 from tests.cli.conftest import WINDOW
-from tests.cli.kit import Run
+from tests.cli.kit import Run, plainly
 from tests.cli.scripted import MODEL
 
 
@@ -60,6 +66,77 @@ def test_a_window_that_a_person_set_is_what_every_command_counts_with(
     (tmp_path / "data").mkdir()
     shutil.copy(database, tmp_path / "data" / "octavo.db")
     assert run(*counting, stdin=said).json["window"] == 9_999
+
+
+class Ollama:
+    """A service that answers one word, and remembers which models it was asked for."""
+
+    def __init__(self) -> None:
+        asked = self.asked = list[str]()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                asked.append(body["model"])
+                usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
+                said = {
+                    "index": 0,
+                    "delta": {"role": "assistant", "content": "Aye."},
+                    "finish_reason": "stop",
+                }
+                chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
+                data = f"data: {json.dumps({**chunk, 'choices': [said], 'usage': usage})}\n\ndata: [DONE]\n\n".encode()
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self._server.server_address[1]}"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def test_a_model_of_ones_own_is_listed_and_answers_under_its_name(
+    run: Run, environment: dict[str, str], database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def define() -> None:
+        async with await Engine.open(database) as engine:
+            card: JsonObject = {"provider": "ollama", "window": 20_000, "soft": 0.6, "retained": 500}
+            await engine.models.define("House-Model", card)
+
+    asyncio.run(define())
+    listed = run("models", "house").lines
+    assert next(line for line in listed if line.startswith("House-Model")).split()[1:3] == [
+        "ollama",
+        "20,000",
+    ]
+    assert listed[-1].endswith("yours")
+    (card,) = run("models", "HOUSE-model", "--json").json["models"]
+    assert (card["own"], card["soft"], card["retained"]) == (True, 0.6, 500)
+    assert not any(card["own"] for card in run("models", "gpt", "--json").json["models"])
+    service = Ollama()
+    environment["OLLAMA_HOST"] = service.host
+    monkeypatch.setenv("OLLAMA_HOST", service.host)
+    try:
+        chat = plainly("chat", "--model", "House-Model", environment=environment, stdin="Hello\n")
+        assert (chat.code, "Aye." in chat.out) == (0, True), chat.err
+        text = json.dumps([{"role": "user", "content": "Remember port 8080. " * 200}] * 9)
+        wish = ("compress", "--budget", "3000", "--model", "House-Model", "--summariser", "same")
+        assert plainly(*wish, environment=environment, stdin=text).code == 0
+    finally:
+        service.close()
+    assert set(service.asked) == {"House-Model"}
+    assert len(service.asked) > 1
 
 
 def test_no_model_of_that_name(run: Run) -> None:

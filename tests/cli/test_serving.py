@@ -50,6 +50,24 @@ def get(url: str) -> httpx2.Response:
     return httpx2.get(url, timeout=60, trust_env=False)
 
 
+def test_a_database_for_reading_is_served(tmp_path: Path) -> None:
+    with serving(tmp_path) as (_, said):
+        made = httpx2.post(
+            f"{address(said)}/api/v1/conversations", json={"title": "Harbour"}, trust_env=False
+        )
+        assert made.status_code == 201
+    with serving(tmp_path, OCTAVO_DB=f"sqlite:///{tmp_path / 'chats.db'}?mode=ro") as (process, said):
+        where = address(said)
+        assert get(f"{where}/ready").json()["read_only"] is True
+        (found,) = get(f"{where}/api/v1/conversations").json()["conversations"]
+        assert found["title"] == "Harbour"
+        refused = httpx2.post(f"{where}/api/v1/conversations", json={"title": "More"}, trust_env=False)
+        assert (refused.status_code, refused.json()["error"]["type"]) == (403, "read_only")
+        assert process.stderr
+        process.send_signal(signal.SIGTERM)
+        assert "opened for reading only" in process.stderr.read()
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_says_where_it_is_answers_and_stops_when_told(tmp_path: Path, how: signal.Signals) -> None:
     with serving(tmp_path, "--model", "gpt-4o") as (process, said):

@@ -46,6 +46,34 @@ def test_no_command_writes_over_the_database_it_reads(
     assert talked("check").code == 0
 
 
+def test_a_database_that_is_only_read_can_be_looked_at(talked: Run, database: Path, tmp_path: Path) -> None:
+    only = ["--db", f"sqlite:///{database}?mode=ro"]
+    before = database.read_bytes()
+    for command in (
+        ["conversations", "--json"],
+        ["show", "last"],
+        ["search", "service1", "--json"],
+        ["stats", "--json"],
+        ["export", "last"],
+        ["export", "--all", "--format", "markdown"],
+    ):
+        done = talked(*command, *only)
+        assert (done.code, done.out) == (0, talked(*command).out), command
+    assert talked("check", *only).out.endswith("everything adds up\n")
+    assert "for reading only" in talked("doctor", *only).out
+    assert "for reading only" not in talked("doctor").out
+    assert talked("backup", str(tmp_path / "copy.db"), *only).code == 0
+    assert talked("check", "--db", str(tmp_path / "copy.db")).code == 0
+    history = tmp_path / "history.json"
+    history.write_text('[{"role": "user", "content": "hi"}]')
+    for command in (["import", str(history)], ["delete", "last", "--yes"]):
+        done = talked(*command, *only)
+        assert (done.code, done.out) == (1, "")
+        assert "opened for reading only" in done.err
+        assert done.err.count("\n") == 1
+    assert database.read_bytes() == before
+
+
 def test_a_sound_database_passes(talked: Run) -> None:
     done = talked("check")
     assert done.code == 0

@@ -68,11 +68,16 @@ def test_a_ratio_outside_0_and_1_is_rejected(ratio: object) -> None:
         fraction(ratio, "soft")
 
 
-@pytest.mark.parametrize("ratio", [0, 1, -1, math.nan, "high"])
+@pytest.mark.parametrize("ratio", [0, 1.001, -1, math.nan, "high", True])
 @pytest.mark.parametrize("name", ["prepare", "soft", "hard"])
 def test_marks_reject_such_ratios(name: str, ratio: object) -> None:
     with pytest.raises(BadInput, match=name):
         Marks(**{name: ratio})  # type: ignore[arg-type]
+
+
+def test_a_mark_of_one_is_off_and_rises_above_nothing() -> None:
+    assert Marks(prepare=1.0, soft=1, hard=0.9) == Marks(prepare=None, soft=None, hard=0.9)
+    assert divide(card(), marks=Marks(soft=1.0)).trigger == divide(card()).hard
 
 
 def test_marks_must_rise() -> None:

@@ -13,6 +13,7 @@ from octavo.core.policy import (
     MAX_BACKOFF,
     OCTAVO,
     ONYX,
+    PRESETS,
     REQUIREMENTS,
     WAVE,
     Compress,
@@ -180,6 +181,27 @@ class TestSettings:
         mine = adjust(OCTAVO, card, {"soft": 0.7, "retained": 0.3})
         assert (mine.marks.soft, mine.retain) == (0.7, KeepShare(0.3))
 
+    def test_a_cards_own_marks_serve_the_default_policy_only(self) -> None:
+        """A preset means what its document says on every model."""
+        card = replace(CARD, soft=0.7, retained=4_000)
+        for policy in PRESETS.values():
+            theirs = adjust(policy, card, {})
+            assert (theirs == policy) == (policy is not OCTAVO), policy.name
+        assert adjust(ONYX, card, {"soft": 0.6}).marks.soft == 0.6
+
+    @pytest.mark.parametrize("one", [1, 1.0])
+    def test_a_threshold_of_one_is_off(self, one: float) -> None:
+        off = adjust(OCTAVO, CARD, {"soft": one})
+        assert off.marks == Marks(prepare=None, soft=None, hard=0.95)
+        budget = budget_for(off, CARD)
+        assert decide(off, budget, Reading(tokens=budget.hard)) == Keep("fits")
+        assert isinstance(decide(off, budget, Reading(tokens=budget.hard + 1)), Compress)
+        assert adjust(OCTAVO, CARD, {"prepare": one}).marks == Marks(prepare=None)
+        assert adjust(OCTAVO, CARD, {"prepare": 0.5, "soft": one}).marks == Marks(prepare=0.5, soft=None)
+        full = budget_for(adjust(OCTAVO, CARD, {"hard": one}), CARD)
+        assert full.hard == full.limit
+        assert adjust(OCTAVO, replace(CARD, soft=1.0), {}) == off
+
     def test_every_setting_reaches_the_policy(self) -> None:
         settings = {"auto": False, "prepare": 0.5, "soft": 0.6, "hard": 0.9, "minimum": 10, "prompt": "code"}
         policy = adjust(OCTAVO, CARD, {**settings, "retained": 0})
@@ -195,7 +217,7 @@ class TestSettings:
         ("name", "value"),
         [
             ("soft", 0),
-            ("soft", 1),
+            ("soft", 1.01),
             ("hard", -0.1),
             ("prepare", float("nan")),
             ("soft", "80 %"),

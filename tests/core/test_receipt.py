@@ -22,6 +22,7 @@ from octavo.core.receipt import (
     add_back,
     facts,
     find_lost,
+    lost_of,
     occurring,
     receipt,
     verbatim_text,
@@ -102,6 +103,47 @@ def test_long_lists_are_cut_and_the_counts_stay(monkeypatch: pytest.MonkeyPatch)
     assert [fact.text for fact in tally.lost] == ["value_4", "value_3"]
 
 
+def test_a_stored_receipt_lists_little_and_counts_all() -> None:
+    """Of the fiftieth compression no more is listed than of the first, whatever the facts are like."""
+    sentences = [f"u: We decided to use value_{n} for the harbour." for n in range(200)]
+    whole = receipt(talk(*sentences))
+    paper = whole.trimmed()
+    for before, after in zip(whole.tallies, paper.tallies, strict=True):
+        assert (before.count, before.lost_count) == (after.count, after.lost_count)
+    names = paper.tally("identifier").lost
+    assert [fact.text for fact in names][:2] == ["value_199", "value_198"], "the newest that have room"
+    assert len(names) <= module.STORED
+    decisions = paper.tally("decision").lost
+    assert 0 < sum(len(fact.text) for fact in decisions) <= module.STORED_CHARACTERS
+    assert len(paper.to_json()) < 3_000 < 15_000 < len(whole.to_json())
+    assert not paper.lists_all
+    assert whole.lists_all
+    assert paper.trimmed() == paper
+
+
+def test_what_a_receipt_does_not_list_is_found_in_the_originals() -> None:
+    branch = talk(*[f"u: We decided to use value_{n} for the harbour." for n in range(30)])
+    kept = (Extract(branch[3].id, "We decided to use value_3 for the harbour.", depth=4),)
+    paper = receipt(branch, extracts=kept).trimmed()
+    with pytest.raises(NotFound):
+        find_lost(paper.lost, "value_5")
+    lost = lost_of(branch, kept, "We spoke of value_4.")
+    found = find_lost(lost, "value_5")
+    assert (found.kind, found.source) == ("identifier", branch[5].id)
+    for told in ("value_3", "value_4"):
+        with pytest.raises(NotFound):
+            find_lost(lost, told)
+    line = "We decided to use value_5 for the harbour."
+    after = paper.restored([line], lost_of(branch[5:6], kept, ""))
+    for kind in ("identifier", "decision"):
+        before, now = paper.tally(kind), after.tally(kind)
+        assert (now.lost_count, now.verbatim_count) == (before.lost_count - 1, before.verbatim_count + 1)
+    listed = receipt(branch[:6], extracts=kept)
+    assert listed.restored([line], [Fact("identifier", "harbour", "x")]) == listed.restored([line]), (
+        "all that was lost is listed, so that nothing else can be added back"
+    )
+
+
 def test_a_receipt_survives_json() -> None:
     paper = receipt(WORK, narrative="Clara Schmidt", seconds=0.25, price=None, model="m")
     assert Receipt.from_json(paper.to_json()) == paper
@@ -157,15 +199,15 @@ def test_a_lost_fact_is_found_as_it_is_shown() -> None:
             ),
         )
     )
-    assert find_lost(paper, constraint).source == "m1"
-    assert find_lost(paper, "Please fix src/app.py, it must…").source == "m1"
-    assert find_lost(paper, "We go north").source == "m2"
-    assert find_lost(paper, "We go").source == "m3"
+    assert find_lost(paper.lost, constraint).source == "m1"
+    assert find_lost(paper.lost, "Please fix src/app.py, it must…").source == "m1"
+    assert find_lost(paper.lost, "We go north").source == "m2"
+    assert find_lost(paper.lost, "We go").source == "m3"
     with pytest.raises(BadInput, match="2 facts that were left out begin with 'We'"):
-        find_lost(paper, "We…")
+        find_lost(paper.lost, "We…")
     for nothing in ("Please fix", "…", "", "never said"):
-        with pytest.raises(NotFound, match="does not list"):
-            find_lost(paper, nothing)
+        with pytest.raises(NotFound, match="is no fact that this snapshot left out"):
+            find_lost(paper.lost, nothing)
 
 
 def test_what_was_added_back_counts_as_kept_from_then_on() -> None:

@@ -13,6 +13,7 @@ from octavo.core.transcript import (
     describe,
     describe_file,
     list_files,
+    newest_files,
     shared_files,
     shorten,
     transcript,
@@ -120,3 +121,11 @@ def test_shortening_never_grows_a_text(text: str, cap: int) -> None:
     cut = shorten(text, cap)
     assert len(cut) <= len(text)
     assert cut == text or len(text) > cap
+
+
+def test_only_as_many_files_are_remembered_as_are_ever_listed() -> None:
+    many = [name for n in range(60) for name in (f"{n}.pdf", f"unnamed image ({n} bytes)")]
+    kept, earlier, pictures = newest_files(many)
+    assert (kept[0], kept[-1], len(kept), earlier, pictures) == ("10.pdf", many[-1], 100, 10, 10)
+    assert list_files(kept, earlier=earlier, pictures=pictures) == list_files(many)
+    assert newest_files(many[:4]) == (tuple(many[:4]), 0, 0)

@@ -69,6 +69,12 @@ def test_a_long_text_that_opens_with_an_apology_is_a_summary() -> None:
         ("<summary>one</summary> and <SUMMARY>two</SUMMARY>", "one\n\ntwo"),
         ("a\n\n\n \n\nb", "a\n\nb"),
         (
+            "Kept. <think>a <think>b</THINK> Kept too. </think> <analysis> never closed",
+            "Kept.  Kept too. </think>",
+        ),
+        ("<think>a <analysis>b</analysis> c", ""),
+        ("<summary>one <summary>two</summary> three <summary>four", "one <summary>two"),
+        (
             "x <state_snapshot><goal>g</goal></state_snapshot> y",
             "<state_snapshot><goal>g</goal></state_snapshot>",
         ),

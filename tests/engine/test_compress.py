@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from octavo.core.messages import assistant, opens_turn
+from octavo.core.messages import Attachment, Message, Text, assistant, opens_turn
 from octavo.core.policy import Compress
+from octavo.core.receipt import Receipt
 from octavo.core.reply import Reply, Request
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
@@ -26,6 +30,7 @@ from octavo.engine.outcome import (
     SummaryText,
 )
 from octavo.errors import BadInput, NotFound, ProviderError, UsageError
+from octavo.store.values import Job
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import MakeEngine
 
@@ -204,8 +209,57 @@ async def test_a_lost_fact_can_be_added_back(make: MakeEngine) -> None:
     better = await chat.restore(made.snapshot.id, lost[0].text)
     assert better.version == made.snapshot.version + 1
     assert lost[0].text in str((await chat.context()).messages[0]["content"])
-    with pytest.raises(NotFound, match="does not list"):
+    with pytest.raises(NotFound, match="is no fact that this snapshot left out"):
         await chat.restore(made.snapshot.id, "never said")
+
+
+async def test_a_lost_fact_that_no_list_names_can_be_added_back_too(make: MakeEngine) -> None:
+    engine = await make(window=2_048)
+    chat = await filled(engine, 60)
+    made = await chat.compress(keep=0)
+    assert isinstance(made, Compressed)
+    paper = await chat.receipt(made.snapshot.id)
+    assert paper is not None
+    listed = {fact.text for fact in paper.lost}
+    sent = str((await chat.context()).messages)
+    port = next(
+        str(9000 + n) for n in range(60) if str(9000 + n) not in {*listed} and f"{9000 + n}" not in sent
+    )
+    better = await chat.restore(made.snapshot.id, port)
+    assert port in str((await chat.context()).messages[0]["content"])
+    after = await chat.receipt(better.id)
+    assert after is not None
+    for kind in ("number", "identifier"):
+        assert after.tally(kind).count == paper.tally(kind).count
+    assert after.tally("number").lost_count < paper.tally("number").lost_count
+    assert port in after.tally("number").verbatim
+
+
+async def test_what_a_compression_stores_does_not_grow_with_the_conversation(
+    make: MakeEngine, tmp_path: Path
+) -> None:
+    """Fifty of them: a receipt that lists every fact ever said is soon larger than what was said."""
+    rounds, some = 50, 10
+    chat = await filled(await make(), 4)
+    for n in range(rounds):
+        for k in range(2):
+            said = f"Round {n}.{k}: see src/module_{n}_{k}.py at host{n}{k}.example.org, port {8000 + 10 * n + k}."
+            text = Text(text=f"{said} We decided to use build-{n}{k}00. {FILLER}")
+            await chat.add(Message(role="user", parts=(text, Attachment(name=f"plan-{n}-{k}.pdf"))))
+            await chat.add(
+                f"It is fine, version {n}.{k}.0 costs {17 * n + k} EUR. {FILLER}", role="assistant"
+            )
+        assert isinstance(await chat.compress(), Compressed)
+    with closing(sqlite3.connect(tmp_path / "chats.db")) as database:
+        rows = database.execute(
+            "SELECT length(content), content ->> 'receipt' FROM snapshot ORDER BY cutoff_depth"
+        )
+        sizes, papers = zip(*rows, strict=True)
+    assert len(sizes) == rounds
+    assert sum(sizes[-some:]) < 2 * sum(sizes[:some])
+    assert sum(map(len, papers[-some:])) < 2 * sum(map(len, papers[:some]))
+    paper = Receipt.from_json(papers[-1])
+    assert paper.tally("path").count > rounds, "what is not listed is counted"
 
 
 async def test_a_larger_result_is_rejected_and_nothing_is_stored(make: MakeEngine) -> None:
@@ -443,6 +497,18 @@ async def test_jobs_of_a_dead_worker_are_taken_over(make: MakeEngine) -> None:
     await chat.settled()
     assert await chat.serving() is not None
     assert await engine.take_over() == 0
+
+
+async def test_opening_a_conversation_closes_what_broke_off_there(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await filled(engine, 14)
+    tip = await chat.tip()
+    assert tip
+    dead = await engine.store.jobs.claim(chat.id, anchor=tip, worker="dead", seen=None, lease=-1.0)
+    assert isinstance(dead, Job)
+    await engine.chat(chat.id)
+    assert await engine.store.jobs.abandoned() == ()
+    assert (await engine.store.jobs.get(dead.id)).error == "the process that ran it ended before it was done"
 
 
 async def test_twenty_rounds_stay_bounded_and_keep_an_early_fact_and_constraint(make: MakeEngine) -> None:

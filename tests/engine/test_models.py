@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,23 @@ async def test_cards_that_a_newer_version_wrote_do_not_stop_a_turn(
     assert await window_of(engine, chat) == 4_096
     assert (await engine.models.meter(OWN)).card.window == 9_000
     assert "moons" in caplog.text
+
+
+@pytest.mark.parametrize("model", ["gpt-4-0613", "llama-3", "gemma-2"])
+@pytest.mark.parametrize("policy", ["octavo", "onyx", "wave", "requirements", "gemini"])
+async def test_a_preset_triggers_where_its_document_says_whatever_the_card_prefers(
+    make: MakeEngine, policy: str, model: str
+) -> None:
+    """The cards of these models prefer 0.7; only the default policy listens to them."""
+    assert find_card(model).soft == 0.7
+    engine = await make()
+    usage = await (await engine.create(model=model, policy=policy, system="Be brief.")).usage()
+    budget, window = usage.budget, find_card(model).window
+    documented = {
+        "octavo": budget.overhead.total + math.floor(budget.available * 0.7),
+        "onyx": budget.overhead.total + math.floor(budget.available * 0.75),
+        "wave": window - budget.reply,
+        "requirements": math.floor(budget.limit * 0.95),
+        "gemini": window // 2,
+    }
+    assert usage.next_at == documented[policy]

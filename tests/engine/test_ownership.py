@@ -9,10 +9,12 @@ import pytest
 
 import octavo
 from octavo.core.messages import Branch
+from octavo.core.reply import Request
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.errors import NotFound
-from tests.engine.conftest import MakeEngine, answering
+from octavo.testing import ScriptedProvider
+from tests.engine.conftest import MakeEngine, answering, billed
 
 pytestmark = pytest.mark.anyio
 
@@ -31,6 +33,7 @@ NODES: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
     "scene": lambda chat, id: chat.scene(id),
     "context": lambda chat, id: chat.context(tip=id),
     "usage": lambda chat, id: chat.usage(tip=id),
+    "count": lambda chat, id: chat.count(tip=id),
     "plan": lambda chat, id: chat.plan(up_to=id),
     "answer": lambda chat, id: drained(chat.answer(id)),
     "ready": lambda chat, id: drained(chat.ready(id)),
@@ -74,8 +77,16 @@ def test_no_method_that_takes_an_id_is_left_out() -> None:
     assert taking == NODES.keys() | SNAPSHOTS.keys()
 
 
+class Counter(ScriptedProvider):
+    """A provider that counts, too."""
+
+    async def count(self, request: Request) -> int:
+        return billed(request)
+
+
 async def two(make: MakeEngine) -> tuple[Engine, Chat, Chat]:
-    engine = await make(lambda request: f"Port {8000 + len(request.messages)}. {FILLER}", window=32_000)
+    answers = answering(lambda request: f"Port {8000 + len(request.messages)}. {FILLER}")
+    engine = await make(provider=Counter(answers.script), window=32_000)
     ours, theirs = await engine.create("ours"), await engine.create("theirs")
     for chat in (ours, theirs):
         for i in range(4):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.core.budget import ModelCard, Overhead, Price, divide
+from octavo.core.policy import adjust, budget_for, preset
 from octavo.errors import BadInput, UnknownModel
 from octavo.meters.cards import Source, book, find_card, read_book, shipped
 from octavo.meters.meter import Meter
@@ -16,7 +17,7 @@ from octavo.meters.meter import Meter
 SEED = {
     "gpt-4o": (128_000, 16_384, "o200k"),
     "gpt-4-turbo": (128_000, 4_096, "cl100k"),
-    "gpt-4": (32_768, 8_192, "cl100k"),
+    "gpt-4-32k": (32_768, 8_192, "cl100k"),
     "gpt-3.5-turbo": (16_385, 4_096, "cl100k"),
     "claude-sonnet-4-5": (1_000_000, 64_000, "claude-3"),
     "claude-3-5-sonnet": (200_000, 8_192, "claude-3"),
@@ -25,7 +26,7 @@ SEED = {
     "gemini-2.5-pro": (1_048_576, 65_536, "gemma"),
     "gemini-2.5-flash": (1_048_576, 65_536, "gemma"),
 }
-"""The table of the requirements: window, longest answer, vocabulary."""
+"""The table of the requirements: window, longest answer, vocabulary. What it calls GPT-4 is `gpt-4-32k`."""
 
 
 @pytest.mark.parametrize("name", SEED)
@@ -81,7 +82,6 @@ WHEN = datetime(2027, 2, 1, 12, tzinfo=UTC)
 PRICE_WITHIN, WINDOW_WITHIN = 0.01, 0.05
 """Windows are rounded differently: a million, or 1,048,576."""
 OTHER_WINDOWS = {
-    "gpt-4": "the requirements state 32K",
     "claude-sonnet-4-5": "the requirements state the 1M beta",
     "gpt-5-chat-latest": "the list takes it for gpt-5",
 }
@@ -240,3 +240,26 @@ def test_a_file_that_is_missing_or_is_not_toml_is_refused_by_name(tmp_path: Path
     path.write_bytes(b"[models\xff")
     with pytest.raises(BadInput, match="is not TOML"):
         find_card("gpt-4o", path)
+
+
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [("gpt-4", 8_192), ("gpt-4-0613", 8_192), ("gpt-4-32k", 32_768), ("gpt-4-32k-0613", 32_768)],
+)
+def test_windows_are_those_that_the_provider_accepts(name: str, window: int) -> None:
+    """The requirements name 32K for GPT-4: that is what `gpt-4-32k` takes; `gpt-4` is refused above 8,192."""
+    assert find_card(name).window == window
+
+
+def test_presets_are_what_their_documents_say_on_every_shipped_model() -> None:
+    """Also on those whose cards prefer a mark of their own."""
+    shares = {"onyx": ("history", 0.75), "requirements": ("input", 0.95), "gemini": ("window", 0.5)}
+    for card in shipped().cards.values():
+        for name, (base, share) in shares.items():
+            policy = adjust(preset(name), card, {})
+            assert (policy.marks.base, policy.marks.soft) == (base, share), card.name
+            budget = budget_for(policy, card)
+            whole = {"history": budget.available, "input": budget.limit, "window": card.window}[base]
+            assert budget.trigger == min(budget.limit, int(whole * share)), card.name
+        wave = budget_for(adjust(preset("wave"), card, {}), card)
+        assert wave.trigger == card.window - wave.reply, card.name

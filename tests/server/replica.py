@@ -1,4 +1,7 @@
-"""A server as a process of its own, for tests that kill it: `python -m tests.server.replica DB PORT UPSTREAM`."""
+"""A server as a process of its own, for tests that kill it.
+
+`python -m tests.server.replica DB PORT UPSTREAM SUMMARISER`
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from tests.server.kit import accounts
 
 
 def main() -> None:
-    db, port, upstream = sys.argv[1:4]
+    db, port, upstream, summariser = sys.argv[1:5]
     settings = ServerSettings(
         db=db,
         port=int(port),
         model="gpt-4-0613",
-        summariser="none",
+        summariser=summariser,
         providers=accounts(upstream),
         limits=replace(Limits(), grace_seconds=5.0),
     )

@@ -302,3 +302,15 @@ async def test_a_stopping_server_lets_a_compression_in_the_background_finish(mak
         hold.set()
         await closing
     assert [s.summary for s in await (await engine.chat(place.rpartition("/")[2])).snapshots()] != []
+
+
+async def test_a_server_that_is_nudged_as_it_stops_stops(engine: Engine) -> None:
+    """Python 3.11's `wait_for` forgets that it was cancelled if what it waits for comes in the same instant."""
+    hub = create_app(engine).state.hub
+    hub.start()
+    for _ in range(3):
+        await asyncio.sleep(0)  # by now the loop that looks for news waits for some
+    hub.channels.nudge()
+    await asyncio.sleep(0)
+    async with asyncio.timeout(60):
+        await hub.close()

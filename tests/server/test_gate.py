@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from fastapi import FastAPI
 
 from octavo.engine.engine import Engine
-from octavo.errors import ProviderError, StoreError, UsageError
+from octavo.errors import ProviderError, ReadOnly, StoreError, UsageError
 from octavo.providers.secret import Secret
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings, is_loopback, read_server_settings
@@ -399,7 +399,24 @@ async def test_a_server_whose_database_cannot_be_written_is_not_ready(
         other.execute("ROLLBACK")
         other.close()
         monkeypatch.undo()
-        assert (await client.get("/ready")).status_code == 200
+        assert (await client.get("/ready")).json() == {
+            "status": "ready",
+            "database": "sqlite",
+            "read_only": False,
+        }
+
+
+async def test_a_database_that_became_read_only_is_not_ready_to_be_written(make_engine: MakeEngine) -> None:
+    """A primary that became a standby: requests are refused with 403, and another server has to take them."""
+    engine = await make_engine()
+    async with client_of(create_app(engine)) as client:
+
+        async def standby() -> Any:
+            raise ReadOnly("postgresql://db/octavo: the server accepts reads only")
+
+        engine.store.check_writable = standby  # type: ignore[method-assign]
+        away = await client.get("/ready")
+        assert (away.status_code, away.headers["retry-after"]) == (503, "1")
 
 
 async def test_what_nobody_expected_is_told_by_its_id_and_nothing_else(app: FastAPI) -> None:

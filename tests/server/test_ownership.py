@@ -207,6 +207,7 @@ async def test_ids_of_others_do_not_work_inside_ones_own_conversation(scene: Sce
         ("copies", {"message": scene.ids["message"]}),
         ("pins", {"message": scene.ids["message"]}),
         ("context", {"tip": scene.ids["message"]}),
+        ("count", {"tip": scene.ids["message"]}),
     ):
         assert (await scene.bob.post(f"{place}/{path}", json=body)).status_code == 404, path
     for path in ("messages?tip=", "messages?before=", "context?tip=", "plan?up_to="):

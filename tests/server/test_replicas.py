@@ -7,9 +7,10 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.server.caretaker import care
 from octavo.store.ids import new_id
+from octavo.store.jobs import ENDED
 from octavo.store.values import Job
 from tests.server.conftest import MODEL, MakeEngine
 from tests.server.fake import Provider, Reply
@@ -46,7 +48,7 @@ class Replica:
 
 
 @asynccontextmanager
-async def replica(db: str, upstream: str) -> AsyncIterator[Replica]:
+async def replica(db: str, upstream: str, summariser: str = "none") -> AsyncIterator[Replica]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -54,6 +56,7 @@ async def replica(db: str, upstream: str) -> AsyncIterator[Replica]:
         db,
         "0",
         upstream,
+        summariser,
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stderr=asyncio.subprocess.PIPE,
@@ -245,7 +248,8 @@ async def test_a_compression_whose_worker_died_is_taken_over(make_engine: MakeEn
     await until(taken_over)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    assert (await engine.store.jobs.get(dead.id)).status == "cancelled"
+    closed = await engine.store.jobs.get(dead.id)
+    assert (closed.status, closed.error) == ("failed", ENDED)
     assert not isinstance(await engine.store.jobs.finish(dead, (await chat.snapshots())[0]), type(None))
     assert len(await chat.snapshots()) == 1
 
@@ -288,6 +292,72 @@ async def test_an_answer_that_was_being_written_when_its_server_was_killed_is_ke
             assert (again["parent"], again["text"][:3]) == (question["id"], "1: ")
     async with await Engine.open(db) as engine:
         assert await engine.store.check() == ()
+
+
+async def test_a_compression_whose_server_was_killed_says_so(tmp_path: Path) -> None:
+    """Whoever followed it learns how it ended from the next server, and nothing seems to run that does not."""
+    held = Provider(pause=3_600, say=lambda _: Reply("A summary that never comes to an end. " * 20))
+    path = tmp_path / "o.db"
+    async with listening(held.app) as upstream:
+        async with replica(str(path), upstream, MODEL) as one, httpx2.AsyncClient(timeout=30) as client:
+            made = (await client.post(f"{one.url}/api/v1/conversations", json={})).json()
+            place = f"/api/v1/conversations/{made['id']}"
+            for number in range(12):
+                body = {"content": f"Fact {number}: the port is {8000 + number}. " + "More words. " * 30}
+                assert (await client.post(f"{one.url}{place}/messages", json=body)).status_code == 201
+            begun = await client.post(f"{one.url}{place}/compressions", json={"keep": 0, "stream": False})
+            task = f"{place}/compressions/{begun.json()['id']}"
+
+            async def asked() -> bool:
+                return bool(held.bodies)
+
+            await until(asked, seconds=60)
+            os.kill(one.process.pid, signal.SIGKILL)
+            await one.process.wait()
+        # The next server may take its time to start.
+        await asyncio.to_thread(move_leases, path, 25)
+        async with (
+            replica(str(path), upstream, MODEL) as one,
+            httpx2.AsyncClient(base_url=one.url, timeout=60) as client,
+        ):
+            assert (await client.get(task)).json()["status"] == "running", "its lease has not run out"
+            (job,) = (await client.get(f"{place}/jobs")).json()["jobs"]
+            assert (job["status"], job["id"]) == ("running", begun.json()["id"])
+            following = asyncio.create_task(client.get(f"{task}/events"))
+            async with client.stream("GET", f"{place}/events") as watched:
+                told = watched.aiter_lines()
+                assert [job["id"]] == (await next_data(told))["jobs"]
+                await asyncio.to_thread(move_leases, path, -90)
+                changed = await next_data(told)
+                assert ("jobs" in changed["what"], changed["jobs"]) == (True, [])
+            ended, done = read_events((await following).text)
+            assert (ended.name, ended.data["outcome"], ended.data["error"]) == (
+                "compression_ended",
+                "failed",
+                ENDED,
+            )
+            assert done.data == {"status": "failed"}
+            assert (await client.get(task)).json()["status"] == "failed"
+            (job,) = (await client.get(f"{place}/jobs")).json()["jobs"]
+            assert (job["status"], job["error"]) == ("failed", ENDED)
+            missing = (await client.get(f"{place}/compressions/{'0' * 32}/events")).json()["error"]
+            assert "there is no compression" in missing["message"]
+            assert "deleted" not in missing["hint"]
+
+
+async def next_data(lines: AsyncIterator[str]) -> dict[str, Any]:
+    """Read on to the next event that has something to say."""
+    async for line in lines:
+        if line.startswith("data: "):
+            found: dict[str, Any] = json.loads(line.removeprefix("data: "))
+            return found
+    raise AssertionError("the stream ended")
+
+
+def move_leases(path: Path, seconds: int) -> None:
+    with closing(sqlite3.connect(path, timeout=30)) as database, database:
+        later = "UPDATE job SET lease_until = lease_until + ? WHERE status = 'running'"
+        database.execute(later, [seconds * 1_000])
 
 
 async def test_a_server_that_is_told_to_stop_finishes_first(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ async def test_every_level_says_what_it_inherits(client: httpx2.AsyncClient) -> 
     ("settings", "status"),
     [
         ({"soft": 0.9, "hard": 0.8}, 409),
-        ({"soft": 1.0}, 422),
+        ({"soft": 1.1}, 422),
         ({"soft": "much"}, 422),
         ({"auto": 1}, 422),
         ({"policy": "unknown"}, 422),
@@ -87,6 +87,23 @@ async def test_settings_that_make_no_sense_are_refused_and_nothing_changes(
     refused = await client.patch(f"{place}/settings", json={"instructions": "New.", **settings})
     assert refused.status_code == status
     assert (await client.get(f"{place}/settings")).json()["own"] == {}
+
+
+async def test_a_threshold_of_one_turns_a_mark_off(client: httpx2.AsyncClient) -> None:
+    """Written as 1 or 1.0: to JSON that is the same."""
+    place = await conversation(client)
+    assert (await client.get(f"{place}/usage")).json()["budget"]["soft"]
+    for one in ("1", "1.0"):
+        body = f'{{"soft": {one}}}'
+        changed = await client.patch(
+            f"{place}/settings", content=body, headers={"content-type": "application/json"}
+        )
+        assert (changed.status_code, changed.json()["own"]) == (200, {"soft": 1.0})
+        budget = (await client.get(f"{place}/usage")).json()["budget"]
+        assert (budget["prepare"], budget["soft"]) == (None, None)
+        assert (await client.patch(f"{place}/settings", json={"soft": None})).json()["own"] == {}
+    wave = (await client.patch(f"{place}/settings", json={"policy": "wave"})).json()
+    assert (wave["inherited"]["soft"], wave["inherited"]["hard"]) == (1.0, 1.0)
 
 
 async def test_a_card_of_ones_own_changes_the_meter_at_once(client: httpx2.AsyncClient) -> None:

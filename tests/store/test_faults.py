@@ -92,28 +92,51 @@ async def test_a_lock_that_is_never_released_is_reported(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-@pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o555), (0o444, 0o777), (0o000, 0o777)])
-def test_a_read_only_file_is_refused_clearly(
-    file_mode: int, folder_mode: int, started: list[ForkServerProcess]
+@pytest.mark.parametrize(
+    ("file_mode", "folder_mode", "expected"),
+    [
+        (0o444, 0o555, "read it all; ReadOnly: "),
+        (0o444, 0o777, "read it all; ReadOnly: "),
+        (0o644, 0o555, "read it all; ReadOnly: "),
+        (0o666, 0o555, "read it all; ReadOnly: "),
+        (0o000, 0o777, "StoreError: "),
+    ],
+)
+@pytest.mark.parametrize("left", ["nothing", "journal"])
+def test_a_file_that_cannot_be_written_is_read(
+    file_mode: int, folder_mode: int, expected: str, left: str, started: list[ForkServerProcess]
 ) -> None:
+    """Also one whose writer was killed, with what it wrote last still in the journal."""
     folder = Path(tempfile.mkdtemp(prefix="octavo-ro-"))
     log = Path(f"{folder}.log")
     try:
         path = folder / "octavo.db"
-        asyncio.run(prepare(f"sqlite:///{path}"))
+        if left == "journal":
+            writer = start(started, workers.talk_and_die, f"sqlite:///{path}")
+            writer.join()
+            assert sorted(folder.iterdir()) == [path, Path(f"{path}-shm"), Path(f"{path}-wal")]
+        else:
+            asyncio.run(prepare(f"sqlite:///{path}"))
         log.touch()
         log.chmod(0o666)
-        path.chmod(file_mode)
+        for file in folder.iterdir():
+            file.chmod(file_mode)
         folder.chmod(folder_mode)
-        process = start(started, workers.write_as_nobody, f"sqlite:///{path}", log)
+        before = sorted(folder.iterdir())
+        process = start(started, workers.use_as_nobody, f"sqlite:///{path}", log)
         process.join()
         assert process.exitcode == 0
-        said = log.read_text()
+        said, after = log.read_text(), sorted(folder.iterdir())
     finally:
         shutil.rmtree(folder)
         log.unlink()
-    assert said.startswith("StoreError")
-    assert "read-only" in said or "cannot be opened" in said
+    if (file_mode, left) == (0o666, "journal"):
+        # Everything it takes is there: this one can be written.
+        assert said == "read it all; wrote it"
+        return
+    assert said.startswith(expected)
+    assert "read" in said or "cannot be opened" in said
+    assert after == before
 
 
 async def prepare(url: str) -> None:

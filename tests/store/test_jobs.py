@@ -12,6 +12,8 @@ from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput, NotFound, NotOnBranch
 from octavo.store import Busy, Job, Refused, Stale, Store
 from octavo.store.direct import Connection
+from octavo.store.ids import new_id
+from octavo.store.jobs import ENDED, close_left
 from octavo.store.schema import job as table
 from tests.store.scenes import fold, long_talk, stamped
 
@@ -222,3 +224,48 @@ async def test_a_lease_longer_than_any_is_refused(store: Store) -> None:
     job = await claim(store, made.id, branch[6].id)
     with pytest.raises(BadInput, match="at most 30 seconds"):
         await store.jobs.renew(job, lease=3_600)
+
+
+async def test_a_job_whose_worker_died_is_closed_with_the_reason(store: Store) -> None:
+    made, branch = await long_talk(store, 8)
+    other, lines = await long_talk(store, 8)
+    dead = await claim(store, made.id, branch[6].id, "dead", lease=OVER)
+    elsewhere = await claim(store, other.id, lines[6].id, "dead", lease=OVER)
+    alive = await claim(store, made.id, branch[4].id, "alive")
+    assert (await store.jobs.get(dead.id)).status == "failed", "it does not run, whether or not it was closed"
+    (closed,) = await store.jobs.close_abandoned(made.id)
+    assert closed.id == dead.id
+    assert [one.id for one in await store.jobs.abandoned()] == [elsewhere.id]
+    found = {one.id: one for one in await store.jobs.of_conversation(made.id)}
+    assert (found[dead.id].status, found[dead.id].error) == ("failed", ENDED)
+    assert found[alive.id].status == "running"
+    assert [one.id for one in await store.jobs.close_abandoned()] == [elsewhere.id]
+    assert await store.jobs.close_abandoned() == ()
+
+
+async def test_only_a_job_that_is_still_abandoned_is_closed(store: Store) -> None:
+    """Between seeing it and closing it, another worker takes it over, or its own comes back."""
+    made, branch = await long_talk(store, 8)
+    dead = await claim(store, made.id, branch[6].id, "dead", lease=OVER)
+    heir = await claim(store, made.id, branch[6].id, "heir")
+    slow = await claim(store, made.id, branch[4].id, "slow", lease=OVER)
+    assert await store.jobs.renew(slow)
+    for seen in (dead, slow):
+        assert not await store._database.write(lambda c, j=seen: close_left(c, j))  # type: ignore[misc]
+    assert isinstance(await store.jobs.finish(heir, fold(branch, 4, branch[6])), Snapshot)
+    assert (await store.jobs.get(slow.id)).status == "running"
+
+
+async def test_an_abandoned_job_goes_to_one_of_all_who_see_it(store: Store) -> None:
+    made, branch = await long_talk(store, 8)
+    dead = await claim(store, made.id, branch[6].id, "dead", lease=OVER)
+    found = await asyncio.gather(*(store.jobs.close_abandoned() for _ in range(6)))
+    assert [[one.id for one in closed] for closed in found if closed] == [[dead.id]]
+
+
+async def test_a_job_has_the_id_it_is_asked_for_by(store: Store) -> None:
+    made, branch = await long_talk(store, 8)
+    id = new_id()
+    held = await store.jobs.claim(made.id, anchor=branch[6].id, worker="w", seen=None, id=id)
+    assert isinstance(held, Job)
+    assert (held.id, (await store.jobs.get(id)).worker) == (id, "w")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import tempfile
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 from octavo.core.messages import user
 from octavo.errors import OctavoError
 from octavo.store import Busy, Job, Stale, Store
-from tests.store.scenes import fold
+from tests.store.scenes import fold, long_talk
 
 
 def write(url: str, conversation: str, name: str, count: int) -> None:
@@ -94,13 +93,23 @@ async def _work(
     calls.send(("done", os.getpid(), type(stored).__name__))
 
 
-def write_as_nobody(url: str, log: Path) -> None:
-    """Try to write as a user whom file permissions bind; say what happened. Root is not bound by them."""
+def talk_and_die(url: str) -> None:
+    """Store a conversation and go without closing anything."""
+    asyncio.run(_talk_and_die(url))
+
+
+async def _talk_and_die(url: str) -> None:
+    await long_talk(await Store.open(url), 3)
+    os._exit(0)
+
+
+def use_as_nobody(url: str, log: Path) -> None:
+    """Read and write as a user whom file permissions bind; say what happened. Root is not bound by them."""
     # Everything that is imported late is imported now: that user may not read where Python is installed.
     asyncio.run(_rehearse())
     os.setgid(NOBODY)
     os.setuid(NOBODY)
-    asyncio.run(_try_to_write(url, log))
+    log.write_text(asyncio.run(_use(url)))
 
 
 NOBODY = 65534
@@ -108,18 +117,34 @@ NOBODY = 65534
 
 async def _rehearse() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        async with await Store.open(f"sqlite:///{folder}/x.db") as store:
-            made = await store.create()
-            await store.append(made.id, user("x"))
-            await store.conversations()
+        await _talk_in(f"sqlite:///{folder}/x.db")
+        await _use(f"sqlite:///{folder}/x.db")
+        await _use(f"sqlite:///{folder}/x.db?mode=ro")
 
 
-async def _try_to_write(url: str, log: Path) -> None:
+async def _talk_in(url: str) -> None:
+    async with await Store.open(url) as store:
+        await long_talk(store, 3)
+
+
+async def _use(url: str) -> str:
+    """Do everything that only reads, then something that does not."""
+    said = ""
     try:
-        async with await Store.open(url) as store:
+        async with await Store.open(url) as store, asyncio.timeout(60):
             (made,) = await store.conversations()
+            assert made.tip
+            assert len(await store.branch(made.tip)) == made.messages
+            assert len(await store.search("message", conversation=made.id)) >= 3
+            assert await store.check() == ()
+            with tempfile.TemporaryDirectory() as folder:
+                await store.export(Path(folder) / "x.jsonl", [made.id])
+                await store.backup(Path(folder) / "copy.db")
+                async with await Store.open(f"sqlite:///{folder}/copy.db") as copy:
+                    assert await copy.conversations() == (made,)
+                    await copy.append(made.id, user("more"))
+            said = "read it all; "
             await store.append(made.id, user("more"))
     except OctavoError as error:
-        await asyncio.to_thread(log.write_text, f"{type(error).__name__}: {error}")
-        return
-    sys.exit("the write was accepted")
+        return f"{said}{type(error).__name__}: {error}"
+    return f"{said}wrote it"

@@ -534,6 +534,9 @@ def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> 
     expect(panel.get_by_role("columnheader", name="left out")).to_be_visible()
     panel.get_by_role("button", name="Identifiers").click()
     expect(panel.get_by_text("Left out: stored, but no longer seen by the model")).to_be_visible()
+    unlisted = tally["lost_count"] - len(tally["lost"])
+    assert unlisted > 0
+    expect(panel.get_by_text(f"… and {unlisted:,} more", exact=True)).to_be_visible()
     audit(page)
     panel.get_by_role("listitem").filter(has_text=fact).get_by_role("button", name="Add back").click()
     expect(panel.get_by_text("version 2, edited")).to_be_visible()

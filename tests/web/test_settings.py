@@ -152,10 +152,14 @@ def test_a_card_of_ones_own_is_added_changed_and_removed(
     audit(page)
     panel.get_by_label("Longest answer", exact=True).fill("1000")
     panel.get_by_label("Price", exact=True).fill("2.5, 10")
+    panel.get_by_label("Soft mark", exact=True).fill("0.6")
+    panel.get_by_label("Kept word for word", exact=True).fill("500")
     panel.get_by_role("button", name="Save the card").click()
     entry = panel.get_by_role("listitem").filter(has_text="my/model one")
     expect(entry).to_contain_text("9,000 tokens, answers up to 1,000")
     expect(entry).to_contain_text("$2.5 in, $10 out")
+    expect(entry).to_contain_text("folds at 60 % · keeps 500 word for word")
+    audit(page)
     expect(entry).to_contain_text("yours")
     panel.get_by_role("button", name="Edit my/model one").click()
     expect(panel.get_by_label("Like", exact=True)).to_have_value("gpt-4o")
@@ -163,7 +167,8 @@ def test_a_card_of_ones_own_is_added_changed_and_removed(
     panel.get_by_role("button", name="Save the card").click()
     expect(entry).to_contain_text("12,000 tokens, answers up to 1,000")
     given = octavo.get("models/my/model%20one")["given"]
-    assert given == {"like": "gpt-4o", "window": 12_000, "max_output": 1_000, "price": [2.5, 10.0]}
+    marks = {"soft": 0.6, "retained": 500}
+    assert given == {"like": "gpt-4o", "window": 12_000, "max_output": 1_000, "price": [2.5, 10.0], **marks}
     panel.get_by_role("button", name="Remove my/model one").click()
     expect(entry).to_have_count(0)
 

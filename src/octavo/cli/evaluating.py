@@ -22,7 +22,7 @@ from octavo.cli.options import AsJson, Db, complete_conversations
 from octavo.cli.printing import put, show_json, tell, written
 from octavo.cli.progress import Lines, Progress, progress
 from octavo.cli.setup import Setup, find_chat, opened, run_busy, setup_of
-from octavo.cli.wishes import format_of, naming, summarising
+from octavo.cli.wishes import addressed, format_of, naming, summarising
 from octavo.errors import BadInput, UsageError
 
 if TYPE_CHECKING:
@@ -357,14 +357,16 @@ async def _bench(setup: Setup, wanted: Wanted) -> AsyncIterator[Bench | None]:
     if not wanted.probe:
         yield None
         return
-    model, judge = wanted.probe, wanted.judge
+    address, model, judge = wanted.probe, wanted.probe, wanted.judge
     if setup.provider is None:
-        owner, model = resolve(wanted.probe).provider, resolve(wanted.probe).model
+        address = await addressed(setup, model)
+        owner, model = resolve(address).provider, resolve(address).model
         if judge not in ("", WORDS):
-            if resolve(judge).provider != owner:
+            other = resolve(await addressed(setup, judge))
+            if other.provider != owner:
                 raise UsageError(f"--judge {judge}: the one who judges must be another model of {owner}")
-            judge = resolve(judge).model
-    provider = setup.provider or open_provider(wanted.probe, read_settings(setup.environment))
+            judge = other.model
+    provider = setup.provider or open_provider(address, read_settings(setup.environment))
     try:
         yield Bench(
             provider=provider,

@@ -62,18 +62,19 @@ def models(
     setup = setup_of(context, db)
     found = providers(setup)
     usable = {one.provider for one in found if one.ready}
-    cards = [card for card in run(_cards(setup)) if name.lower() in card.name]
+    every, own = run(_cards(setup))
+    cards = [card for card in every if name.lower() in card.name.lower()]
     if ready:
         cards = [card for card in cards if card.provider in usable]
     if as_json:
         show_json(
             {
                 "providers": [provider_json(one) for one in found],
-                "models": [card_json(card, usable) for card in cards],
+                "models": [card_json(card, usable, own) for card in cards],
             }
         )
     else:
-        show(setup, [*provider_lines(found), line(), *_card_lines(cards, usable)])
+        show(setup, [*provider_lines(found), line(), *_card_lines(cards, usable, own)])
 
 
 def providers(setup: Setup) -> tuple[Availability, ...]:
@@ -83,16 +84,21 @@ def providers(setup: Setup) -> tuple[Availability, ...]:
     return availability(read_settings(setup.environment))
 
 
-async def _cards(setup: Setup) -> list[ModelCard]:
-    """Give the cards that ship; with a database, those of people's own too, and what was learned there."""
+async def _cards(setup: Setup) -> tuple[list[ModelCard], frozenset[str]]:
+    """Give the cards, with the names of people's own among them.
+
+    Without a database those that ship; with one, people's own come first, and what was learned there is on them.
+    """
     from octavo.meters.cards import shipped
 
     if not setup.stored:
-        return [card for card in shipped().cards.values() if card.provider != OURS]
+        return [card for card in shipped().cards.values() if card.provider != OURS], frozenset()
     async with opened(setup) as engine:
         await engine.settings_of()
+        own = frozenset(engine.models.own)
         known = [card for card in engine.models.book.cards.values() if card.provider != OURS]
-        return [(await engine.models.meter(card.name)).card for card in known]
+        known.sort(key=lambda card: card.name not in own)
+        return [(await engine.models.meter(card.name)).card for card in known], own
 
 
 def provider_json(one: Availability) -> JsonObject:
@@ -117,7 +123,7 @@ def provider_lines(found: tuple[Availability, ...]) -> Iterator[Line]:
         )
 
 
-def card_json(card: ModelCard, usable: set[str]) -> JsonObject:
+def card_json(card: ModelCard, usable: set[str], own: frozenset[str]) -> JsonObject:
     price: Json = None
     if card.price:
         price = {"input": card.price.input, "output": card.price.output, "cached": card.price.cached}
@@ -131,10 +137,13 @@ def card_json(card: ModelCard, usable: set[str]) -> JsonObject:
         "vision": card.vision,
         "price": price,
         "summariser": card.summariser,
+        "soft": card.soft,
+        "retained": card.retained,
+        "own": card.name in own,
     }
 
 
-def _card_lines(cards: list[ModelCard], usable: set[str]) -> list[Line]:
+def _card_lines(cards: list[ModelCard], usable: set[str], own: frozenset[str]) -> list[Line]:
     rows = [
         (
             card.name,
@@ -143,7 +152,11 @@ def _card_lines(cards: list[ModelCard], usable: set[str]) -> list[Line]:
             f"{card.max_output:,}",
             card.tokenizer,
             f"{card.price.input:g} / {card.price.output:g}" if card.price else "-",
-            "ready" if card.provider in usable else "",
+            ", ".join(
+                word
+                for word, holds in (("ready", card.provider in usable), ("yours", card.name in own))
+                if holds
+            ),
         )
         for card in cards
     ]

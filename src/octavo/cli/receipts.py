@@ -59,8 +59,8 @@ def receipt_lines(receipt: Receipt) -> list[Line]:
 
 def _lost(tally: Tally) -> str:
     named = [fit(" ".join(fact.text.split()), NAME_WIDTH) for fact in tally.lost[:NAMED]]
-    more = ", ..." if tally.lost_count > NAMED else ""
-    return ", ".join(named) + more
+    more = tally.lost_count - len(named)
+    return ", ".join(named) + (f" … and {more:,} more" if named and more else "")
 
 
 def _spent(receipt: Receipt) -> str:

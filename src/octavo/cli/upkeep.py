@@ -143,7 +143,8 @@ async def _database(setup: Setup) -> Finding:
     try:
         async with opened(setup) as engine:
             known = len(await engine.conversations(limit=10_000, archived=None))
-            detail = f"{engine.store.place}, schema {HEAD}, {many(known, 'conversation')}"
+            only = ", for reading only" if engine.store.read_only else ""
+            detail = f"{engine.store.place}, schema {HEAD}, {many(known, 'conversation')}{only}"
             return Finding(topic="database", state="ok", detail=detail)
     except OctavoError as error:
         return Finding(

@@ -17,7 +17,7 @@ from octavo.errors import BadInput, ContextOverflow, OctavoError
 if TYPE_CHECKING:
     from octavo.engine.stateless import Options
     from octavo.meters.meter import Meter
-    from octavo.protocols import Summariser
+    from octavo.protocols import Provider, Summariser
 
 USUAL_MODEL = "gpt-4o"
 """Whose tokenizer and window count where no model is named."""
@@ -140,25 +140,40 @@ async def summarising(setup: Setup, name: str, model: str) -> AsyncIterator[Summ
     if name == "none":
         yield None
         return
-    from octavo.meters.cards import find_card
-    from octavo.meters.meter import Meter
-    from octavo.providers.catalogue import open_provider, resolve
-    from octavo.providers.settings import read_settings
     from octavo.summarise.model import ModelSummariser
 
     wanted = model if name == "same" else name
-    provider = setup.provider or open_provider(wanted, read_settings(setup.environment))
-    meter = Meter(find_card(wanted))
-    try:
+    async with metered(setup, wanted) as meter, served(setup, wanted) as (provider, called):
         yield ModelSummariser(
             provider=provider,
-            model=wanted if setup.provider else resolve(wanted).model,
+            model=called,
             window=meter.card.window,
             max_output=meter.card.max_output,
             measure=meter.count_text,
         )
+
+
+@asynccontextmanager
+async def served(setup: Setup, model: str) -> AsyncIterator[tuple[Provider, str]]:
+    """Open the provider of a model, and tell the name it knows the model by."""
+    from octavo.providers.catalogue import open_provider, resolve
+    from octavo.providers.settings import read_settings
+
+    address = await addressed(setup, model)
+    provider = setup.provider or open_provider(address, read_settings(setup.environment))
+    try:
+        yield provider, model if setup.provider else resolve(address).model
     finally:
         await provider.close()
+
+
+async def addressed(setup: Setup, model: str) -> str:
+    """Give the name by which a model's provider is found; a card in the database there is may say whose it is."""
+    if not setup.stored:
+        return model
+    async with opened(setup) as engine:
+        await engine.models.meter(model)
+        return engine.models.address(model)
 
 
 @contextmanager

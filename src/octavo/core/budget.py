@@ -30,13 +30,30 @@ ASSUMED_WINDOW = 32_000
 Basis = Literal["exact", "calibrated", "estimated"]
 
 
+OFF = 1.0
+"""A threshold that nothing crosses: what people write to turn a mark off."""
+
+
 def fraction(value: object, name: str) -> float:
     """Accept a ratio strictly between 0 and 1; raise `BadInput` for 0, 1, negatives, NaN and text."""
+    ratio = _number(value, name)
+    if not 0 < ratio < 1:
+        raise BadInput(name, f"expected a number between 0 and 1 (both excluded), got {value!r}")
+    return float(ratio)
+
+
+def threshold(value: object, name: str) -> float:
+    """Accept a ratio above 0 and up to `OFF`; raise `BadInput` for anything else."""
+    ratio = _number(value, name)
+    if not 0 < ratio <= OFF:
+        raise BadInput(name, f"expected a number above 0 and up to 1, which turns it off, got {value!r}")
+    return float(ratio)
+
+
+def _number(value: object, name: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(name, f"expected a number between 0 and 1, got {value!r}")
-    if not 0 < value < 1:
-        raise BadInput(name, f"expected a number between 0 and 1 (both excluded), got {value!r}")
-    return float(value)
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +138,7 @@ Base = Literal["history", "input", "window"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """Where compression starts, as shares of `base`; strictly more than a mark crosses it."""
+    """Where compression starts, as shares of `base`; strictly more than a mark crosses it. 1.0 is off, like None."""
 
     base: Base = "history"
     prepare: float | None = 0.65
@@ -133,8 +150,11 @@ class Marks:
 
     def __post_init__(self) -> None:
         given = [(name, getattr(self, name)) for name in ("prepare", "soft", "hard")]
-        ratios = [(name, fraction(value, name)) for name, value in given if value is not None]
-        for (lower, low), (upper, high) in pairwise(ratios):
+        ratios = [(name, threshold(value, name)) for name, value in given if value is not None]
+        for name, ratio in ratios:
+            if ratio == OFF:
+                object.__setattr__(self, name, None)
+        for (lower, low), (upper, high) in pairwise((name, ratio) for name, ratio in ratios if ratio != OFF):
             if low > high:
                 raise BadInput(
                     lower, f"{low} lies above {upper} {high}; marks rise from prepare to soft to hard"

@@ -199,10 +199,11 @@ def summary_text(
 ) -> str:
     """Give the text of a snapshot: its summary, its extracts, and the files it covers; as data, never as markup."""
     missing = [name for name in snapshot.files if name not in present]
+    files = list_files(missing, earlier=snapshot.earlier_files, pictures=snapshot.earlier_pictures)
     sections = (
         ("", snapshot.summary),
         ("", render(snapshot.extracts) if lines is None else lines),
-        ("Files shared in the covered messages, not included here:\n", list_files(missing)),
+        ("Files shared in the covered messages, not included here:\n", files),
     )
     return escape("\n\n".join(title + text for title, text in sections if text))
 

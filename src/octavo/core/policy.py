@@ -13,7 +13,17 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from octavo.core.budget import MARGIN, Budget, Marks, ModelCard, Overhead, Reading, divide, fraction
+from octavo.core.budget import (
+    MARGIN,
+    Budget,
+    Marks,
+    ModelCard,
+    Overhead,
+    Reading,
+    divide,
+    fraction,
+    threshold,
+)
 from octavo.errors import BadInput
 
 PROGRESS = 0.10
@@ -167,14 +177,20 @@ def preset(name: str) -> Policy:
 def adjust(policy: Policy, card: ModelCard, settings: Mapping[str, object]) -> Policy:
     """Apply what the model prefers, then what the user set: the user's word wins.
 
+    What a model prefers serves the default policy; the others mean what their documents say on every model.
     Settings: `auto`, `prepare`, `soft`, `hard`, `retained` (tokens, or a share), `minimum`, `prompt`.
     """
     marks = policy.marks
-    chosen: dict[str, object] = {"soft": card.soft, "retained": card.retained}
+    chosen: dict[str, object] = {}
+    if policy.name == OCTAVO.name:
+        chosen = {"soft": card.soft, "retained": card.retained}
     chosen |= settings
     for name in ("prepare", "soft", "hard"):
         if chosen.get(name) is not None:
-            marks = _move(marks, name, fraction(chosen[name], name))
+            marks = _move(marks, name, threshold(chosen[name], name))
+    if marks.soft is None and settings.get("prepare") is None:
+        # Nothing is prepared for a mark that is off.
+        marks = replace(marks, prepare=None)
     policy = replace(policy, marks=marks)
     if (retained := chosen.get("retained")) is not None:
         policy = replace(policy, retain=_retain(retained))

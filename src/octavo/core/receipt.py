@@ -1,15 +1,16 @@
 """The receipt of a compression: what it cost, and which facts it kept word for word, retold, or lost.
 
 Every fact of the covered messages is counted exactly once, as verbatim, told or lost, and a lost one names the newest
-message that has it, so that its line can be added back.
+message that has it, so that its line can be added back. Counts are of all facts; what is listed stays small, also of a
+conversation that is compressed for the fiftieth time, because the originals have the rest.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from octavo.core.extract.changes import changed
 from octavo.core.extract.facts import KINDS, Fact, FactKind, Retelling, Wording, collect, facts, occurring
@@ -34,15 +35,23 @@ __all__ = [
     "facts",
     "find_lost",
     "gather",
+    "lost_of",
     "occurring",
     "receipt",
     "verbatim_text",
 ]
 
+T = TypeVar("T")
 ELLIPSIS = "…"
 """Ends what was cut off to be shown."""
 LISTED = 1_000
-"""Facts listed of one kind and fate; beyond that they are counted only, so that a receipt stays small."""
+"""Facts listed of one kind and fate while a receipt is in hand; beyond that they are counted only."""
+STORED, STORED_CHARACTERS = 10, 500
+"""Facts of one kind and fate that a stored receipt lists, and their characters: enough to see what they are like.
+
+Every snapshot of a conversation has a receipt of all that was said before, so that longer lists would soon take more
+room than the conversation.
+"""
 _BY_NAME: Mapping[str, FactKind] = {kind: kind for kind in KINDS}
 
 Fate = Literal["verbatim", "told", "lost"]
@@ -64,6 +73,11 @@ class Tally:
     @property
     def count(self) -> int:
         return self.verbatim_count + self.told_count + self.lost_count
+
+    @property
+    def lists_all(self) -> bool:
+        """Whether all lost facts are listed."""
+        return len(self.lost) == self.lost_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +111,26 @@ class Receipt:
         """What became of the facts of one kind."""
         return next((tally for tally in self.tallies if tally.kind == kind), Tally(kind=kind))
 
-    def restored(self, lines: Sequence[str]) -> Receipt:
-        """Count the lost facts that these lines have as kept word for word: they were added back."""
-        return replace(self, tallies=tuple(_restored(tally, lines) for tally in self.tallies))
+    @property
+    def lost(self) -> tuple[Fact, ...]:
+        """The lost facts that are listed."""
+        return tuple(fact for tally in self.tallies for fact in tally.lost)
+
+    @property
+    def lists_all(self) -> bool:
+        """Whether all lost facts are listed."""
+        return all(tally.lists_all for tally in self.tallies)
+
+    def restored(self, lines: Sequence[str], unlisted: Sequence[Fact] = ()) -> Receipt:
+        """Count the lost facts that these lines have as kept word for word: they were added back.
+
+        `unlisted` are other facts that were lost, as far as the lines can have them.
+        """
+        return replace(self, tallies=tuple(_restored(tally, lines, unlisted) for tally in self.tallies))
+
+    def trimmed(self) -> Receipt:
+        """Give the receipt as it is stored: all counts, and the newest of what they count."""
+        return replace(self, tallies=tuple(_trimmed(tally) for tally in self.tallies))
 
     def to_json(self) -> str:
         """Write the receipt as JSON text."""
@@ -202,9 +233,14 @@ def verbatim_text(messages: Iterable[Message], pins: Iterable[str] = ()) -> str:
     return "\n".join([*pins, *(line for message in messages for line in _lines(message))])
 
 
-def find_lost(paper: Receipt, wanted: str) -> Fact:
+def lost_of(covered: Sequence[Node], extracts: Extracts, narrative: str) -> tuple[Fact, ...]:
+    """List every fact of covered nodes that neither extracts nor a narrative have, newest first."""
+    remains = Remains(render(extracts), narrative)
+    return tuple(fact for fact, words in gather(covered) if remains.fate(fact, words) == "lost")
+
+
+def find_lost(lost: Sequence[Fact], wanted: str) -> Fact:
     """Find a lost fact as people read it: on one line, and only its beginning where it ends with an ellipsis."""
-    lost = [fact for tally in paper.tallies for fact in tally.lost]
     said, start = " ".join(wanted.split()), " ".join(wanted.removesuffix(ELLIPSIS).split())
     shown = {fact: " ".join(fact.text.split()) for fact in lost}
     found = [fact for fact in lost if fact.text == wanted] or [fact for fact in lost if shown[fact] == said]
@@ -217,7 +253,7 @@ def find_lost(paper: Receipt, wanted: str) -> Fact:
             f"{len(texts)} facts that were left out begin with {start!r}; write more of the one you mean",
         )
     if not found:
-        raise NotFound(f"the receipt of this snapshot does not list {wanted!r} as left out")
+        raise NotFound(f"{wanted!r} is no fact that this snapshot left out")
     return found[-1]
 
 
@@ -300,8 +336,11 @@ def _lines(message: Message) -> Iterator[str]:
         yield result.text
 
 
-def _restored(tally: Tally, lines: Sequence[str]) -> Tally:
-    back = [fact for fact in tally.lost if any(fact.text in line for line in lines)]
+def _restored(tally: Tally, lines: Sequence[str], unlisted: Sequence[Fact]) -> Tally:
+    known = {*tally.verbatim, *tally.told, *(fact.text for fact in tally.lost)}
+    others = [fact for fact in unlisted if fact.kind == tally.kind and fact.text not in known]
+    lost = tally.lost if tally.lists_all else (*tally.lost, *others)
+    back = [fact for fact in lost if any(fact.text in line for line in lines)][: tally.lost_count]
     return replace(
         tally,
         verbatim=(*(fact.text for fact in back), *tally.verbatim)[:LISTED],
@@ -309,6 +348,24 @@ def _restored(tally: Tally, lines: Sequence[str]) -> Tally:
         verbatim_count=tally.verbatim_count + len(back),
         lost_count=tally.lost_count - len(back),
     )
+
+
+def _trimmed(tally: Tally) -> Tally:
+    return replace(
+        tally,
+        verbatim=tuple(_newest(tally.verbatim, len)),
+        told=tuple(_newest(tally.told, len)),
+        lost=tuple(_newest(tally.lost, lambda fact: len(fact.text))),
+    )
+
+
+def _newest(listed: Sequence[T], size: Callable[[T], int]) -> Iterator[T]:
+    """Give the newest that have room; one that is longer than all that room is left to the originals."""
+    room = STORED_CHARACTERS
+    for one in listed[:STORED]:
+        if size(one) <= room:
+            room -= size(one)
+            yield one
 
 
 def _dump_tally(tally: Tally) -> JsonObject:

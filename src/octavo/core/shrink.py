@@ -16,6 +16,7 @@ from math import ceil
 
 from octavo.core.context import Context, Recipe, build_context
 from octavo.core.messages import Branch, Message, Node, Part, Text, ToolResult, last_turn, opens_turn
+from octavo.core.snapshot import silenced
 from octavo.core.split import protocol_cuts, tool_cuts
 from octavo.core.transcript import shared_files, shorten
 from octavo.errors import ContextOverflow
@@ -207,7 +208,7 @@ def _summary(recipe: Recipe) -> _Stage:
 def _silence(recipe: Recipe) -> _Stage:
     """Where every token counts, what is left of the summary goes, and the line that says what is missing."""
     snapshot = recipe.snapshot
-    empty = replace(snapshot, summary="", extracts=(), files=()) if snapshot else None
+    empty = silenced(snapshot) if snapshot else None
     quiet = replace(recipe, announce=False, snapshot=empty)
     left = build_context(quiet)
     worth_it = quiet != recipe and bool(left.retained or left.pending)

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from octavo.core.messages import Branch, Node, digest, opens_turn
 from octavo.core.plain import Json, JsonObject
 from octavo.core.split import lead
-from octavo.core.transcript import shared_files
+from octavo.core.transcript import newest_files, shared_files
 from octavo.errors import NotOnBranch
 
 Kind = Literal["auto", "manual", "edited", "regenerated"]
@@ -68,7 +68,11 @@ class Snapshot:
     summary: str
     extracts: tuple[Extract, ...] = ()
     files: tuple[str, ...] = ()
-    """Files and pictures that came with covered messages, one line each."""
+    """Files and pictures that came with covered messages, one line each: the newest of very many."""
+    earlier_files: int = 0
+    """How many files there are besides those."""
+    earlier_pictures: int = 0
+    """How many pictures without a name there are besides those."""
     carried: str | None = None
     """The covered user message whose turn is still going on: it is sent verbatim all the same."""
     previous: str | None = None
@@ -139,7 +143,9 @@ def draft(
         raise NotOnBranch(f"nothing to cover: cut {cut} of a branch of {len(branch)} messages")
     cutoff, carried = branch[cut - 1], carried_of(branch, cut)
     anchor, anchor_depth = _anchor(branch, shown[-1] if shown else cutoff, previous)
-    files = [name for node in covered for name in shared_files(node.message)]
+    shared = [name for node in covered for name in shared_files(node.message)]
+    known = dict.fromkeys([*(previous.files if previous else ()), *shared])
+    files, earlier, pictures = newest_files([*known])
     return Snapshot(
         id=id,
         first=previous.first if previous else covered[0].id,
@@ -149,12 +155,19 @@ def draft(
         anchor_depth=anchor_depth,
         summary=summary,
         extracts=tuple(extracts),
-        files=tuple(dict.fromkeys([*(previous.files if previous else ()), *files])),
+        files=files,
+        earlier_files=earlier + (previous.earlier_files if previous else 0),
+        earlier_pictures=pictures + (previous.earlier_pictures if previous else 0),
         carried=carried.id if carried else None,
         previous=previous.id if previous else None,
         messages=len(covered) + (previous.messages if previous else 0),
         digest=digest((node.message for node in new), start=previous.digest if previous else b""),
     )
+
+
+def silenced(snapshot: Snapshot) -> Snapshot:
+    """Leave of a snapshot only its place: nothing of it is sent."""
+    return replace(snapshot, summary="", extracts=(), files=(), earlier_files=0, earlier_pictures=0)
 
 
 def says_nothing(snapshot: Snapshot) -> bool:

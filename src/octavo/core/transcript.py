@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from octavo.core.messages import (
     Attachment,
@@ -86,14 +86,29 @@ def shared_files(message: Message) -> tuple[str, ...]:
     return tuple(" ".join(name.split())[:LONGEST_NAME] for name in named)
 
 
-def list_files(names: Iterable[str]) -> str:
-    """Write names, a line each: only the newest of very many, and pictures without a name by their number."""
+def newest_files(names: Sequence[str]) -> tuple[tuple[str, ...], int, int]:
+    """Keep as many names as are ever listed; gives them, and the numbers of other files and of nameless pictures."""
+    named = [name for name in names if not name.startswith(NAMELESS)]
+    nameless = [name for name in names if name.startswith(NAMELESS)]
+    kept = {*named[-FILES_LISTED:], *nameless[-FILES_LISTED:]}
+    return (
+        tuple(name for name in names if name in kept),
+        max(0, len(named) - FILES_LISTED),
+        max(0, len(nameless) - FILES_LISTED),
+    )
+
+
+def list_files(names: Iterable[str], *, earlier: int = 0, pictures: int = 0) -> str:
+    """Write names, a line each: only the newest of very many, and pictures without a name by their number.
+
+    `earlier` files and nameless `pictures` are known by their number alone.
+    """
     every = tuple(names)
     named = [name for name in every if not name.startswith(NAMELESS)]
     lines = [f"- {name}" for name in named[-FILES_LISTED:]]
-    if len(named) > FILES_LISTED:
-        lines.insert(0, f"- {len(named) - FILES_LISTED:,} earlier ones")
-    if nameless := len(every) - len(named):
+    if unlisted := earlier + max(0, len(named) - FILES_LISTED):
+        lines.insert(0, f"- {unlisted:,} earlier ones")
+    if nameless := pictures + len(every) - len(named):
         lines.append(f"- {nameless:,} {NAMELESS}{'' if nameless == 1 else 's'}")
     return "\n".join(lines)
 

@@ -39,6 +39,7 @@ from octavo.engine.outcome import (
     AnswerText,
     Cancelled,
     CompressionEnded,
+    Counted,
     Event,
     Outcome,
     Plan,
@@ -56,7 +57,7 @@ from octavo.store.ids import new_id
 from octavo.store.values import TIP, Added, Conversation, Entry, ForConversation, Hit, PinPlace
 
 if TYPE_CHECKING:
-    from octavo.core.receipt import Receipt
+    from octavo.core.receipt import Fact, Receipt
     from octavo.engine.engine import Engine
 
 OVERFLOW_RETRIES = 2
@@ -282,6 +283,7 @@ class Chat:
             raise NotFound("the conversation is empty: add a message first")
         format = self._engine.format_of(ready.scene.model)
         wired = write(format, ready.messages)
+        self._count_aside(ready)
         self._engine.look_after(self, ready.scene)
         return Sent(
             messages=wired.messages,
@@ -293,6 +295,22 @@ class Chat:
             notes=ready.notes,
             context=ready.context,
         )
+
+    async def count(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Counted:
+        """Ask the provider itself what would be sent now costs; `UsageError` where it offers no such count.
+
+        Nothing is compressed for it, and the meter learns from it.
+        """
+        await self.require(tip)
+        scene = await self.scene(tip, tools=accept_tools(tools))
+        hardened = scene.sent(scene.context, self._engine.rules_of(scene.model))
+        tokens = await self._engine.counts.ask(scene, hardened.messages)
+        return Counted(tokens=tokens, expected=scene.reading, model=scene.model)
+
+    def _count_aside(self, ready: Ready) -> None:
+        """Have the provider count what it is sent, if that is news; what was shrunk is too seldom sent to matter."""
+        if ready.context is ready.scene.context:
+            self._engine.counts.begin(ready.scene, ready.messages)
 
     async def plan(
         self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
@@ -365,6 +383,7 @@ class Chat:
             if ready is None:
                 raise NotFound("the conversation is empty: add a message first")
             yield Sending(ready.usage)
+            self._count_aside(ready)
             try:
                 async with aclosing(self._ask(ready, temperature, select=select, id=id)) as asked:
                     async for event in asked:
@@ -532,11 +551,16 @@ class Chat:
         return outcome
 
     async def compressing(
-        self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
+        self,
+        *,
+        focus: str = "",
+        keep: int | float | None = None,
+        up_to: str | None = None,
+        id: str | None = None,
     ) -> AsyncGenerator[Event]:
-        """Compress now; yields what happens."""
+        """Compress now; yields what happens. The job is stored under `id`, if one is given."""
         await self.require(up_to)
-        order = _order("manual", focus, keep, up_to)
+        order = replace(_order("manual", focus, keep, up_to), id=id)
         async with aclosing(self._engine.fold(self, await self.scene(), order)) as folding:
             async for event in folding:
                 yield event
@@ -614,11 +638,16 @@ class Chat:
                 outcome = event.outcome
         return outcome
 
-    async def regenerating_summary(self, id: str, *, focus: str = "") -> AsyncIterator[Event]:
-        """Make a new version of a snapshot, from the originals, with another focus; yields what happens."""
+    async def regenerating_summary(
+        self, id: str, *, focus: str = "", job: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Make a new version of a snapshot, from the originals, with another focus; yields what happens.
+
+        The job is stored under the id `job`, if one is given.
+        """
         old = await self.snapshot_here(id)
         scene = await self.scene(without=old)
-        order = Order(urgency="manual", kind="regenerated", focus=focus, replaces=old)
+        order = Order(urgency="manual", kind="regenerated", focus=focus, replaces=old, id=job)
         async for event in self._engine.fold(self, scene, order):
             yield event
 
@@ -676,20 +705,35 @@ class Chat:
 
     async def restore(self, id: str, item: str) -> Snapshot:
         """Add the line of a lost fact back: a new version of the snapshot that contains it."""
-        from octavo.core.receipt import add_back, find_lost
+        from octavo.core.receipt import add_back, lost_of
 
         snapshot, paper = await self.snapshot_here(id), await self.receipt(id)
         if paper is None:
             raise NotFound("this snapshot has no receipt: it was edited by hand")
-        lost = find_lost(paper, item)
+        lost = await self._left_out(snapshot, paper, item)
         node = await self._engine.store.node(lost.source)
         extracts = add_back(snapshot.extracts, lost, node)
         added = [extract.text for extract in extracts if extract not in snapshot.extracts]
-        receipt = paper.restored(added).to_json()
+        beside = await asyncio.to_thread(lost_of, (node,), snapshot.extracts, snapshot.summary)
+        receipt = paper.restored(added, beside).trimmed().to_json()
         made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
         size = await self._size(made)
         size.check()
         return await self._engine.store.snapshots.add(self.id, replace(made, tokens_after=size.tokens))
+
+    async def _left_out(self, snapshot: Snapshot, paper: Receipt, item: str) -> Fact:
+        """Find a fact that a snapshot left out: in its receipt, or in the originals where that does not list it."""
+        from octavo.core.receipt import find_lost, lost_of
+
+        try:
+            return find_lost(paper.lost, item)
+        except NotFound:
+            if paper.lists_all:
+                raise
+        first = (await self._engine.store.node(snapshot.first)).depth
+        covered = [node for node in await self._engine.store.branch(snapshot.cutoff) if node.depth >= first]
+        lost = await asyncio.to_thread(lost_of, covered, snapshot.extracts, snapshot.summary)
+        return find_lost(lost, item)
 
     # Pins and branches
 

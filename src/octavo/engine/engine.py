@@ -6,8 +6,9 @@ import asyncio
 import logging
 import os
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, Unpack, cast
@@ -46,12 +47,13 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.recent import Recent
 from octavo.engine.scene import Scene, policy_of, values_of
-from octavo.errors import BadInput, OctavoError, UnknownModel, UsageError
+from octavo.errors import BadInput, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
 
 if TYPE_CHECKING:
+    from octavo.engine.counting import Counts
     from octavo.engine.models import Models
     from octavo.store.store import Store
 
@@ -61,6 +63,8 @@ MODEL_FREE = "none"
 """The value of the setting `summariser` that asks no model."""
 SAME = "same"
 """The value that asks the chat model itself."""
+REMEMBERED = 2_000
+"""Conversations of which it is remembered how their last compressions went: about a kilobyte each."""
 
 
 class Hook(Protocol):
@@ -93,6 +97,11 @@ class State:
     pace: Pace = field(default_factory=Pace)
     task: asyncio.Task[None] | None = None
 
+    @property
+    def busy(self) -> bool:
+        """Whether it is compressed in the background."""
+        return self.task is not None and not self.task.done()
+
 
 class Engine:
     """Conversations that do not outgrow their window."""
@@ -116,10 +125,12 @@ class Engine:
         background: the conversation and the event.
         """
         # Imported with the first engine, like the store: vocabularies and cards are nothing to do without one.
+        from octavo.engine.counting import Counts
         from octavo.engine.models import Models
 
         self.store = store
-        self.models: Models = Models(store, _serving(provider))
+        self.models: Models = Models(store, _serving(provider) or self._opened)
+        self.counts: Counts = Counts(self.models)
         self.clock = clock
         self.worker = new_id()
         self._defaults: dict[str, Json] = {"model": model, "policy": policy}
@@ -131,7 +142,7 @@ class Engine:
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
         self.recent = Recent()
         self._aside = Aside()
-        self._states: dict[str, State] = {}
+        self._states: OrderedDict[str, State] = OrderedDict()
         self._guesses: dict[str | None, str] = {}
 
     @classmethod
@@ -149,6 +160,7 @@ class Engine:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.counts.close()
         await self._aside.close()
         await self.models.close()
         await self.store.close()
@@ -170,7 +182,11 @@ class Engine:
 
     async def chat(self, id: str) -> Chat:
         """Give a conversation by its id."""
-        return Chat(self, (await self.store.conversation(id)).id)
+        found = await self.store.conversation(id)
+        with suppress(ReadOnly):
+            # Whatever was begun here and broke off: the next turn compresses if it has to.
+            await self.store.jobs.close_abandoned(found.id)
+        return Chat(self, found.id)
 
     async def conversations(self, **filters: object) -> tuple[Conversation, ...]:
         return await self.store.conversations(**filters)  # type: ignore[arg-type]
@@ -234,9 +250,13 @@ class Engine:
 
     def rules_of(self, model: str) -> Rules:
         """Give what the model's provider demands; its name tells as long as it is not opened, which takes a while."""
-        if self._given or model in self.models.opened or not model:
+        if self._given or not model or self.models.is_opened(model):
             return self.models.provider(model).rules
-        return _rules_by_name(model)
+        return _rules_by_name(self.models.address(model))
+
+    def _opened(self, model: str) -> tuple[Provider, str]:
+        """Open the provider that a model's name, or its card, tells."""
+        return _open_provider(self.models.address(model))
 
     def format_of(self, model: str) -> Format:
         return cast(Format, self.rules_of(model).name)
@@ -271,6 +291,7 @@ class Engine:
             # Nobody asked for this model by name: without a key for it the exact lines speak alone.
             return None, None
         meter = await self.models.meter(name)
+        local = self.models.address(name).startswith(LOCAL)
         summariser = ModelSummariser(
             provider=provider,
             model=self.models.name(name),
@@ -278,15 +299,20 @@ class Engine:
             max_output=meter.card.max_output,
             measure=meter.count_text,
             judge=self._aside.judge,
-            mode="bullets" if name.startswith(LOCAL) else "whole",
-            temperature=0.0 if name.startswith(LOCAL) else None,
+            mode="bullets" if local else "whole",
+            temperature=0.0 if local else None,
         )
         return summariser, meter.card.price
 
     # Compressing
 
     def state(self, conversation: str) -> State:
-        return self._states.setdefault(conversation, State())
+        """Give what is remembered of a conversation; one that nobody used for long begins anew."""
+        state = self._states.setdefault(conversation, State())
+        self._states.move_to_end(conversation)
+        while len(self._states) > REMEMBERED and not self._states[oldest := next(iter(self._states))].busy:
+            del self._states[oldest]
+        return state
 
     async def fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
         """Run one compression with hooks around it, and remember how it went."""
@@ -374,8 +400,7 @@ class Engine:
 
     def is_compressing(self, conversation: str) -> bool:
         """Tell whether a compression goes on in the background."""
-        task = self.state(conversation).task
-        return task is not None and not task.done()
+        return conversation in self._states and self._states[conversation].busy
 
     async def settled(self, conversation: str, seconds: float | None = None) -> None:
         """Wait until nothing is being compressed in the background; after so many seconds it is stopped."""
@@ -387,14 +412,23 @@ class Engine:
             task.cancel()
             await asyncio.wait([task])
 
-    async def take_over(self) -> int:
-        """Go on with compressions and close answers whose workers died; gives how many there were."""
-        answers = await self.store.answers.close()
-        left = await self.store.jobs.abandoned()
-        for job in left:
-            await self.store.jobs.cancel(job.id)
-            chat = Chat(self, job.conversation)
-            self.look_after(chat, await chat.scene())
+    async def take_over(self, conversation: str | None = None) -> int:
+        """Close compressions and answers whose workers died, in one conversation or in all; gives how many there were.
+
+        Where a mark asks for it, a compression is begun anew.
+        """
+        try:
+            answers = await self.store.answers.close(conversation)
+            left = await self.store.jobs.close_abandoned(conversation)
+        except ReadOnly:
+            # Whoever can write does it.
+            return 0
+        for id in {job.conversation for job in left}:
+            chat = Chat(self, id)
+            try:
+                self.look_after(chat, await chat.scene())
+            except OctavoError as error:
+                log.warning("cannot go on with the compression of %s: %s", id, error)
         return len(left) + len(answers)
 
 
@@ -407,11 +441,9 @@ async def _safely(work: Awaitable[object], when: str) -> object:
         return None
 
 
-def _serving(provider: Provider | None) -> Callable[[str], tuple[Provider, str]]:
-    """Say how a model's provider is opened: the one that was given serves all."""
-    if provider is not None:
-        return lambda model: (provider, model)
-    return _open_provider
+def _serving(provider: Provider | None) -> Callable[[str], tuple[Provider, str]] | None:
+    """Have the provider that was given serve all models; None: there is none."""
+    return None if provider is None else lambda model: (provider, model)
 
 
 def _open_provider(model: str) -> tuple[Provider, str]:
@@ -463,6 +495,8 @@ def check_setting(name: str, value: Json) -> None:
     if name not in SETTINGS:
         raise BadInput(name, f"unknown setting; one of {', '.join(SETTINGS)}")
     kinds = SETTINGS[name]
+    if float in kinds and type(value) is int:
+        return  # JSON writes 1.0 as 1; what a share may be is said where it is used
     if value is not None and (
         not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
     ):

@@ -71,6 +71,8 @@ class Order:
     """Cover everything up to this node, and nothing after it."""
     replaces: Snapshot | None = None
     """Make a new version of this snapshot: cover what it covers."""
+    id: str | None = None
+    """What its job is stored as, so that it is found by those who know it by this id."""
     until: float | None = None
     """When it has to have ended, by the event loop's clock; None: as late as its urgency allows."""
 
@@ -227,6 +229,7 @@ async def _claim(scene: Scene, cut: Split, order: Order, means: Means) -> Job | 
         seen=scene.serving,
         tip=scene.tip,
         trigger=order.urgency,
+        id=order.id,
     )
     match claimed:
         case Busy():
@@ -409,7 +412,7 @@ async def _conclude(
         await means.store.jobs.fail(held, "; ".join(problem.detail for problem in found))
         return Rejected(found, before, after)
     paper = replace(proposal.receipt, tokens_before=before, tokens_after=after)
-    stored = await means.store.jobs.finish(held, replace(made, receipt=paper.to_json()))
+    stored = await means.store.jobs.finish(held, replace(made, receipt=paper.trimmed().to_json()))
     if isinstance(stored, Refused):
         return Failed(stored.reason)
     return Compressed(

@@ -54,6 +54,7 @@ class Models:
     own: JsonObject = field(default_factory=dict)
     """Cards that people defined, by name: the fields they gave."""
     opened: dict[str, tuple[Provider, str]] = field(default_factory=dict)
+    """By address: a card that names another provider leads to that one."""
     meters: dict[str, Meter] = field(default_factory=dict)
     clock: Callable[[], float] = time.monotonic
     _unsaved: set[str] = field(default_factory=set)
@@ -76,11 +77,33 @@ class Models:
     def _served(self, model: str) -> tuple[Provider, str]:
         if not model:
             raise UnknownModel("no model is chosen: give one (model='gpt-4o'), or set the setting 'model'")
-        if model not in self.opened:
+        address = self.address(model)
+        if address not in self.opened:
             with self._opening:
-                if model not in self.opened:
-                    self.opened[model] = self.open(model)
-        return self.opened[model]
+                if address not in self.opened:
+                    self.opened[address] = self.open(model)
+        return self.opened[address]
+
+    def is_opened(self, model: str) -> bool:
+        """Tell whether the provider of a model was needed already."""
+        return self.address(model) in self.opened
+
+    def address(self, model: str) -> str:
+        """Give a model's name, with its provider before it if only a card of somebody's own says whose it is.
+
+        A provider that is named there wins over what a name looks like; one that comes from the card that it is like
+        serves a name that gives nothing away.
+        """
+        given = self._given(model)
+        if given is None:
+            return model
+        # Imported here: few people write cards, and everybody waits for what is imported.
+        from octavo.providers.catalogue import PROVIDERS, is_known
+
+        owner = self.book.find(model).provider
+        if owner not in PROVIDERS or model.partition("/")[0] in PROVIDERS:
+            return model
+        return f"{owner}/{model}" if "provider" in given or not is_known(model) else model
 
     # Cards
 
@@ -122,9 +145,16 @@ class Models:
 
     def is_set(self, model: str) -> bool:
         """Tell whether a person said how large a model's window is."""
+        given = self._given(model)
+        return given is not None and bool(given.keys() & {"window", "like"})
+
+    def _given(self, model: str) -> JsonObject | None:
+        """Give the fields of the card of somebody's own that holds for a model."""
+        if not self.own:
+            return None
         key = self.book.key(model)
         given = next((fields for name, fields in self.own.items() if name.lower() == key), None)
-        return isinstance(given, dict) and bool(given.keys() & {"window", "like"})
+        return given if isinstance(given, dict) else None
 
     # Meters
 
@@ -151,7 +181,7 @@ class Models:
     def _card(self, model: str) -> ModelCard:
         """Give a model's card; a model in this process has the window it was started with."""
         card = self.book.find(model)
-        if model.startswith(LOCAL):
+        if self.address(model).startswith(LOCAL):
             window = getattr(self.provider(model), "window", None)
             card = replace(card, window=window) if isinstance(window, int) else card
         return card
@@ -165,6 +195,11 @@ class Models:
         self._unsaved.add(model)
         if self.clock() >= self._due:
             await self.save()
+
+    async def learn_count(self, model: str, sent: Survey, counted: int) -> None:
+        """Calibrate by what the provider counted, unless a bill has told the same meanwhile: it is what is paid."""
+        if not (await self.meter(model)).knows(sent):
+            await self.learn_bill(model, sent, counted)
 
     async def doubt(self, model: str, refused: Context, counts: Mapping[Message, int]) -> bool:
         """Forget what bills taught if by their word a request was smaller than it counts, and it was refused."""

@@ -111,6 +111,17 @@ class Usage:
     level: Literal["calm", "soft", "hard"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What a provider counted, beside what was expected."""
+
+    tokens: int
+    """By the provider's own count."""
+    expected: Reading
+    """What the meter said before."""
+    model: str
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A message was stored: before anything else happens to it."""

@@ -7,12 +7,13 @@ read the same one, so they cannot disagree.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from octavo.core.budget import Budget, Overhead, Reading
+from octavo.core.budget import OFF, Budget, Overhead, Reading
 from octavo.core.context import UNSENT, Context, Recipe, build_context, extended
 from octavo.core.harden import Hardened, harden
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
@@ -25,7 +26,7 @@ from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.core.transcript import shared_files
 from octavo.engine.outcome import Usage
-from octavo.errors import BadBudget, BadInput, ContextOverflow
+from octavo.errors import BadBudget, BadInput, ContextOverflow, ReadOnly
 from octavo.store.values import Ingredients
 
 if TYPE_CHECKING:
@@ -179,9 +180,9 @@ def values_of(policy: Policy) -> dict[str, Json]:
             kept = 0
     return {
         "auto": policy.auto,
-        "prepare": policy.marks.prepare,
-        "soft": policy.marks.soft,
-        "hard": policy.marks.hard,
+        "prepare": policy.marks.prepare or OFF,
+        "soft": policy.marks.soft or OFF,
+        "hard": policy.marks.hard or OFF,
         "retained": kept,
         "minimum": policy.minimum,
         "prompt": policy.prompt,
@@ -359,7 +360,8 @@ async def _counted(store: Store, stored: Ingredients, meter: Meter) -> Ingredien
     }
     if not missing:
         return stored
-    await store.set_counts(unit, missing)
+    with suppress(ReadOnly):
+        await store.set_counts(unit, missing)
 
     def with_counts(branch: Branch) -> Branch:
         return tuple(

@@ -127,6 +127,7 @@ class SyncChat:
     add = _Call(Chat.add)
     usage = _Call(Chat.usage)
     context = _Call(Chat.context)
+    count = _Call(Chat.count)
     plan = _Call(Chat.plan)
     turn = _Stream(Chat.turn)
     answer = _Stream(Chat.answer)

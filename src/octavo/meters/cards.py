@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from octavo.core.budget import ASSUMED_WINDOW, ModelCard, Price, fraction
+from octavo.core.budget import ASSUMED_WINDOW, ModelCard, Price, threshold
 from octavo.errors import BadInput, UnknownModel
 from octavo.meters.frames import FRAMES
 from octavo.meters.images import MEDIA
@@ -193,7 +193,7 @@ def _checked(key: str, value: object, where: str) -> object:
         case "retained":
             return _whole(value, where, least=0)
         case "soft":
-            return fraction(value, where)
+            return threshold(value, where)
         case "vision":
             return _switch(value, where)
         case "price":

@@ -259,10 +259,10 @@ class Meter:
             )
         return learned
 
-    def knows(self, context: Context) -> bool:
+    def knows(self, sent: Context | Survey) -> bool:
         """Tell whether a bill for this system prompt and these tools has been seen."""
-        key = self.start(context.system, context.tools).key
-        return self.calibration.fit.constant(key) is not None
+        running = sent.running if isinstance(sent, Survey) else self.start(sent.system, sent.tools)
+        return self.calibration.fit.constant(running.key) is not None
 
     def survey(self, context: Context, known: Mapping[Message, int] = NOTHING_KNOWN) -> Survey:
         """Go through a context, message by message."""

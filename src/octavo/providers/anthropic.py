@@ -24,6 +24,7 @@ from octavo.providers.faults import (
     MALFORMED,
     Fault,
     classify,
+    counted,
     ended_early,
     malformed,
     silent,
@@ -49,6 +50,8 @@ COOL = re.compile(
 )
 """How a model says that it takes no temperature, or none but its own."""
 MARKER: JsonObject = {"type": "ephemeral"}
+COUNTED = frozenset({"system", "tools", "tool_choice", "thinking", "messages"})
+"""What of a request can be counted."""
 UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
 """Blocks that may not carry a cache marker."""
 
@@ -68,6 +71,15 @@ class Messages:
     def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
         return persist(lambda begun: self._attempt(request, begun), self.patience)
+
+    async def count(self, request: Request) -> int:
+        """Count a request; see `Counting`."""
+        body = {name: value for name, value in self.body(request).items() if name in COUNTED}
+        with self._faults():
+            answer = await self.client.messages.count_tokens(
+                model=request.model, messages=[], extra_body=body
+            )
+            return counted(self.name, answer.input_tokens)
 
     async def close(self) -> None:
         """Close the connections."""

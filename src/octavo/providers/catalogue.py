@@ -52,8 +52,18 @@ def resolve(name: str) -> Target:
         if re.match(pattern, name):
             return Target(provider=owner, model=name)
     raise UnknownModel(
-        f"no provider is known for the model {name!r}; write PROVIDER/MODEL with one of {', '.join(PROVIDERS)}"
+        f"no provider is known for the model {name!r}; write PROVIDER/MODEL with one of {', '.join(PROVIDERS)}, or "
+        "name its provider on a card of its own"
     )
+
+
+def is_known(name: str) -> bool:
+    """Tell whether a name gives its provider away."""
+    try:
+        resolve(name)
+    except UnknownModel:
+        return False
+    return True
 
 
 def open_provider(name: str, settings: Settings) -> Provider:

@@ -148,6 +148,13 @@ def _cause(error: BaseException) -> BaseException:
     return error.__cause__ or error.__context__ or error
 
 
+def counted(provider: str, said: object) -> int:
+    """Read a count that was asked for: here a number that is none is a fault."""
+    if not isinstance(said, int) or isinstance(said, bool) or said < 1:
+        raise unreadable(provider, f"{said!r} stands where a number of tokens was expected")
+    return said
+
+
 def ended_early(provider: str, *, heard: bool) -> ProviderError:
     """Name a stream that stopped without saying that it was complete; `heard`: after anything that was an answer."""
     if not heard:

@@ -6,19 +6,28 @@ server as a limit for the whole answer, and closing one of its streams leaves th
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from octavo.core.fields import Json, JsonObject, compact
+from octavo.core.fields import Json, JsonObject, compact, parse
 from octavo.core.protocol import GEMINI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.core.wire.gemini_stream import SIGNATURE, GeminiStream
 from octavo.core.wire.stream import object_at, objects_at
 from octavo.errors import BadInput, BadReply, OctavoError
-from octavo.providers.faults import MALFORMED, Fault, classify, malformed, silent, unreachable, unreadable
+from octavo.providers.faults import (
+    MALFORMED,
+    Fault,
+    classify,
+    counted,
+    malformed,
+    silent,
+    unreachable,
+    unreadable,
+)
 from octavo.providers.patience import RESPONSES, Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
@@ -34,6 +43,8 @@ if TYPE_CHECKING:
 EXTRA = "google"
 SDK = "google.genai"
 ADDRESS = "https://generativelanguage.googleapis.com/"
+VERSION = "v1beta"
+"""The version of the interface whose count takes a whole request."""
 APART = ("tools", "systemInstruction", "system_instruction")
 """Settings that are unions of many types, given as the type they are instead of being guessed from JSON."""
 _STANDARD = str.maketrans("-_", "+/")
@@ -50,10 +61,31 @@ class GenerateContent:
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     name: str = "google"
     rules: Rules = GEMINI
+    models: str = ""
+    """Where its models are, for what the library does not ask of them."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
         return persist(lambda begun: self._attempt(request, begun), self.patience)
+
+    async def count(self, request: Request) -> int:
+        """Count a request; see `Counting`. The library's own count takes neither a system prompt nor tools."""
+        wired = write("gemini", request.messages)
+        whole: JsonObject = {"model": f"models/{request.model}", "contents": [*wired.messages]}
+        if wired.system is not None:
+            whole["systemInstruction"] = wired.system
+        if request.tools:
+            whole["tools"] = [*write_tools("gemini", request.tools)]
+        with self._faults():
+            answer = await self.http.post(
+                f"{self.models}/{request.model}:countTokens",
+                headers=dict(self.headers),
+                json={"generateContentRequest": whole},
+            )
+            if not answer.is_success:
+                raise classify(self._refusal(answer))
+            return counted(self.name, answer.json().get("totalTokens"))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -132,6 +164,19 @@ class GenerateContent:
         except MALFORMED as error:
             raise malformed(self.name, error) from error
 
+    def _refusal(self, answer: httpx2.Response) -> Fault:
+        try:
+            body: Json = parse(answer.text)
+        except ValueError:
+            body = answer.text
+        return Fault(
+            provider=self.name,
+            status=answer.status_code,
+            body=body,
+            headers=answer.headers,
+            secrets=self.secrets,
+        )
+
     def _fault(self, error: APIError) -> Fault:
         return Fault(
             provider=self.name,
@@ -160,8 +205,16 @@ def open_google(account: Account, patience: Patience) -> GenerateContent:
     client = genai.Client(
         api_key=account.key.reveal() if account.key else None, vertexai=False, http_options=options
     )
-    secrets = (account.key,) if account.key else ()
-    return GenerateContent(client=client, http=http, patience=patience, secrets=secrets)
+    key = {"x-goog-api-key": account.key.reveal()} if account.key else {}
+    address = (account.base_url or ADDRESS).rstrip("/")
+    return GenerateContent(
+        client=client,
+        http=http,
+        patience=patience,
+        secrets=(account.key,) if account.key else (),
+        models=f"{address}/{account.api_version or VERSION}/models",
+        headers={**account.headers, **key},
+    )
 
 
 def _plain(response: GenerateContentResponse) -> JsonObject:

@@ -21,8 +21,18 @@ from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.core.wire.openai_stream import OpenAIStream
 from octavo.errors import OctavoError
-from octavo.providers.faults import MALFORMED, Fault, classify, malformed, silent, unreachable, unreadable
+from octavo.providers.faults import (
+    MALFORMED,
+    Fault,
+    classify,
+    counted,
+    malformed,
+    silent,
+    unreachable,
+    unreadable,
+)
 from octavo.providers.patience import Begun, persist
+from octavo.providers.responses import function_of, items_of
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Patience
@@ -60,6 +70,17 @@ class ChatCompletions:
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Answer a request; see `Provider`."""
         return persist(lambda begun: self._attempt(request, begun), self.patience)
+
+    async def count(self, request: Request) -> int | None:
+        """Count a request; see `Counting`. Only OpenAI itself does, by its Responses."""
+        if not (self.official and self.name == "openai"):
+            return None
+        body: JsonObject = {"model": request.model, "input": [*items_of(request.messages)]}
+        if request.tools:
+            body["tools"] = [function_of(tool) for tool in request.tools]
+        with self._faults():
+            answer = await self.client.responses.input_tokens.count(extra_body=body)
+            return counted(self.name, answer.input_tokens)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -45,6 +46,7 @@ DESCRIPTION = (
     "Everything Octavo can do, over HTTP. Under `/api/v1` the engine itself; under `/v1` a gateway that clients of "
     "OpenAI and Anthropic use unchanged."
 )
+log = logging.getLogger("octavo.server")
 CORS_HEADERS = ("authorization", "content-type", "x-octavo-key", "last-event-id")
 
 
@@ -53,7 +55,9 @@ async def open_engine(settings: ServerSettings) -> Engine:
     engine = await Engine.open(
         settings.db, model=settings.model, policy=settings.policy, summariser=settings.summariser or None
     )
-    engine.models.open = lambda model: _opened(model, settings)
+    if engine.store.read_only:
+        log.warning("the database is opened for reading only: nothing can be said or changed here")
+    engine.models.open = lambda model: _opened(engine.models.address(model), settings)
     return engine
 
 

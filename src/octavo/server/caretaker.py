@@ -19,6 +19,8 @@ async def care(
     engine: Engine, every: float = ROUND_SECONDS, *, also: Sequence[Callable[[], Awaitable[object]]] = ()
 ) -> None:
     """Take over abandoned compressions until cancelled, and do what else is due."""
+    if engine.store.read_only:
+        return
     while True:
         try:
             found = await engine.take_over()

@@ -135,7 +135,7 @@ class Channels:
         watched = list(self._feeds)
         for conversation, snapshot in await self._store.snapshots.newer(watched, _since()):
             if snapshot.state == "active" and self._first(snapshot.id):
-                self.tell(conversation, "compression_ended", _made_elsewhere(snapshot))
+                self.tell(conversation, "compression_ended", made_elsewhere(snapshot))
         found = await read_standings(self._engine, watched)
         for conversation in watched:
             if (now := found.get(conversation)) is None:
@@ -192,7 +192,8 @@ def _since() -> str:
     return f"{max(0, int((time.time() - OVERLAP_SECONDS) * 1_000)):012x}" + "0" * 20
 
 
-def _made_elsewhere(snapshot: Snapshot) -> JsonObject:
+def made_elsewhere(snapshot: Snapshot) -> JsonObject:
+    """Tell of a compression by what it made."""
     paper = Receipt.from_json(snapshot.receipt) if snapshot.receipt else None
     measured = paper or snapshot
     return {

@@ -28,6 +28,7 @@ from octavo.errors import (
     ProviderError,
     ProviderTimeout,
     RateLimited,
+    ReadOnly,
     StoreError,
     UnknownModel,
     UsageError,
@@ -35,7 +36,7 @@ from octavo.errors import (
 )
 
 TABLE: tuple[tuple[type[OctavoError], int, str], ...] = (
-    (NotFound, 404, "check the id; what was deleted is gone for good"),
+    (NotFound, 404, "check the id: what it names is not here, or not yours"),
     (NotOnBranch, 409, "name a message of this branch"),
     (UnknownModel, 409, "choose a model: the setting 'model', or a card of your own under /api/v1/models"),
     (BadBudget, 409, "the numbers show what takes the room; change one of them"),
@@ -47,6 +48,7 @@ TABLE: tuple[tuple[type[OctavoError], int, str], ...] = (
     (WindowExceeded, 502, "compress, or tell the model's true window in a card of your own"),
     (BadReply, 502, "try again, or use another model"),
     (ProviderError, 502, "the message is the provider's own"),
+    (ReadOnly, 403, "this server only shows what is stored: nothing can be said or changed here"),
     (StoreError, 503, "the database is the cause; try again later"),
     (OctavoError, 500, "report this with the request id"),
 )
@@ -100,7 +102,7 @@ def explain(error: OctavoError) -> Trouble:
     headers: dict[str, str] = {}
     if isinstance(error, RateLimited) and error.retry_after is not None:
         headers["retry-after"] = str(ceil(error.retry_after))
-    if isinstance(error, StoreError):
+    if isinstance(error, StoreError) and not isinstance(error, ReadOnly):
         headers["retry-after"] = STORE_RETRY_SECONDS
     if status == HTTPStatus.BAD_GATEWAY and getattr(error, "retryable", False):
         status = HTTPStatus.SERVICE_UNAVAILABLE

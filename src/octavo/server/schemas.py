@@ -34,6 +34,7 @@ Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS), Number]
 Some = Annotated[int, Field(ge=1, le=MAX_TOKENS), Number]
 Size = Annotated[int, Field(ge=0, le=MAX_SIZE), Number]
 Share = Annotated[float, Field(gt=0, lt=1), Number]
+Mark = Annotated[float, Field(gt=0, le=1, description="A share; 1 turns the mark off."), Number]
 Switch = Annotated[bool, Strict()]
 """True or false: `1` and `"yes"` are neither."""
 Address = Annotated[
@@ -241,9 +242,9 @@ class SettingsIn(Shape):
     policy: Literal["octavo", "onyx", "wave", "requirements", "gemini"] | None = None
     system: str | None = None
     auto: Switch | None = None
-    prepare: Share | None = None
-    soft: Share | None = None
-    hard: Share | None = None
+    prepare: Mark | None = None
+    soft: Mark | None = None
+    hard: Mark | None = None
     retained: Tokens | Share | None = None
     minimum: Tokens | None = None
     reply: Some | None = None
@@ -418,6 +419,12 @@ class UsageOut(Shape):
     next_at: int
     next_in: int
     level: Literal["calm", "soft", "hard"]
+
+
+class CountOut(Shape):
+    tokens: int = Field(description="By the provider's own count.")
+    expected: ReadingOut = Field(description="What the meter said before.")
+    model: str
 
 
 class PlanOut(Shape):
@@ -618,7 +625,7 @@ class CardIn(Shape):
         | None
     ) = Field(default=None, description="Dollars per million tokens: input, output, and cached input.")
     summariser: Annotated[str, StringConstraints(max_length=200)] | None = None
-    soft: Share | None = None
+    soft: Mark | None = None
     retained: Tokens | None = None
 
 
@@ -631,6 +638,12 @@ class CardOut(Shape):
     vision: bool
     price: list[float | None] | None
     summariser: str
+    soft: float | None = Field(
+        description="Where the default policy compresses between turns; null: where it always does."
+    )
+    retained: int | None = Field(
+        description="Tokens that it keeps word for word then; null: as it always does."
+    )
     assumed: bool
     own: bool = Field(description="Defined here, and not by the table that comes with Octavo.")
     given: dict[str, Any] = Field(description="The fields as they were defined here.")
@@ -716,6 +729,9 @@ class HealthOut(Shape):
 class ReadyOut(Shape):
     status: Literal["ready"]
     database: str
+    read_only: bool = Field(
+        description="Whether what is stored is only shown: nothing can be said or changed."
+    )
 
 
 assert set(PRESETS) == {"octavo", "onyx", "wave", "requirements", "gemini"}, (

@@ -376,6 +376,8 @@ def show_card(card: ModelCard, given: JsonObject | None) -> s.CardOut:
         vision=card.vision,
         price=None if price is None else [price.input, price.output, price.cached],
         summariser=card.summariser,
+        soft=card.soft,
+        retained=card.retained,
         assumed=card.assumed,
         own=given is not None,
         given=dict(given or {}),

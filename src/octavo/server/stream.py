@@ -11,6 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from sys import getsizeof
 from typing import Annotated
 
 from fastapi import Header, Query
@@ -40,7 +41,7 @@ class Feed:
         self.count = 0
         """The number of the last event."""
         self.size = 0
-        """Bytes that were ever put in."""
+        """Bytes of memory that were ever put in: for a word or two, more than half of them are Python's own."""
 
     @property
     def ended(self) -> bool:
@@ -50,7 +51,7 @@ class Feed:
         """Add an event; everybody who follows gets it."""
         self.count += 1
         rendered = frame(self.count, name, data)
-        self.size += len(rendered)
+        self.size += getsizeof(rendered)
         self._frames.append(rendered)
         self._wake()
 

@@ -24,8 +24,8 @@ log = logging.getLogger("octavo.server")
 
 Kind = Literal["turn", "compression"]
 Status = Literal["running", "done", "failed", "cancelled"]
-KEPT_BYTES = 64 << 20
-"""Events of finished tasks that are kept in memory; the oldest go first."""
+KEPT_BYTES = 16 << 20
+"""Events of finished tasks that are kept in memory, some 2,000 answers of usual length; the oldest go first."""
 
 
 @dataclass(slots=True)
@@ -37,8 +37,8 @@ class Work:
     conversation: str
     feed: Feed = field(default_factory=Feed)
     status: Status = "running"
-    ended: float = 0.0
-    """When it ended, on the keeper's clock."""
+    ended: float | None = None
+    """When it ended, on the keeper's clock; None while anything of it still runs."""
     task: asyncio.Task[None] | None = None
 
     def finish(self, status: Status, name: str = "", **data: Any) -> None:
@@ -89,6 +89,11 @@ class Tasks:
         return work if work and (work.kind, work.conversation) == (kind, conversation) else None
 
     @property
+    def kept(self) -> tuple[Work, ...]:
+        """Everything that runs, or ended not long ago."""
+        return tuple(self._works.values())
+
+    @property
     def running(self) -> bool:
         """Whether anything runs."""
         return any(work.status == "running" for work in self._works.values())
@@ -135,10 +140,10 @@ class Tasks:
 
     def _forget(self) -> None:
         now = self._clock()
-        finished = [work for work in self._works.values() if work.status != "running"]
-        size = sum(work.feed.size for work in finished)
-        for work in finished:
-            if now - work.ended > self._keep or size > KEPT_BYTES:
+        finished = [(work, work.ended) for work in self._works.values() if work.ended is not None]
+        size = sum(work.feed.size for work, _ in finished)
+        for work, ended in finished:
+            if now - ended > self._keep or size > KEPT_BYTES:
                 del self._works[work.id]
                 size -= work.feed.size
 

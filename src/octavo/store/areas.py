@@ -6,10 +6,12 @@ Like the store's own methods, each is one transaction or one read, begun and end
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from octavo.core.context import Pin
 from octavo.core.fields import Json
 from octavo.core.snapshot import Snapshot
+from octavo.errors import ReadOnly
 from octavo.store import answers, jobs, keys, pins, settings, snapshots
 from octavo.store.engines import Database
 from octavo.store.values import Added, ApiKey, Busy, Entry, Job, PinPlace, Refused, Scope, Stale
@@ -76,11 +78,13 @@ class Jobs:
         tip: str | None = None,
         trigger: str = "auto",
         lease: float = jobs.LEASE,
+        id: str | None = None,
     ) -> Job | Busy | Stale:
         """Take the compression of an anchor for `lease` seconds.
 
         `tip` is the node the plan was made for and `seen` the snapshot that served it then: if another one serves
-        it now, somebody has compressed meanwhile. A job whose worker let the lease run out is taken over.
+        it now, somebody has compressed meanwhile. A job whose worker let the lease run out is taken over, and keeps its
+        id; a new one has the `id` that is given.
         """
         return await self._database.write(
             lambda c: jobs.claim(
@@ -92,6 +96,7 @@ class Jobs:
                 trigger=trigger,
                 worker=worker,
                 lease=lease,
+                id=id,
             )
         )
 
@@ -112,15 +117,23 @@ class Jobs:
         return await self._database.write(lambda c: jobs.cancel(c, id))
 
     async def get(self, id: str) -> Job:
-        return await self._database.read(lambda c: jobs.get(c, id))
+        return jobs.as_it_stands(await self._database.read(lambda c: jobs.get(c, id)))
 
     async def of_conversation(self, conversation: str) -> tuple[Job, ...]:
         """List the jobs of a conversation, the newest first."""
-        return await self._database.read(lambda c: jobs.of_conversation(c, conversation))
+        found = await self._database.read(lambda c: jobs.of_conversation(c, conversation))
+        return tuple(jobs.as_it_stands(one) for one in found)
 
     async def abandoned(self) -> tuple[Job, ...]:
         """List the running jobs whose workers died."""
         return await self._database.read(jobs.abandoned)
+
+    async def close_abandoned(self, conversation: str | None = None) -> tuple[Job, ...]:
+        """Close the jobs whose workers died, of one conversation or of all; gives those that nobody else has closed."""
+        left = [one for one in await self.abandoned() if conversation in (None, one.conversation)]
+        return tuple(
+            [one for one in left if await self._database.write(lambda c, j=one: jobs.close_left(c, j))]  # type: ignore[misc]
+        )
 
 
 class Answers:
@@ -150,11 +163,19 @@ class Answers:
         return await self._database.read(lambda c: answers.being_written(c, conversation))
 
     async def close(self, conversation: str | None = None) -> tuple[str, ...]:
-        """Close the answers whose writers are gone: they end where they were. Gives their nodes."""
-        left = [one for one in await self.being_written(conversation) if answers.is_left(one)]
-        return tuple(
-            [one.anchor for one in left if await self._database.write(lambda c, j=one: answers.close(c, j))]  # type: ignore[misc]
-        )
+        """Close the answers whose writers are gone: they end where they were. Gives their nodes.
+
+        Where nothing can be written, whoever can write does it.
+        """
+        closed: list[str] = []
+        with suppress(ReadOnly):
+            for one in await self.being_written(conversation):
+                if answers.is_left(one) and await self._close(one):
+                    closed.append(one.anchor)
+        return tuple(closed)
+
+    async def _close(self, left: Job) -> bool:
+        return await self._database.write(lambda c: answers.close(c, left))
 
 
 class Pins:
@@ -228,7 +249,9 @@ class Keys:
         """Find the key of a secret; None when there is none or it was revoked."""
         found = await self._database.read(lambda c: keys.find(c, secret))
         if found is not None and keys.is_due(found):
-            await self._database.write(lambda c: keys.note_use(c, found.id))
+            # Only a note for people: where nothing can be written, a key is good all the same.
+            with suppress(ReadOnly):
+                await self._database.write(lambda c: keys.note_use(c, found.id))
         return found
 
     async def revoke(self, id: str) -> ApiKey:

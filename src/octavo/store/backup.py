@@ -7,10 +7,10 @@ from pathlib import Path
 
 from octavo.errors import UsageError
 from octavo.store.files import half_of, refuse_original
-from octavo.store.sqlite import make_private
+from octavo.store.sqlite import make_private, opened_for_reading
 
 
-def copy_file(source: Path, target: Path, *, overwrite: bool) -> None:
+def copy_file(source: Path, target: Path, *, overwrite: bool, read_only: bool) -> None:
     """Copy a database to a file that appears whole or not at all, and never in the place of the original."""
     refuse_original(source, target)
     if target.exists() and not overwrite:
@@ -20,14 +20,14 @@ def copy_file(source: Path, target: Path, *, overwrite: bool) -> None:
     partial = half_of(target)
     make_private(partial)
     try:
-        _copy(source, partial)
+        _copy(opened_for_reading(source) if read_only else str(source), partial)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
 
 
-def _copy(source: Path, target: Path) -> None:
-    original, copy = sqlite3.connect(source), sqlite3.connect(target)
+def _copy(source: str, target: Path) -> None:
+    original, copy = sqlite3.connect(source, uri=source.startswith("file:")), sqlite3.connect(target)
     try:
         original.backup(copy)
         # One file: the copy is closed without a journal beside it.

@@ -40,7 +40,9 @@ async def check(database: Database) -> tuple[Problem, ...]:
     problems: list[Problem] = []
     if database.dialect == "sqlite":
         problems += await database.read(_check_file)
-        problems += await _check_search(database)
+        if not database.read_only:
+            # The index examines itself on an order to write only.
+            problems += await _check_search(database)
     after = 0
     while True:
         found, last = await database.view(lambda connection, n=after: _check_messages(connection, n))  # type: ignore[misc]

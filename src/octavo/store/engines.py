@@ -7,6 +7,7 @@ that pass are met again before a caller hears of them.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sqlite3
 import time
@@ -53,8 +54,10 @@ class Driven(Protocol):
 class Database:
     """One opened database."""
 
-    def __init__(self, driven: Driven, place: str, path: Path | None) -> None:
+    def __init__(self, driven: Driven, place: str, path: Path | None, *, read_only: bool = False) -> None:
         self._driven = driven
+        self.read_only = read_only
+        """Whether it is known that nothing can be written."""
         self.place = place
         """Where it is, for people; never with a password."""
         self.path = path
@@ -160,7 +163,10 @@ async def open_database(url: str, *, durability: Durability = "process") -> Data
     else:
         database = _open_postgresql(url, parsed)
     try:
-        if await database.read(migrate.version) != migrate.HEAD:
+        found = await database.read(migrate.version)
+        if found != migrate.HEAD:
+            if database.read_only:
+                raise migrate.refusal(found, database.place)
             await database.write(migrate.upgrade)
     except BaseException:
         await database.close()
@@ -185,13 +191,26 @@ async def _open_sqlite(url: URL, durability: Durability) -> Database:
     path = Path(url.database)
     if not path.parent.is_dir():
         raise UsageError(f"the folder {str(path.parent)!r} does not exist; create it, or give another path")
-    place = f"sqlite:///{path}"
+    place, mode = f"sqlite:///{path}", url.query.get("mode", "rwc")
+    if mode not in ("ro", "rwc"):
+        raise UsageError(f"{mode!r} is no way to open a file: leave it out, or give ?mode=ro to read only")
+    if mode == "ro" or await asyncio.to_thread(_is_protected, path, place):
+        return Database(Sqlite(str(path), place, durability, read_only=True), place, path, read_only=True)
+    return Database(Sqlite(str(path), place, durability), place, path)
+
+
+def _is_protected(path: Path, place: str) -> bool:
+    """Tell whether a file is there and cannot be written; one that can is made ready for it."""
+    if path.is_file() and not os.access(path, os.W_OK):
+        return True
     make_private(path)
     try:
-        await asyncio.to_thread(set_wal, path)
+        set_wal(path)
     except sqlite3.Error as error:
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY:
+            return True
         raise faults.explain(error, place) from error
-    return Database(Sqlite(str(path), place, durability), place, path)
+    return False
 
 
 def _open_postgresql(url: str, parsed: URL) -> Database:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from octavo.errors import BadInput, OctavoError, StoreError
+from octavo.errors import BadInput, OctavoError, ReadOnly, StoreError
 
 
 class Passing(StoreError):
@@ -64,7 +64,7 @@ Verdict = tuple[Callable[[str], StoreError], str]
 _SQLITE: dict[int, Verdict] = {
     sqlite3.SQLITE_BUSY: (Passing, "another program keeps the file locked; try again, or stop the other one"),
     sqlite3.SQLITE_LOCKED: (Passing, "another connection keeps a table locked; try again"),
-    sqlite3.SQLITE_READONLY: (StoreError, "the file or its folder is read-only; nothing was written"),
+    sqlite3.SQLITE_READONLY: (ReadOnly, "the file or its folder is read-only; nothing was written"),
     sqlite3.SQLITE_FULL: (
         StoreError,
         "the disk is full; nothing of this call was stored; make room and try again",
@@ -93,7 +93,7 @@ _POSTGRESQL: dict[str, Verdict] = {
     "28": (StoreError, "user or password is wrong, or this user may not connect; check the URL"),
     "3D": (StoreError, "there is no such database on the server; create it, or check the URL"),
     "42501": (StoreError, "this user lacks the right to do that; grant it, or use another user"),
-    "25006": (StoreError, "the server accepts reads only (a standby?); connect to the primary"),
+    "25006": (ReadOnly, "the server accepts reads only (a standby?); connect to the primary"),
     "53100": (StoreError, "the server's disk is full; nothing of this call was stored"),
     "53300": (StoreError, "the server has no free connection; raise max_connections or run fewer replicas"),
     "57014": (StoreError, "the statement was cancelled or took too long; nothing of this call was stored"),

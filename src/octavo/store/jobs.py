@@ -1,12 +1,13 @@
 """Compression jobs: at most one running for an anchor, across any number of processes, without holding any lock.
 
 The right to work is a row with a lease. A worker renews it while it works; when it dies, the lease runs out and the
-next one takes the row over. Finishing is fenced: only the owner of the newest attempt can finish, and its snapshot
-is inserted in the same transaction. The clock is the database's.
+next one takes the row over, or closes it with the reason. Finishing is fenced: only the owner of the newest attempt can
+finish, and its snapshot is inserted in the same transaction. The clock is the database's.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,6 +27,8 @@ ANSWER = "answer"
 """The trigger of a job that is no compression: an answer that is being written; see `answers.py`."""
 LEASE = 30.0
 """Seconds a worker may be silent: three missed heartbeats of ten seconds. No lease is longer."""
+ENDED = "the process that ran it ended before it was done"
+"""Why a job failed whose worker died."""
 
 
 def _until(lease: float) -> sa.ColumnElement[int]:
@@ -48,6 +51,7 @@ async def claim(
     trigger: str,
     worker: str,
     lease: float,
+    id: str | None = None,
 ) -> Job | Busy | Stale:
     """Take a compression, or learn who has it, or that its plan is out of date."""
     owner = await lock(connection, conversation_id)
@@ -58,7 +62,7 @@ async def claim(
     until = _until(lease)
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     new = insert(job).values(
-        id=new_id(),
+        id=id or new_id(),
         conversation_id=owner.id,
         anchor_id=anchor,
         trigger=trigger,
@@ -137,6 +141,22 @@ async def close(connection: Connection, held: Job, status: JobStatus, error: str
     """Give a job up without a snapshot; false when it is no longer ours."""
     done = await connection.execute(sa.update(job).where(_mine(held)).values(status=status, error=error))
     return bool(done.rowcount)
+
+
+def is_left(found: Job) -> bool:
+    """Tell whether the worker of a job died: its lease has run out, or was set before the clock was set back."""
+    return found.status == "running" and not 0 <= found.lease <= 2 * LEASE
+
+
+def as_it_stands(found: Job) -> Job:
+    """Show a job for what it is, also before anybody has closed it."""
+    return replace(found, status="failed", error=ENDED) if is_left(found) else found
+
+
+async def close_left(connection: Connection, left: Job) -> bool:
+    """Close a job whose worker died; false when it goes on, or somebody else was faster."""
+    closed = sa.update(job).where(_mine(left), is_over(job.c.lease_until, LEASE))
+    return bool((await connection.execute(closed.values(status="failed", error=ENDED))).rowcount)
 
 
 async def cancel(connection: Connection, id: str) -> bool:

@@ -38,6 +38,27 @@ async def upgrade(connection: Connection, migrations: Path = MIGRATIONS) -> None
     await connection.run_sync(_run, at, migrations)
 
 
+def refusal(found: str | None, place: str) -> StoreError:
+    """Say why a database that cannot be written cannot be opened either."""
+    if found is None:
+        return StoreError(
+            f"{place} holds no conversations of Octavo, and none can be put there: it is read-only"
+        )
+    if found > HEAD:
+        return _newer(found, HEAD)
+    return StoreError(
+        f"{place} was made by an older Octavo (schema {found}; this program needs {HEAD}) and cannot be brought up to "
+        "date, because it is read-only: copy it to where it can be written, and open the copy"
+    )
+
+
+def _newer(found: str, known: str) -> StoreError:
+    return StoreError(
+        f"the database was made by a newer Octavo (schema {found}; this program knows up to {known}): "
+        "update Octavo, or open another database"
+    )
+
+
 def _run(connection: sa.Connection, at: str | None, migrations: Path) -> None:
     # Imported here: a database that is up to date does not pay for Alembic.
     from alembic import command
@@ -50,8 +71,5 @@ def _run(connection: sa.Connection, at: str | None, migrations: Path) -> None:
     config.attributes["connection"] = connection
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if at is not None and at not in known:
-        raise StoreError(
-            f"the database was made by a newer Octavo (schema {at}; this program knows up to {max(known)}): "
-            "update Octavo, or open another database"
-        )
+        raise _newer(at, max(known))
     command.upgrade(config, "head")

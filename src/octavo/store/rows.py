@@ -181,7 +181,7 @@ _MORE = tuple(
     field for field in fields(Snapshot) if field.name not in {*_COLUMNS, *_RECORD, "first", "extracts"}
 )
 
-_PIECES = tuple(field.name for field in fields(Extract))
+_PIECES = tuple((field.name, field.default) for field in fields(Extract))
 
 
 def snapshot_row(snapshot: Snapshot, conversation_id: str) -> dict[str, Any]:
@@ -205,8 +205,12 @@ def snapshot_row(snapshot: Snapshot, conversation_id: str) -> dict[str, Any]:
 def snapshot_content(snapshot: Snapshot) -> JsonObject:
     """The record of FR-4.2.1, with what else is known; places in the tree and the state are columns."""
     more = {field.name: getattr(snapshot, field.name) for field in _MORE}
-    extracts = [{name: getattr(extract, name) for name in _PIECES} for extract in snapshot.extracts]
-    return {**export(snapshot), "extracts": extracts, **more}
+    return {**export(snapshot), "extracts": [_pieces(extract) for extract in snapshot.extracts], **more}
+
+
+def _pieces(extract: Extract) -> JsonObject:
+    """What an extract has of its own: there are many of them, and most fields are as usual."""
+    return {name: value for name, usual in _PIECES if (value := getattr(extract, name)) != usual}
 
 
 def snapshot(row: Row) -> Snapshot:

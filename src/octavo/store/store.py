@@ -78,9 +78,12 @@ class Store:
 
     @classmethod
     async def open(cls, url: str, *, durability: Durability = "process") -> Self:
-        """Open `sqlite:///path`, `sqlite://` (memory) or `postgresql://...`; the schema is brought up to date."""
+        """Open `sqlite:///path`, `sqlite://` (memory) or `postgresql://...`; the schema is brought up to date.
+
+        A file that cannot be written, or is opened as `sqlite:///path?mode=ro`, is read; writing raises `ReadOnly`.
+        """
         store = cls(await open_database(url, durability=durability))
-        if await store._database.read(bin.left):
+        if not store.read_only and len(await store._database.read(bin.left)):
             store._tidying = asyncio.create_task(store._tidy())
         return store
 
@@ -116,6 +119,11 @@ class Store:
     def shared(self) -> bool:
         """Whether other machines may work on the same database."""
         return self._database.dialect == "postgresql"
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the file cannot be written, or was opened to be read only."""
+        return self._database.read_only
 
     # Conversations
 
@@ -428,6 +436,10 @@ class Store:
         """Write a little, for real: a full disk, a lock and a standby show nowhere else."""
         await self.set_note("writable", rows.time_text(rows.now()))
 
+    async def check_readable(self) -> None:
+        """Read a little."""
+        await self.note("writable")
+
     async def notes_named(self, *keys: str) -> dict[str, Json]:
         """Give several notes at once; None for those there are not."""
         return await self._database.read(lambda c: settings.notes_named(c, keys))
@@ -497,7 +509,9 @@ class Store:
         if source is None:
             raise UsageError("only an SQLite file is copied this way; for PostgreSQL use pg_dump")
         try:
-            await asyncio.to_thread(backup.copy_file, source, path, overwrite=overwrite)
+            await asyncio.to_thread(
+                backup.copy_file, source, path, overwrite=overwrite, read_only=self.read_only
+            )
         except faults.driver_errors() as error:
             raise faults.explain(error, str(path)) from error
 

@@ -193,7 +193,7 @@ def test_undo_and_redo(run: Run) -> None:
 def test_the_receipt_names_what_is_lost_and_brings_it_back(run: Run) -> None:
     shown, complaints = refused(run, "/compress", "/receipt", "/restore nothing like it")
     assert "Receipt" in shown
-    assert "does not list 'nothing like it' as left out" in complaints
+    assert "'nothing like it' is no fact that this snapshot left out" in complaints
 
 
 def test_what_the_receipt_shows_as_lost_is_what_restore_takes(run: Run) -> None:

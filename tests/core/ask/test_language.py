@@ -79,6 +79,12 @@ def test_code_and_addresses_do_not_count() -> None:
     assert detect(text).name == "German"
 
 
+def test_a_question_behind_a_page_of_code_counts_and_code_that_touches_words_does_not() -> None:
+    pasted = "```\n" + "x = the_other.path()\n" * 500 + "```\n"
+    assert language_of([user(pasted + SAYINGS["German"])]).name == "German"
+    assert detect(f"`the of`/to/and{SAYINGS['German']}<b is=the>/of/in").name == "German"
+
+
 def test_users_decide_by_their_newest_words_and_one_paste_does_not_outvote_them() -> None:
     paste = "The quick brown fox is what they have for you and it was not in the box. " * 300
     talk = [user("Bitte fasse das für mich zusammen, es ist zu lang: " + paste)]

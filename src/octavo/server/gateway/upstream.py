@@ -145,7 +145,7 @@ def _target(
 def _provider(hub: Hub, dialect: Dialect, model: str) -> tuple[str, str]:
     """Tell whose a model is; a name nobody knows is left to the provider whose interface was chosen."""
     try:
-        found = resolve(model)
+        found = resolve(hub.engine.models.address(model))
     except UnknownModel:
         return ("anthropic", model) if dialect.name == "anthropic" else ("openai", model)
     if dialect.name == "anthropic" and found.provider not in ("anthropic", "local"):

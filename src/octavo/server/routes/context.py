@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import Query
@@ -15,7 +16,7 @@ from octavo.server import schemas as s
 from octavo.server.hub import TheChat, TheHub
 from octavo.server.reply import reply
 from octavo.server.routes import router
-from octavo.server.show import read_tool, show_plan, show_repair, show_usage
+from octavo.server.show import read_tool, show_plan, show_reading, show_repair, show_usage
 
 routes = router("context", "/conversations/{conversation}")
 
@@ -25,6 +26,18 @@ async def read_usage(chat: TheChat, hub: TheHub, *, tip: Annotated[s.Id | None, 
     """Read the meter, section by section: of the branch that is shown, or of the one down to another message."""
     await hub.check_message(chat, tip)
     return reply(show_usage(await chat.usage(tip=tip)))
+
+
+@routes.post("/count", response_model=s.CountOut)
+async def count_context(body: s.ContextIn, chat: TheChat, hub: TheHub) -> Response:
+    """Ask the provider itself what would be sent costs, tools included; the meter learns from it."""
+    await hub.check_message(chat, body.tip)
+    settings = await chat.settings()
+    # Opening a provider imports its library, which takes seconds once: not in the event loop.
+    await asyncio.to_thread(hub.engine.models.provider, str(settings.get("model") or ""))
+    counted = await chat.count(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
+    expected = show_reading(counted.expected)
+    return reply(s.CountOut(tokens=counted.tokens, expected=expected, model=counted.model))
 
 
 @routes.get("/plan", response_model=s.PlanOut)

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from octavo import __version__
-from octavo.errors import StoreError
+from octavo.errors import ReadOnly, StoreError
 from octavo.server import schemas as s
 from octavo.server.errors import refuse
 from octavo.server.hub import TheHub
@@ -34,14 +34,23 @@ async def health() -> Response:
 
 @routes.get("/ready", response_model=s.ReadyOut)
 async def ready(hub: TheHub) -> Response:
-    """Tell whether requests can be served: the database can be written, and the server is not stopping."""
+    """Tell whether requests can be served: the database can be written, and the server is not stopping.
+
+    A database that was opened for reading only is ready when it can be read.
+    """
     hub.check_open()
+    store = hub.engine.store
+    used = "read" if store.read_only else "written"
     try:
         async with asyncio.timeout(READY_SECONDS):
-            await hub.engine.store.check_writable()
+            await (store.check_readable() if store.read_only else store.check_writable())
     except TimeoutError:
-        raise StoreError(f"the database could not be written within {READY_SECONDS:g} seconds") from None
-    return reply(s.ReadyOut(status="ready", database=hub.engine.store.place.partition(":")[0]))
+        raise StoreError(f"the database could not be {used} within {READY_SECONDS:g} seconds") from None
+    except ReadOnly as error:
+        # Somebody expects this server to write: it is not refusing, it is not ready.
+        raise StoreError(str(error)) from error
+    database = store.place.partition(":")[0]
+    return reply(s.ReadyOut(status="ready", database=database, read_only=store.read_only))
 
 
 @routes.get("/metrics", response_model=None, responses=METRICS)

@@ -71,8 +71,9 @@ async def regenerate_summary(
 ) -> Response:
     """Make a new version from the originals, with another focus."""
     await chat.snapshot_here(snapshot)
-    events = chat.regenerating_summary(snapshot, focus=body.focus)
-    return begin(hub, "compression", chat, new_id(), events, stream=body.stream)
+    id = new_id()
+    events = chat.regenerating_summary(snapshot, focus=body.focus, job=id)
+    return begin(hub, "compression", chat, id, events, stream=body.stream)
 
 
 @routes.get("/snapshots/{snapshot}/diff", response_model=s.DiffOut)

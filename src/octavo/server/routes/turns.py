@@ -20,6 +20,7 @@ from octavo.core.messages import Node
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Event, Stored
 from octavo.errors import NotFound, UsageError
+from octavo.server import elsewhere
 from octavo.server import schemas as s
 from octavo.server.errors import Trouble
 from octavo.server.events import told_failure
@@ -165,8 +166,9 @@ async def begin_compression(body: s.CompressIn, chat: TheChat, hub: TheHub) -> R
     """Compress now."""
     await hub.check_message(chat, body.up_to)
     await chat.scene()
-    events = chat.compressing(focus=body.focus, keep=body.keep, up_to=body.up_to)
-    return begin(hub, "compression", chat, new_id(), events, stream=body.stream)
+    id = new_id()
+    events = chat.compressing(focus=body.focus, keep=body.keep, up_to=body.up_to, id=id)
+    return begin(hub, "compression", chat, id, events, stream=body.stream)
 
 
 def _tasks(hub: Hub, chat: Chat, kind: Kind) -> Response:
@@ -283,21 +285,31 @@ async def list_compressions(chat: TheChat, hub: TheHub) -> Response:
 
 @routes.get("/compressions/{task}", response_model=s.TaskOut)
 async def read_compression(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
-    """See how a compression stands."""
-    return reply(show_task(_task(hub, chat, "compression", task)))
+    """See how a compression stands, whichever process runs it, or ran it."""
+    if work := hub.tasks.find(task, "compression", chat.id):
+        return reply(show_task(work))
+    if job := await elsewhere.job_of(hub, chat, task):
+        return reply(show_task(Work(task, "compression", chat.id, status=job.status)))
+    raise elsewhere.unknown(task)
 
 
 @routes.delete("/compressions/{task}", status_code=204)
 async def cancel_compression(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
-    """Stop a compression that was asked for; nothing changes."""
+    """Stop a compression that was asked for, whichever process is at it; nothing changes."""
+    if hub.tasks.find(task, "compression", chat.id) is None and await elsewhere.job_of(hub, chat, task):
+        await hub.engine.store.jobs.cancel(task)
+        return Response(status_code=204)
     return await _cancel(hub, chat, "compression", task)
 
 
 @routes.get("/compressions/{task}/events", response_model=None, responses=FOLLOWED)
 async def follow_compression(task: TaskId, after: ResumePoint, chat: TheChat, hub: TheHub) -> Response:
     """Follow a compression, or read on after a lost connection."""
-    work = _task(hub, chat, "compression", task)
-    return event_stream(work.feed.follow(after, hub.settings.limits.ping_seconds))
+    if work := hub.tasks.find(task, "compression", chat.id):
+        return event_stream(work.feed.follow(after, hub.settings.limits.ping_seconds))
+    if job := await elsewhere.job_of(hub, chat, task):
+        return event_stream(elsewhere.follow(hub, chat, job, after))
+    raise elsewhere.unknown(task)
 
 
 @routes.get("/events", response_model=None, responses=FOLLOWED)

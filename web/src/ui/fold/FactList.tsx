@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { Receipt, Snapshot } from "../../api/types";
+import { count } from "../../lib/format";
 import { addBack } from "../../state/effects/snapshots";
 import { SourceLink } from "./SourceLink";
 
@@ -16,7 +17,7 @@ export function FactList({ tally, snapshot, conversation }: { tally: Tally; snap
   };
   return (
     <div className="fact-lists" tabIndex={0} role="group" aria-label="Facts">
-      {tally.lost.length > 0 && (
+      {tally.lost_count > 0 && (
         <>
           <h3>Left out: stored, but no longer seen by the model</h3>
           <ul>
@@ -29,17 +30,28 @@ export function FactList({ tally, snapshot, conversation }: { tally: Tally; snap
                 <SourceLink conversation={conversation} message={fact.message} />
               </li>
             ))}
+            <More listed={tally.lost.length} of={tally.lost_count} />
           </ul>
         </>
       )}
-      <Texts title="Kept word for word" texts={tally.verbatim} />
-      <Texts title="Retold" texts={tally.told} />
+      <Texts title="Kept word for word" texts={tally.verbatim} of={tally.verbatim_count} />
+      <Texts title="Retold" texts={tally.told} of={tally.told_count} />
     </div>
   );
 }
 
-function Texts({ title, texts }: { title: string; texts: string[] }) {
-  if (texts.length === 0) return null;
+function More({ listed, of }: { listed: number; of: number }) {
+  if (of <= listed) return null;
+  return (
+    <li className="fact-more">
+      {listed > 0 ? "… and " : ""}
+      {count(of - listed)} {listed > 0 ? "more" : "that are not listed"}
+    </li>
+  );
+}
+
+function Texts({ title, texts, of }: { title: string; texts: string[]; of: number }) {
+  if (of === 0) return null;
   return (
     <>
       <h3>{title}</h3>
@@ -49,6 +61,7 @@ function Texts({ title, texts }: { title: string; texts: string[] }) {
             <bdi className="mono">{text}</bdi>
           </li>
         ))}
+        <More listed={texts.length} of={of} />
       </ul>
     </>
   );

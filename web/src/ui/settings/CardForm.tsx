@@ -15,7 +15,7 @@ const FIELDS: { name: string; label: string; hint?: string; number?: boolean; li
   { name: "tokenizer", label: "Tokenizer" },
   { name: "provider", label: "Provider" },
   { name: "summariser", label: "Summariser", hint: "The model that folds for it.", list: MODELS },
-  { name: "soft", label: "Soft mark", hint: "A share, such as 0.8.", number: true },
+  { name: "soft", label: "Soft mark", hint: "A share, such as 0.8; 1: never.", number: true },
   { name: "retained", label: "Kept word for word", hint: "Tokens.", number: true },
   { name: "price", label: "Price", hint: "Dollars per million tokens: input, output, cached; such as 2.5, 10." },
 ];

@@ -60,6 +60,8 @@ function CardEntry({ card, edit }: { card: Card; edit: () => void }) {
               · ${card.price[0]} in, ${card.price[1]} out per million
             </>
           )}
+          {card.soft !== null && (card.soft < 1 ? <> · folds at {Math.round(card.soft * 100)} %</> : <> · never folds early</>)}
+          {card.retained !== null && <> · keeps {count(card.retained)} word for word</>}
         </p>
       </div>
       <button type="button" className="button small quiet" aria-label={`Edit ${card.name}`} onClick={edit}>
