@@ -6,7 +6,7 @@ Which of them serves a branch is said in `snapshot_rule.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from octavo.core.messages import Branch, Node, digest, opens_turn
