@@ -9,7 +9,7 @@ OPTIONS ?=
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install web run test check fmt bench figures lock audit clean
+.PHONY: help install web run test check fmt bench figures lock audit wheel clean
 
 help: ## Show what can be done here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,15 +55,18 @@ $(BENCH)/.ready: $(READY) benchmarks/requirements.lock
 	@touch $@
 
 bench: $(BENCH)/.ready ## Print every figure of speed and quality, beside other libraries; OPTIONS=--quick is short
-	$(BENCH)/bin/octavo bench $(OPTIONS)
+	$(BENCH)/bin/python -m benchmarks $(OPTIONS)
 
 figures: $(BENCH)/.ready ## The same, and write docs/benchmarks.md and the tables of the README from it
-	$(BENCH)/bin/octavo bench $(OPTIONS) --json benchmarks/results.json --markdown docs/benchmarks.md --readme README.md
+	$(BENCH)/bin/python -m benchmarks $(OPTIONS) --json benchmarks/results.json --markdown docs/benchmarks.md --readme README.md
 
 lock: ## Renew requirements.lock from pyproject.toml
 	$(UV) lock --upgrade
-	$(UV) export --all-groups --all-extras --no-extra bench --no-emit-project --output-file requirements.lock > /dev/null
-	$(UV) export --extra bench --no-default-groups --no-emit-project --output-file benchmarks/requirements.lock > /dev/null
+	$(UV) export --group dev --all-extras --no-emit-project --output-file requirements.lock > /dev/null
+	$(UV) export --only-group bench --no-emit-project --output-file benchmarks/requirements.lock > /dev/null
+
+wheel: web ## Build the package, and try the wheel in an empty environment
+	$(BIN)/python -m scripts.check_wheel $(TAG)
 
 # What could not be looked up is a failure too: silence is no answer.
 audit: $(READY) ## Look up the known vulnerabilities of everything that is locked; needs the network

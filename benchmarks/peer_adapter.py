@@ -2,12 +2,12 @@
 
     python peer_speed.py --adapter benchmarks/peer_adapter.py --peers octavo,trim_messages,langchain,strands,pydantic-ai
 
-Loading this imports the empty packages `octavo` and `octavo.bench` and nothing else: the yardstick times imports.
+Loading this imports the empty packages `octavo` and `benchmarks` and nothing else: the yardstick times imports.
 """
 
 from __future__ import annotations
 
-from octavo.bench.adapter import Octavo
-from octavo.bench.others import TrimMessages
+from benchmarks.adapter import Octavo
+from benchmarks.others import TrimMessages
 
 ADAPTERS = [Octavo, TrimMessages]

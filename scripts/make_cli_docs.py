@@ -124,11 +124,6 @@ SECTIONS = (
         "[evaluation guide](evaluation.md).",
         ("octavo eval --help",),
     ),
-    Shown(
-        "octavo bench",
-        "The figures themselves are on [a page of their own](benchmarks.md).",
-        ("octavo bench --help", "octavo bench --list"),
-    ),
     Shown("octavo conversations", "", ("octavo conversations --help", "octavo conversations")),
     Shown("octavo show", "", ("octavo show --help", "octavo show Ledger")),
     Shown("octavo search", "", ("octavo search --help", "octavo search port 5433")),

@@ -27,8 +27,6 @@ MAY_IMPORT = {
     "engine": BASE | {"engine", "protocols", "settings", "meters", "summarise", "providers", "store"},
     "server": BASE | {"server", "engine", "protocols", "settings", "meters", "providers", "store"},
     "evals": BASE | {"evals", "engine", "protocols", "settings", "meters", "providers", "store"},
-    "bench": BASE
-    | {"bench", "engine", "protocols", "meters", "summarise", "providers", "store", "server", "evals"},
     "__main__": {"cli"},
     "cli": BASE
     | {
@@ -42,7 +40,6 @@ MAY_IMPORT = {
         "store",
         "server",
         "evals",
-        "bench",
     },
 }
 """The direction of imports; the command line is the outermost door and may open the others."""

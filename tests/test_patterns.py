@@ -39,13 +39,13 @@ from octavo.core.extract.fit import extract
 from octavo.core.extract.render import HEAD, parse
 from octavo.core.extract.units import analyse
 from octavo.core.harden import harden
-from octavo.core.measure.names import names
 from octavo.core.messages import Branch, Message, Node, Text, ToolCall, ToolResult, assistant, user
 from octavo.core.policy import Voice
 from octavo.core.protocol import ANTHROPIC
 from octavo.core.receipt import receipt
 from octavo.core.reply import Reply
 from octavo.core.snapshot import Extract, Snapshot
+from octavo.evals.measure.names import names
 from octavo.meters import cards
 from octavo.meters.estimate import estimate
 from octavo.meters.tokenizers import count_text

@@ -62,12 +62,17 @@ def plainly(*arguments: str, environment: dict[str, str], stdin: str | bytes = b
 
 
 def _run(arguments: tuple[str, ...], setup: Setup, stdin: str | bytes) -> Done:
+    return captured(lambda: main(arguments, setup), stdin)
+
+
+def captured(command: Callable[[], None], stdin: str | bytes = b"") -> Done:
+    """Run a command with standard streams that are bytes in memory."""
     out, err = _stream(), _stream()
     before = sys.stdin
     sys.stdin = _stream(stdin.encode() if isinstance(stdin, str) else stdin)
     try:
         with redirect_stdout(out), redirect_stderr(err):
-            main(arguments, setup)
+            command()
         code: object = 0
     except SystemExit as ended:
         code = ended.code or 0

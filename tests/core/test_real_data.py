@@ -15,7 +15,8 @@ from octavo.core.context import Recipe, build_context, coverage_problems
 from octavo.core.harden import harden
 from octavo.core.messages import Message, Node, place
 from octavo.core.protocol import RULES, check
-from octavo.core.snapshot import Snapshot, draft, pick
+from octavo.core.snapshot import Snapshot, draft
+from octavo.core.snapshot_rule import pick
 from octavo.core.split import split
 from octavo.core.wire import read, write
 from octavo.testing import WordMeter

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.measure.answers import mark
-from octavo.core.measure.score import Case, Ruler, make_ruler
-from octavo.core.measure.texts import text_of
 from octavo.core.protocol import ANTHROPIC, check
 from octavo.evals.cases import built_in
 from octavo.evals.compressors import meter_of
+from octavo.evals.measure.answers import mark
+from octavo.evals.measure.score import Case, Ruler, make_ruler
+from octavo.evals.measure.texts import text_of
 
 CASES = built_in()
 COUNT = meter_of("chars4").count_message

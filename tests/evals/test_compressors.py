@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from octavo.core.budget import Price
-from octavo.core.measure.validity import overruns, problems
 from octavo.core.messages import Message
 from octavo.core.reply import Usage
 from octavo.core.summary import Narrative, SummaryJob
@@ -17,6 +16,7 @@ from octavo.evals.baselines import BASELINES, LEFT_OUT, MASKED, Scale
 from octavo.evals.cases import built_in
 from octavo.evals.compressors import Workshop, make_all, meter_of, release
 from octavo.evals.job import Job
+from octavo.evals.measure.validity import overruns, problems
 from octavo.testing import messages
 
 pytestmark = pytest.mark.anyio

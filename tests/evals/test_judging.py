@@ -10,8 +10,6 @@ from hashlib import blake2b
 import pytest
 
 from octavo.core.budget import ModelCard, Price
-from octavo.core.measure.answers import Question
-from octavo.core.measure.score import Case
 from octavo.core.messages import user
 from octavo.core.reply import Reply, Request
 from octavo.errors import BadReply, ProviderError
@@ -31,6 +29,8 @@ from octavo.evals.judging import (
     spent,
     verdicts,
 )
+from octavo.evals.measure.answers import Question
+from octavo.evals.measure.score import Case
 from octavo.meters.meter import Meter
 from octavo.testing import ScriptedProvider, messages
 

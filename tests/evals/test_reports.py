@@ -10,12 +10,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from octavo.core.measure.interval import Interval
 from octavo.errors import UsageError
 from octavo.evals.cases import built_in
 from octavo.evals.compressors import Workshop, make_all, meter_of
 from octavo.evals.findings import Findings, by_age, by_kind, by_question, by_round
 from octavo.evals.judging import Verdict
+from octavo.evals.measure.interval import Interval
 from octavo.evals.page import page
 from octavo.evals.plots import Axes, Line, bar_plot, line_plot, round_up
 from octavo.evals.report import budget_name, cell, markdown, to_json

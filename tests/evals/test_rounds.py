@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from octavo.core.measure.score import make_ruler
 from octavo.core.messages import Message, user
 from octavo.evals.cases import built_in
 from octavo.evals.compressors import Workshop, make_all, meter_of
 from octavo.evals.job import Job, Made
+from octavo.evals.measure.score import make_ruler
 from octavo.evals.rounds import lasting, play
 
 pytestmark = pytest.mark.anyio

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.bench.ranks import write_ranks
+from benchmarks.ranks import write_ranks
 
 
 @pytest.fixture(scope="session")

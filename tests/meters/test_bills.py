@@ -6,8 +6,8 @@ import statistics
 
 import pytest
 
-from octavo.bench.bills import CORPORA, Errors, quantile, replay, replay_all
-from octavo.bench.places import DATA
+from benchmarks.bills import CORPORA, Errors, quantile, replay, replay_all
+from benchmarks.places import DATA
 from octavo.core.budget import ModelCard
 
 MEDIAN, NEARLY_ALL = 0.01, 0.03

@@ -7,8 +7,8 @@ import json
 import random
 from collections.abc import Callable, Iterator
 
-from octavo.bench.texts import LANGUAGES as LANGUAGES
-from octavo.bench.texts import code_lines as code_lines
+from benchmarks.texts import LANGUAGES as LANGUAGES
+from benchmarks.texts import code_lines as code_lines
 
 SPECIAL = (
     "<|endoftext|>",

@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy.dialects.postgresql import asyncpg as postgresql
 
 from octavo.core.messages import Branch, Node, Status, assistant, digest, system, user
-from octavo.core.snapshot import Snapshot, draft, pick
+from octavo.core.snapshot import Snapshot, draft
+from octavo.core.snapshot_rule import pick
 from octavo.errors import NotFound
 from octavo.store import Entry, Store, new_id, walk
 from octavo.store.direct import Connection

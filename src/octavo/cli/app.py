@@ -20,7 +20,6 @@ ORDER = (
     "count",
     "plan",
     "eval",
-    "bench",
     "conversations",
     "show",
     "search",

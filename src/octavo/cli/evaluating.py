@@ -28,11 +28,11 @@ from octavo.errors import BadInput, UsageError
 if TYPE_CHECKING:
     from asyncio import Task
 
-    from octavo.core.measure.score import Case
     from octavo.evals.compressors import Fixed
     from octavo.evals.findings import Findings
     from octavo.evals.job import Compressor
     from octavo.evals.judging import Bench, Estimate
+    from octavo.evals.measure.score import Case
     from octavo.evals.session import Wanted
     from octavo.meters.meter import Meter
 
@@ -331,8 +331,8 @@ def _own(name: str, meter: Meter) -> Iterator[Case]:
 
 async def _stored(setup: Setup, wanted: str) -> tuple[tuple[Case, ...], tuple[Fixed, ...]]:
     """Give a stored conversation as a case, and what it is sent as now as something to measure."""
-    from octavo.core.measure.score import Case
     from octavo.evals.compressors import Fixed
+    from octavo.evals.measure.score import Case
 
     async with opened(setup) as engine:
         chat = await find_chat(engine, wanted)

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
+import typer
+
 from octavo.cli.app import app
 from octavo.cli.lines import clean
 from octavo.cli.printing import give_up_output, prepare_streams
@@ -24,7 +26,6 @@ COMMANDS = (
     "compressing",
     "counting",
     "evaluating",
-    "benching",
     "library",
     "transfer",
     "models",
@@ -41,11 +42,18 @@ for _name in COMMANDS:
 
 
 def main(arguments: Sequence[str] | None = None, setup: Setup | None = None) -> None:
-    """Run the command line; turn Octavo's errors into one sentence and an exit code."""
+    """Run the command line of Octavo."""
+    run(app, "octavo", arguments, setup)
+
+
+def run(
+    command: typer.Typer, name: str, arguments: Sequence[str] | None = None, setup: Setup | None = None
+) -> None:
+    """Run a command line; turn Octavo's errors into one sentence and an exit code."""
     prepare_streams()
     try:
         try:
-            app(args=arguments, prog_name="octavo", obj=setup or read_setup(os.environ))
+            command(args=arguments, prog_name=name, obj=setup or read_setup(os.environ))
         finally:
             sys.stdout.flush()
     except UsageError as error:

@@ -1,8 +1,6 @@
-"""Snapshots: the stored records that stand for the older part of a branch, and the rule that picks one.
+"""Snapshots: the stored records that stand for the older part of a branch.
 
-The snapshot rule: a snapshot serves every branch that contains its anchor; among those the deepest cutoff wins,
-then the newest version that is active. Order is position on the branch, never a clock and never an id, so the
-same tree gives the same context on every machine and after every restart.
+Which of them serves a branch is said in `snapshot_rule.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from octavo.core.messages import Branch, Message, Node, digest, opens_turn
+from octavo.core.messages import Branch, Node, digest, opens_turn
 from octavo.core.plain import Json, JsonObject
 from octavo.core.split import lead
 from octavo.core.transcript import newest_files, shared_files
@@ -186,47 +184,6 @@ def _anchor(branch: Branch, seen: Node, previous: Snapshot | None) -> tuple[str,
             f"the snapshot {previous.id} belongs to another branch: it cannot be continued here"
         )
     return previous.anchor, previous.anchor_depth
-
-
-def pick(snapshots: Iterable[Snapshot], branch: Branch) -> Snapshot | None:
-    """Choose the snapshot that serves a branch, or none."""
-    places = {node.id: node.depth for node in branch}
-    serving = [
-        snapshot
-        for snapshot in snapshots
-        if snapshot.state == "active"
-        and places.get(snapshot.anchor) == snapshot.anchor_depth
-        and places.get(snapshot.cutoff) == snapshot.cutoff_depth
-    ]
-    return max(serving, key=_rank, default=None)
-
-
-def _rank(snapshot: Snapshot) -> tuple[int, int, int, str]:
-    # The id breaks ties between equals only, so that every replica breaks them the same way.
-    return (snapshot.cutoff_depth, snapshot.version, snapshot.anchor_depth, snapshot.id)
-
-
-def matches(snapshot: Snapshot, covered: Iterable[Message]) -> bool:
-    """Tell whether the covered messages are still those the snapshot was made from."""
-    return snapshot.digest == digest(covered)
-
-
-def undo(snapshot: Snapshot) -> Snapshot:
-    """Take a snapshot out of service; a retired one stays retired."""
-    return replace(snapshot, state="undone") if snapshot.state == "active" else snapshot
-
-
-def redo(snapshot: Snapshot) -> Snapshot:
-    """Bring an undone snapshot back; a retired one stays retired."""
-    return replace(snapshot, state="active") if snapshot.state == "undone" else snapshot
-
-
-def retire(snapshots: Iterable[Snapshot], deleted: Node, branches: Iterable[Branch]) -> tuple[Snapshot, ...]:
-    """Retire every snapshot that was shown a deleted message: it must not keep what a user deleted."""
-    shown = {node.id for branch in branches if deleted in branch for node in branch[deleted.depth - 1 :]}
-    return tuple(
-        replace(snapshot, state="retired") if snapshot.anchor in shown else snapshot for snapshot in snapshots
-    )
 
 
 def export(snapshot: Snapshot, text: str | None = None) -> JsonObject:

@@ -12,9 +12,9 @@ from octavo.core.plain import JsonObject
 from octavo.core.reply import Reply, Usage
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, detect, read, read_tools
+from octavo.core.wire.usage import read_usage
 from octavo.core.wire.wave import read_block
 from octavo.errors import BadInput, UsageError
-from octavo.meters.usage import read_usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
 """`octavo eval`: what compressors keep, lose and cost, measured side by side on the same conversations.
 
-`octavo.core.measure` measures; here conversations are found or made, compressors are run, and the findings are told.
+`octavo.evals.measure` measures; here conversations are found or made, compressors are run, and the findings are told.
 """

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from octavo.core.measure.needs import newest_within
-from octavo.core.measure.texts import call_text, divide
 from octavo.core.messages import Message, Text, ToolResult, user
+from octavo.evals.measure.needs import newest_within
+from octavo.evals.measure.texts import call_text, divide
 from octavo.meters.meter import Meter
 
 Messages = tuple[Message, ...]

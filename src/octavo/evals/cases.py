@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from octavo.core.measure.answers import Question
-from octavo.core.measure.score import Case
-from octavo.core.measure.texts import text_of
-from octavo.core.measure.words import content_words
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant, system, user
 from octavo.evals import phrases
+from octavo.evals.measure.answers import Question
+from octavo.evals.measure.score import Case
+from octavo.evals.measure.texts import text_of
+from octavo.evals.measure.words import content_words
 from octavo.evals.phrases import SORTS, TONGUES, Sort, Tongue
 
 CHATS, RUNS, TREES = 4, 3, 2

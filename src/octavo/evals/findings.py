@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from octavo.core.measure.interval import Interval
 from octavo.core.receipt import KINDS
 from octavo.evals.judging import Verdict
+from octavo.evals.measure.interval import Interval
 from octavo.evals.rounds import Lasting
 from octavo.evals.run import ALL, Against, Row, Summary, comparisons, summaries
 

@@ -20,14 +20,14 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from octavo.core.budget import ModelCard
-from octavo.core.measure.interval import Interval, Value, interval
-from octavo.core.measure.score import Case
-from octavo.core.measure.words import content_words
 from octavo.core.messages import Message, system, user
 from octavo.core.reply import Reply, Request, Usage
 from octavo.core.transcript import transcript
 from octavo.engine.fold import cost
 from octavo.errors import BadReply, ProviderError
+from octavo.evals.measure.interval import Interval, Value, interval
+from octavo.evals.measure.score import Case
+from octavo.evals.measure.words import content_words
 from octavo.meters.meter import Meter
 from octavo.protocols import Provider
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 
-from octavo.core.measure.score import METRICS
 from octavo.evals.findings import Findings, Shares, Story, by_age, by_kind, by_question, by_round, failures
+from octavo.evals.measure.score import METRICS
 from octavo.evals.plots import COLOURS, Axes, Line, bar_plot, line_plot, lines_of, round_up
 from octavo.evals.report import budget_name, cell, shown_columns, title_of
 from octavo.evals.run import COSTS, LASTS, Row, Summary

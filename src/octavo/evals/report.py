@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from octavo.core.fields import Json, JsonObject
-from octavo.core.measure.interval import Interval
-from octavo.core.measure.score import METRICS
 from octavo.core.receipt import KINDS
 from octavo.evals.findings import Findings, by_age, by_kind, by_question, by_round, dump_interval, failures
+from octavo.evals.measure.interval import Interval
+from octavo.evals.measure.score import METRICS
 from octavo.evals.run import COSTS, LASTS, Against, Row, Summary
 
 COLUMNS = (

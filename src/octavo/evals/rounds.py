@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from octavo.core.measure.score import Ruler, written
-from octavo.core.measure.survival import survivals
-from octavo.core.measure.texts import text_of
 from octavo.core.messages import Message
 from octavo.evals.job import Compressor, Job, Made, attempt
+from octavo.evals.measure.score import Ruler, written
+from octavo.evals.measure.survival import survivals
+from octavo.evals.measure.texts import text_of
 
 ROUNDS = 9
 """With a budget of a tenth and nine rounds, the context is folded each time it has doubled."""

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from octavo.core.extract.units import Analysis, analyse_all
-from octavo.core.measure.interval import Comparison, Interval, Value, compare, interval, pooled
-from octavo.core.measure.needs import Count
-from octavo.core.measure.score import METRICS, Case, Ruler, Score, make_ruler, measure
 from octavo.core.messages import place
 from octavo.evals.baselines import NONE
 from octavo.evals.job import Compressor, Job, Made, Tell, attempt
+from octavo.evals.measure.interval import Comparison, Interval, Value, compare, interval, pooled
+from octavo.evals.measure.needs import Count
+from octavo.evals.measure.score import METRICS, Case, Ruler, Score, make_ruler, measure
 from octavo.evals.rounds import Course, Lasting, lasting, play
 
 COSTS = {"seconds": "seconds a compression takes", "dollars": "what models asked for it"}

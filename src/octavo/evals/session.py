@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from octavo.core.measure.score import Case, make_ruler
 from octavo.errors import UsageError
 from octavo.evals.baselines import NONE
 from octavo.evals.findings import Findings, Story, conclude
 from octavo.evals.job import Compressor, Job, Tell, attempt
 from octavo.evals.judging import FULL, Contender
+from octavo.evals.measure.score import Case, make_ruler
 from octavo.evals.rounds import ROUNDS, lasting, play
 from octavo.evals.run import Plan, run
 from octavo.meters.meter import Meter

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from octavo.core.fields import Json, JsonObject
-from octavo.core.measure.answers import Question
-from octavo.core.measure.needs import CUTS, FEWEST, Count, cut_at, needs_after
-from octavo.core.measure.score import Case
-from octavo.core.measure.words import content_words
 from octavo.core.messages import Message, Text
 from octavo.core.wire import detect, read
 from octavo.errors import BadInput, UsageError
+from octavo.evals.measure.answers import Question
+from octavo.evals.measure.needs import CUTS, FEWEST, Count, cut_at, needs_after
+from octavo.evals.measure.score import Case
+from octavo.evals.measure.words import content_words
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 """Files that may hold records, one to a line."""

@@ -11,12 +11,12 @@ import math
 from dataclasses import dataclass, field
 
 from octavo.core.budget import MARGIN, SNAPSHOT_SHARE, ModelCard
-from octavo.core.measure.texts import divide
 from octavo.core.messages import Message, Node, digest
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.errors import BadBudget, ContextOverflow
 from octavo.evals.job import Job, Made
+from octavo.evals.measure.texts import divide
 from octavo.meters.meter import Meter
 
 STORED = "stored"

@@ -18,13 +18,14 @@ from octavo.core.fields import Json, JsonObject
 from octavo.core.protocol import ANTHROPIC, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
+from octavo.core.wire.anthropic_stream import AnthropicStream
 from octavo.errors import OctavoError
-from octavo.providers.blocks import Answer
 from octavo.providers.faults import (
     MALFORMED,
     Fault,
     classify,
     counted,
+    ended_early,
     malformed,
     silent,
     unreachable,
@@ -34,6 +35,7 @@ from octavo.providers.patience import Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Patience
+from octavo.providers.streaming import plain, reply_of
 
 if TYPE_CHECKING:
     from anthropic import APIError, AsyncAnthropic, AsyncStream
@@ -84,15 +86,17 @@ class Messages:
         await self.client.close()
 
     async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
-        answer = Answer(self.name, request.model)
+        answer = AnthropicStream(request.model)
         with self._faults():
             async with await self._open(request) as stream:
                 async for event in stream:
                     begun()
-                    for delta in answer.take(event):
+                    for delta in answer.take(plain(event)):
                         if delta.text:
                             yield delta
-            yield answer.reply()
+            if not answer.stopped:
+                raise ended_early(self.name, heard=answer.heard)
+            yield reply_of(answer, self.name)
 
     async def _open(self, request: Request) -> AsyncStream[RawMessageStreamEvent]:
         while True:

@@ -148,16 +148,11 @@ def _cause(error: BaseException) -> BaseException:
     return error.__cause__ or error.__context__ or error
 
 
-def tokens(said: object) -> int:
-    """Read a number of tokens as a service reported it; what is none is 0."""
-    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else 0
-
-
 def counted(provider: str, said: object) -> int:
     """Read a count that was asked for: here a number that is none is a fault."""
-    if not tokens(said):
+    if not isinstance(said, int) or isinstance(said, bool) or said < 1:
         raise unreadable(provider, f"{said!r} stands where a number of tokens was expected")
-    return tokens(said)
+    return said
 
 
 def ended_early(provider: str, *, heard: bool) -> ProviderError:

@@ -15,8 +15,9 @@ from octavo.core.fields import Json, JsonObject, compact, parse
 from octavo.core.protocol import GEMINI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
-from octavo.errors import BadInput, OctavoError
-from octavo.providers.candidates import Answer
+from octavo.core.wire.gemini_stream import SIGNATURE, GeminiStream
+from octavo.core.wire.stream import object_at, objects_at
+from octavo.errors import BadInput, BadReply, OctavoError
 from octavo.providers.faults import (
     MALFORMED,
     Fault,
@@ -31,6 +32,7 @@ from octavo.providers.patience import RESPONSES, Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Patience
+from octavo.providers.streaming import new_call_id, plain, reply_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -45,6 +47,8 @@ VERSION = "v1beta"
 """The version of the interface whose count takes a whole request."""
 APART = ("tools", "systemInstruction", "system_instruction")
 """Settings that are unions of many types, given as the type they are instead of being guessed from JSON."""
+_STANDARD = str.maketrans("-_", "+/")
+"""The library writes base64 in the alphabet for addresses; data URLs want the other one, and Gemini takes both."""
 
 
 @dataclass(slots=True)
@@ -89,16 +93,18 @@ class GenerateContent:
         await self.http.aclose()
 
     async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
-        answer = Answer(self.name, request.model)
+        answer = GeminiStream(request.model, new_call_id)
         contents, config = self.body(request)
         with self._faults():
             async with self._opened(request.model, contents, config) as stream:
                 async for response in stream:
                     begun()
-                    for delta in answer.take(response):
+                    for delta in answer.take(_plain(response)):
                         if delta.text:
                             yield delta
-            yield answer.reply()
+            if answer.broken:
+                raise BadReply(f"{self.name}: the model gave up: {answer.reason}", retryable=True)
+            yield reply_of(answer, self.name)
 
     @asynccontextmanager
     async def _opened(
@@ -209,6 +215,17 @@ def open_google(account: Account, patience: Patience) -> GenerateContent:
         models=f"{address}/{account.api_version or VERSION}/models",
         headers={**account.headers, **key},
     )
+
+
+def _plain(response: GenerateContentResponse) -> JsonObject:
+    """Give a response as it came over the wire, with base64 in the alphabet that data URLs want."""
+    wire = plain(response)
+    for candidate in objects_at(wire, "candidates"):
+        for part in objects_at(object_at(candidate, "content"), "parts"):
+            for holder, name in ((part, SIGNATURE), (object_at(part, "inlineData"), "data")):
+                if isinstance(data := holder.get(name), str):
+                    holder[name] = data.translate(_STANDARD)
+    return wire
 
 
 def _tools(tools: Json) -> Any:

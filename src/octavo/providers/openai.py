@@ -19,8 +19,8 @@ from octavo.core.fields import JsonObject
 from octavo.core.protocol import COMPATIBLE, OPENAI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
+from octavo.core.wire.openai_stream import OpenAIStream
 from octavo.errors import OctavoError
-from octavo.providers.chunks import Answer
 from octavo.providers.faults import (
     MALFORMED,
     Fault,
@@ -36,6 +36,7 @@ from octavo.providers.responses import function_of, items_of
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account, Patience
+from octavo.providers.streaming import new_call_id, plain, reply_of
 
 if TYPE_CHECKING:
     from openai import APIError, AsyncOpenAI, AsyncStream, BadRequestError
@@ -86,15 +87,15 @@ class ChatCompletions:
         await self.client.close()
 
     async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
-        answer = Answer(self.name, request.model)
+        answer = OpenAIStream(request.model, new_call_id)
         with self._faults():
             async with await self._open(request) as stream:
                 async for chunk in stream:
                     begun()
-                    for delta in answer.take(chunk):
+                    for delta in answer.take(plain(chunk)):
                         if delta.text:
                             yield delta
-            yield answer.reply()
+            yield reply_of(answer, self.name)
 
     async def _open(self, request: Request) -> AsyncStream[ChatCompletionChunk]:
         refused = self._refused.setdefault(request.model, set())

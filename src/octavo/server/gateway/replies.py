@@ -7,6 +7,7 @@ it all the same. What is read is the message a client will send back in its next
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -15,9 +16,11 @@ from octavo.core.fields import Json, JsonObject
 from octavo.core.messages import Message
 from octavo.core.reply import Usage
 from octavo.core.wire import read
-from octavo.core.wire.openai import REASONING
+from octavo.core.wire.anthropic_stream import AnthropicStream
+from octavo.core.wire.openai_stream import OpenAIStream
+from octavo.core.wire.stream import StreamAssembler, object_at, objects_at, text_at
+from octavo.core.wire.usage import read_usage
 from octavo.errors import BadInput
-from octavo.meters.usage import read_usage
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,29 +37,33 @@ class Heard:
 
 def hear_openai(raw: bytes, *, streamed: bool) -> Heard:
     """Read an answer of Chat Completions."""
-    if not streamed:
-        return _whole_openai(_object(raw))
-    heard, choices = Heard(), dict[int, _Choice]()
+    return _streamed(OpenAIStream(), raw) if streamed else _whole_openai(_object(raw))
+
+
+def hear_anthropic(raw: bytes, *, streamed: bool) -> Heard:
+    """Read an answer of Messages."""
+    return _streamed(AnthropicStream(), raw) if streamed else _whole_anthropic(_object(raw))
+
+
+def _streamed(stream: StreamAssembler, raw: bytes) -> Heard:
     for event in events(raw):
-        heard.model = _text(event.get("model")) or heard.model
-        if isinstance(event.get("usage"), dict):
-            heard.usage = read_usage(cast("dict[str, object]", event["usage"]))
-        for choice in _objects(event.get("choices")):
-            index = choice.get("index")
-            choices.setdefault(index if isinstance(index, int) else 0, _Choice()).take(choice)
-    heard.messages = [said for _, one in sorted(choices.items()) if (said := _openai(one.wire())) is not None]
-    heard.complete = bool(choices) and all(one.finished for one in choices.values())
-    return heard
+        deque(stream.take(event), maxlen=0)
+    try:
+        messages = [message for message in stream.messages() if message.parts]
+    except BadInput:
+        messages = []
+    # Not when the last event says so: the answer is stored while that one is held back.
+    return Heard(messages=messages, usage=stream.usage, model=stream.model, complete=stream.complete)
 
 
 def _whole_openai(body: JsonObject) -> Heard:
-    choices = _objects(body.get("choices"))
+    choices = objects_at(body, "choices")
     said = [_openai(choice["message"]) for choice in choices if isinstance(choice.get("message"), dict)]
     usage = body.get("usage")
     return Heard(
         messages=[message for message in said if message is not None],
         usage=read_usage(cast("dict[str, object]", usage)) if isinstance(usage, dict) else Usage(),
-        model=_text(body.get("model")),
+        model=text_at(body, "model"),
         complete=bool(said),
     )
 
@@ -68,115 +75,22 @@ def _openai(wire: Json) -> Message | None:
         return None
 
 
-@dataclass(slots=True)
-class _Choice:
-    """One answer of a Chat Completions stream, as far as it came."""
-
-    texts: dict[str, str] = field(default_factory=dict)
-    calls: dict[int, dict[str, str]] = field(default_factory=dict)
-    finished: bool = False
-
-    def take(self, choice: JsonObject) -> None:
-        delta = choice.get("delta")
-        if isinstance(delta, dict):
-            for name in ("content", "refusal", *REASONING):
-                if isinstance(piece := delta.get(name), str):
-                    self.texts[name] = self.texts.get(name, "") + piece
-            for call in _objects(delta.get("tool_calls")):
-                self._take_call(call)
-        self.finished = self.finished or bool(choice.get("finish_reason"))
-
-    def _take_call(self, call: JsonObject) -> None:
-        index = call.get("index")
-        at = index if isinstance(index, int) else max(0, len(self.calls) - 1)
-        known = self.calls.setdefault(at, {"id": "", "name": "", "arguments": ""})
-        known["id"] = known["id"] or _text(call.get("id"))
-        function = call.get("function")
-        if isinstance(function, dict):
-            known["name"] += _text(function.get("name"))
-            known["arguments"] += _text(function.get("arguments"))
-
-    def wire(self) -> JsonObject:
-        said: JsonObject = {"role": "assistant", "content": self.texts.get("content")}
-        said |= {name: text for name, text in self.texts.items() if name != "content" and text}
-        if self.calls:
-            said["content"] = said["content"] or None
-            said["tool_calls"] = [
-                {
-                    "id": call["id"],
-                    "type": "function",
-                    "function": {"name": call["name"], "arguments": call["arguments"]},
-                }
-                for _, call in sorted(self.calls.items())
-            ]
-        return said
-
-
-def hear_anthropic(raw: bytes, *, streamed: bool) -> Heard:
-    """Read an answer of Messages."""
-    if not streamed:
-        body = _object(raw)
-        return _anthropic(
-            _objects(body.get("content")),
-            _dict(body.get("usage")),
-            _text(body.get("model")),
-            complete=bool(body.get("stop_reason")),
+def _whole_anthropic(body: JsonObject) -> Heard:
+    blocks = objects_at(body, "content")
+    # Without the cache's counts the report would be taken for OpenAI's, which counts what is cached as input.
+    report = {"cache_read_input_tokens": 0, **object_at(body, "usage")}
+    try:
+        messages = (
+            [*read("anthropic", [{"role": "assistant", "content": cast(Json, blocks)}])] if blocks else []
         )
-    blocks: dict[int, JsonObject] = {}
-    inputs: dict[int, str] = {}
-    usage: JsonObject = {}
-    model, complete = "", False
-    for event in events(raw):
-        index = event.get("index")
-        at = index if isinstance(index, int) else 0
-        match event.get("type"):
-            case "message_start":
-                message = _dict(event.get("message"))
-                model, usage = _text(message.get("model")), _dict(message.get("usage"))
-            case "content_block_start":
-                blocks[at] = _dict(event.get("content_block"))
-            case "content_block_delta" if at in blocks:
-                _add(blocks[at], _dict(event.get("delta")), inputs, at)
-            case "message_delta":
-                usage |= {name: n for name, n in _dict(event.get("usage")).items() if n is not None}
-                # Not when it stops: the answer is stored while the event that says so is held back.
-                complete = complete or bool(_dict(event.get("delta")).get("stop_reason"))
-    for at, text in inputs.items():
-        blocks[at]["input"] = _input(text)
-    return _anthropic([blocks[at] for at in sorted(blocks)], usage, model, complete=complete)
-
-
-def _add(block: JsonObject, delta: JsonObject, inputs: dict[int, str], at: int) -> None:
-    match delta.get("type"):
-        case "text_delta":
-            block["text"] = _text(block.get("text")) + _text(delta.get("text"))
-        case "thinking_delta":
-            block["thinking"] = _text(block.get("thinking")) + _text(delta.get("thinking"))
-        case "signature_delta":
-            block["signature"] = _text(delta.get("signature"))
-        case "input_json_delta":
-            inputs[at] = inputs.get(at, "") + _text(delta.get("partial_json"))
-        case "citations_delta":
-            cited = block.get("citations")
-            block["citations"] = [*(cited if isinstance(cited, list) else []), delta.get("citation")]
-
-
-def _input(text: str) -> JsonObject:
-    try:
-        return _dict(json.loads(text)) if text.strip() else {}
-    except (ValueError, RecursionError):
-        return {}
-
-
-def _anthropic(blocks: list[JsonObject], usage: JsonObject, model: str, *, complete: bool) -> Heard:
-    kept = [block for block in blocks if block != {"type": "text", "text": ""}]
-    try:
-        messages = [*read("anthropic", [{"role": "assistant", "content": cast(Json, kept)}])] if kept else []
     except BadInput:
         messages = []
-    # Without the cache's counts the report would be taken for OpenAI's, which counts what is cached as input.
-    report = {"cache_read_input_tokens": 0, **{name: n for name, n in usage.items() if n is not None}}
-    return Heard(messages=messages, usage=read_usage(report), model=model, complete=complete)
+    return Heard(
+        messages=messages,
+        usage=read_usage({name: n for name, n in report.items() if n is not None}),
+        model=text_at(body, "model"),
+        complete=bool(body.get("stop_reason")),
+    )
 
 
 def events(raw: bytes) -> Iterator[JsonObject]:
@@ -192,16 +106,4 @@ def _object(raw: bytes) -> JsonObject:
         value: Any = json.loads(raw)
     except (ValueError, RecursionError):
         return {}
-    return _dict(value)
-
-
-def _dict(value: Any) -> JsonObject:
     return dict(value) if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[JsonObject]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -1,0 +1,120 @@
+"""Octavo beside other libraries: an adapter for whatever runs them all on one conversation.
+
+`append` stores a message and adds it to the running totals, as a turn does. `decide` is the work of that turn between
+storing and sending: is the scene at hand still true, and what does the policy say. `compress` is a whole compression
+as a turn above the hard mark does it: cut, extracts from all originals, receipt, snapshot stored. Messages are kept in
+an SQLite file, as in use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from octavo.core.messages import Message
+    from octavo.engine.chat import Chat, Moment
+    from octavo.engine.engine import Engine
+
+# Nothing of Octavo is imported up here: the import itself is timed.
+MODEL = "gpt-4.1"
+KEEP = 0.2
+FOLDER = tempfile.TemporaryDirectory()
+
+
+def neutral(message: dict[str, Any]) -> Message:
+    """Read a message of the yardstick."""
+    from octavo.core.messages import Message, Text, ToolCall, ToolResult
+
+    text = Text(text=message["text"])
+    if message["role"] == "tool":
+        result = ToolResult(call_id=message["call_id"], content=(text,))
+        return Message(role="tool", parts=(result,))
+    calls = tuple(
+        ToolCall(id=call["id"], name=call["name"], input=json.dumps(call["args"]))
+        for call in message["calls"]
+    )
+    return Message(role=message["role"], parts=(text, *calls))
+
+
+class Octavo:
+    """The engine over an SQLite file; no model is asked."""
+
+    name = "octavo"
+    dist = "octavo"
+    module = "octavo.engine.engine"
+    counting = (
+        "the model's own tokens, stored with each message; running totals, exact or calibrated by bills"
+    )
+    store = "SQLite file"
+    usage_aware = False
+
+    def setup(self, conv: list[dict[str, Any]], over: bool, usage: bool) -> dict[str, Any]:
+        del usage
+        loop = asyncio.new_event_loop()
+        engine, chat = loop.run_until_complete(self._open(conv, over=over))
+        state: dict[str, Any] = {"loop": loop, "engine": engine, "chat": chat, "settings": {}}
+        state["moment"] = loop.run_until_complete(self._first(state))
+        return state
+
+    async def _open(self, conv: list[dict[str, Any]], *, over: bool) -> tuple[Engine, Chat]:
+        from octavo.engine.engine import Engine
+        from octavo.store.ids import new_id
+        from octavo.store.values import Entry
+
+        path = Path(FOLDER.name) / f"{new_id()}.db"
+        engine = await Engine.open(path, model=MODEL, summariser="none")
+        chat = await engine.create()
+        meter = await engine.models.meter(MODEL)
+        said = [neutral(message) for message in conv]
+        entries = [Entry(message=one, counts={meter.unit.name: meter.count_message(one)}) for one in said]
+        await engine.store.append_many(chat.id, entries)
+        total = sum(entry.counts[meter.unit.name] for entry in entries)
+        card = replace(meter.card, window=total // 2 if over else total * 20)
+        engine.models.meters[MODEL] = type(meter)(card)
+        return engine, chat
+
+    async def _first(self, state: dict[str, Any]) -> Moment:
+        from octavo.engine.chat import Moment
+
+        chat = state["chat"]
+        now = await chat.info()
+        moment = Moment(await chat.settings(), now.revision)
+        await chat._scene(now.tip, moment)
+        return moment
+
+    def append(self, state: dict[str, Any], message: dict[str, Any]) -> None:
+        """Store a message as a turn does: it is counted, and the running totals go along."""
+        from octavo.engine.accept import accept
+        from octavo.store.values import TIP
+
+        said = accept(neutral(message), message["role"])
+        state["node"], state["moment"] = state["loop"].run_until_complete(state["chat"]._store(said, TIP))
+
+    def decide(self, state: dict[str, Any]) -> None:
+        """Do what a turn does next: take the scene at hand if it is still true, and let the policy decide."""
+        from octavo.core.policy import CALM, Keep, Pace, Situation, decide
+        from octavo.store.direct import run_through
+
+        async def turn() -> None:
+            scene = await state["chat"]._scene(state["node"].id, state["moment"])
+            situation = Situation(turn=scene.turn, model=MODEL, now=0.0, trouble=CALM, pace=Pace())
+            assert isinstance(decide(scene.policy, scene.budget, scene.reading, situation), Keep)
+
+        # In a turn the loop runs already: to start one for each sample would be measured instead of the engine.
+        run_through(turn())
+
+    def compress(self, state: dict[str, Any]) -> dict[str, int]:
+        chat = state["chat"]
+
+        async def fold() -> int:
+            outcome = await chat.compress(keep=KEEP)
+            assert type(outcome).__name__ == "Compressed", outcome
+            scene = await chat.scene()
+            return len(scene.context.messages)
+
+        return {"messages_after": state["loop"].run_until_complete(fold())}
