@@ -42,7 +42,7 @@ NEAR: dict[str, tuple[str, ...]] = {
     "core/tools.py": ("core/wire/test_tools.py",),
     "core/ask": ("core/ask",),
     "core/extract": ("core/extract",),
-    "core/measure": ("core/measure",),
+    "evals/measure": ("evals/measure",),
     "core/wire": ("core/wire",),
     "engine/chat.py": ("engine/test_turn.py", "engine/test_branches.py", "engine/test_ownership.py"),
     "engine/engine.py": ("engine/test_models.py", "engine/test_ownership.py", "engine/test_turn.py"),
