@@ -45,7 +45,7 @@ NEAR: dict[str, tuple[str, ...]] = {
     "evals/measure": ("evals/measure",),
     "core/wire": ("core/wire",),
     "engine/chat.py": ("engine/test_turn.py", "engine/test_branches.py", "engine/test_ownership.py"),
-    "engine/engine.py": ("engine/test_models.py", "engine/test_ownership.py", "engine/test_turn.py"),
+    "engine/engine.py": ("engine/test_models.py", "engine/test_attempts.py", "engine/test_turn.py"),
     "engine/fold.py": (
         "engine/test_compress.py",
         "engine/test_deadline.py",

@@ -702,3 +702,18 @@ async def test_the_summary_in_use_has_the_room_up_to_the_mark_and_an_older_one_a
     size = await chat.summary_size(newer.snapshot.id, newer.snapshot.summary)
     assert size.room == size.tokens + usage.budget.trigger - usage.reading.cautious
     assert (await chat.summary_size(older.snapshot.id, "Short.")).room == usage.budget.available
+
+
+async def test_a_snapshot_is_made_of_an_output_as_it_was_and_not_as_it_is_shown(make: MakeEngine) -> None:
+    """Its digest proves the originals; seen failing with: those that were shortened for the context."""
+    chat = await (await make()).create()
+    await chat.add("Read the log.")
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    await chat.add({"role": "assistant", "tool_calls": [call]})
+    log = "\n".join(f"line {n}: host{n}.example.org" for n in range(150))
+    await chat.add({"role": "tool", "tool_call_id": "c1", "content": log})
+    await chat.add("It is read.", role="assistant")
+    await chat.add("And now?")
+    await chat.add("Nothing.", role="assistant")
+    assert "whole text: message" in str((await chat.context()).messages)
+    assert isinstance(await chat.compress(), Compressed)
