@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 
 from benchmarks.figures import Absent, Cell, Item, Table, Tell
@@ -33,7 +33,7 @@ from octavo.protocols import Provider
 from octavo.providers.embedded import open_embedded
 from octavo.providers.gguf import DEFAULT
 from octavo.providers.settings import Local, Patience, cache_folder
-from octavo.summarise.model import ModelSummariser
+from octavo.summarise.model import model_summariser
 
 CONVERSATIONS = 4
 SHARE = 0.3
@@ -214,15 +214,10 @@ class Reader:
         return (await last(self.provider.stream(request))).message.text
 
     async def narrate(self, branch: Branch, cap: int) -> Snapshot:
-        writer = ModelSummariser(
-            provider=self.provider,
-            model=DEFAULT.name,
-            window=WINDOW,
-            max_output=WINDOW // 4,
-            measure=self.meter.count_text,
-            mode="bullets",
-            temperature=0.0,
-            parallel=1,
+        card = replace(self.meter.card, window=WINDOW, max_output=WINDOW // 4)
+        measure = self.meter.count_text
+        writer = model_summariser(
+            self.provider, DEFAULT.name, card, measure=measure, embedded=True, parallel=1
         )
         narrative = await writer.summarise(SummaryJob(covered=branch, cap=cap), lambda _: None)
         return draft(branch, len(branch), id="snapshot", summary=narrative.text)

@@ -113,6 +113,26 @@ def test_a_summariser_retells_what_is_covered(run: Run) -> None:
     assert done.json["after"] <= 1_500
 
 
+@pytest.mark.parametrize(("name", "temperature"), [("local/small", 0.0), ("gpt-4o", None)])
+def test_an_embedded_summariser_is_asked_the_way_the_engine_asks_it(
+    environment: dict[str, str], name: str, temperature: float | None
+) -> None:
+    parrot = Parrot()
+    said = json.dumps(talk(12))
+    octavo(
+        "compress",
+        "--budget",
+        "1500",
+        "--summariser",
+        name,
+        environment=environment,
+        stdin=said,
+        parrot=parrot,
+    )
+    assert parrot.requests
+    assert {request.temperature for request in parrot.requests} == {temperature}
+
+
 def test_a_policy_that_speaks_in_the_system_prompt_needs_a_place_for_it(run: Run) -> None:
     said = [{"role": m["role"], "content": [{"type": "text", "text": m["content"]}]} for m in talk(8)]
     bare = run(

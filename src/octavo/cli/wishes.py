@@ -140,17 +140,13 @@ async def summarising(setup: Setup, name: str, model: str) -> AsyncIterator[Summ
     if name == "none":
         yield None
         return
-    from octavo.summarise.model import ModelSummariser
+    from octavo.engine.models import LOCAL
+    from octavo.summarise.model import model_summariser
 
     wanted = model if name == "same" else name
+    embedded = (await addressed(setup, wanted)).startswith(LOCAL)
     async with metered(setup, wanted) as meter, served(setup, wanted) as (provider, called):
-        yield ModelSummariser(
-            provider=provider,
-            model=called,
-            window=meter.card.window,
-            max_output=meter.card.max_output,
-            measure=meter.count_text,
-        )
+        yield model_summariser(provider, called, meter.card, measure=meter.count_text, embedded=embedded)
 
 
 @asynccontextmanager

@@ -300,7 +300,7 @@ class Engine:
             return Writer(unasked="no model was asked: none is set as the summariser")
         name = scene.model if chosen == SAME else chosen or card.summariser
         from octavo.engine.models import LOCAL
-        from octavo.summarise.model import ModelSummariser
+        from octavo.summarise.model import model_summariser
 
         try:
             provider = self.models.provider(name)
@@ -310,16 +310,13 @@ class Engine:
             # Nobody asked for this model by name: without a key for it the exact lines speak alone.
             return Writer(unasked=one_line(f"no model was asked: {error}"))
         meter = await self.models.meter(name)
-        local = self.models.address(name).startswith(LOCAL)
-        summariser = ModelSummariser(
-            provider=provider,
-            model=self.models.name(name),
-            window=meter.card.window,
-            max_output=meter.card.max_output,
+        summariser = model_summariser(
+            provider,
+            self.models.name(name),
+            meter.card,
             measure=meter.count_text,
+            embedded=self.models.address(name).startswith(LOCAL),
             judge=self._aside.judge,
-            mode="bullets" if local else "whole",
-            temperature=0.0 if local else None,
         )
         return Writer(summariser, name, meter.card.price)
 

@@ -14,6 +14,7 @@ from octavo.core.ask.answer import Draft
 from octavo.core.ask.blocks import Measure, text_of
 from octavo.core.ask.forms import check, joined, live, merge, prepare, whole
 from octavo.core.ask.template import Prompts
+from octavo.core.budget import ModelCard
 from octavo.core.messages import Message
 from octavo.core.summary import Narrative, Style, SummaryJob
 from octavo.core.verify import Problem
@@ -100,6 +101,33 @@ class ModelSummariser:
             draft = await _look_again(run, draft)
         run.doubtful += draft.doubtful
         return draft.text
+
+
+def model_summariser(
+    provider: Provider,
+    name: str,
+    card: ModelCard,
+    *,
+    measure: Measure,
+    embedded: bool,
+    judge: Judge = in_thread,
+    parallel: int = PARALLEL,
+) -> ModelSummariser:
+    """Give the summariser that a model is; `name` is what its provider calls it.
+
+    Embedded models are small: they are asked for short lists, and without any chance in what they answer.
+    """
+    return ModelSummariser(
+        provider=provider,
+        model=name,
+        window=card.window,
+        max_output=card.max_output,
+        measure=measure,
+        judge=judge,
+        parallel=parallel,
+        mode="bullets" if embedded else "whole",
+        temperature=0.0 if embedded else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
