@@ -58,11 +58,10 @@ class Telemetry:
             missing = {"reason": attempt.unwritten.kind, "gen_ai.request.model": attempt.unwritten.model}
             self._instruments["unwritten"].add(1, missing)
 
-    def relayed(self, *, compressed: bool, before: int, after: int) -> None:
+    def relayed(self, *, compressed: bool) -> None:
         """Note a request of the gateway."""
         if self._instruments:
             self._instruments["relayed"].add(1, {"compressed": str(compressed).lower()})
-            self._instruments["saved"].add(max(0, before - after))
 
     def page(self) -> tuple[bytes, str] | None:
         """Render everything for Prometheus; None without the extra."""
@@ -103,6 +102,8 @@ def open_telemetry(*, installed: bool = INSTALLED) -> Telemetry:
         ),
         "unwritten": meter.create_counter("octavo.summaries.failed", "1", "Summaries that were not written"),
         "relayed": meter.create_counter("octavo.gateway.requests", "1", "Requests of the gateway"),
-        "saved": meter.create_counter("octavo.tokens.saved", "{token}", "Tokens that were not sent"),
+        "saved": meter.create_counter(
+            "octavo.tokens.saved", "{token}", "Tokens that compressions took out of a context"
+        ),
     }
     return Telemetry(registry, instruments, provider)

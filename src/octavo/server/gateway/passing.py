@@ -67,7 +67,7 @@ async def pass_on(exchange: Exchange, answer: Answer) -> Response:
         # Nothing is stored: the request is when it is repeated and answered.
         return Response(_error(exchange, answer), response.status_code, headers)
     hub = exchange.hub
-    hub.telemetry.relayed(compressed=exchange.compressed, before=exchange.weight.tokens, after=exchange.sent)
+    hub.telemetry.relayed(compressed=exchange.compressed)
     if answer.streamed and answer.raw is None:
         passing = pass_stream(exchange, response)
         return StreamingResponse(passing, response.status_code, {**headers, **STREAM_HEADERS})
