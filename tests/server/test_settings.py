@@ -347,7 +347,7 @@ async def test_every_metric_of_the_page_for_operators_is_there(make_engine: Make
     page = (Path(__file__).parents[2] / "docs" / "operating.md").read_text("utf-8")
     described = set(re.findall(r"^\| `(\w+)` \|", page.partition("| metric |")[2], re.MULTILINE))
     telemetry = open_telemetry()
-    telemetry.relayed(compressed=True, before=2, after=1)
+    telemetry.relayed(compressed=True)
     async with client_of(create_app(engine, telemetry=telemetry)) as client:
         place = await conversation(client)
         await talk(client, place, "The word is xylophone. " * 40, "And?", "And?")
