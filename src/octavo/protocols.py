@@ -36,7 +36,7 @@ class Provider(Protocol):
 class Counting(Protocol):
     """A provider that can be asked what a request would cost, without answering it."""
 
-    async def count(self, request: Request) -> int | None:
+    async def count_request(self, request: Request) -> int | None:
         """Give the tokens it would bill, tools and all; None where it offers no such count.
 
         Raises a `ProviderError` when it could not be asked. It is not tried again: nobody waits for it.

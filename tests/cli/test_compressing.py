@@ -346,7 +346,7 @@ def test_plain_text_can_be_counted(run: Run) -> None:
 class Counter(Parrot):
     """A provider that counts, and finds ten tokens more for each message and tool than anybody sees."""
 
-    async def count(self, request: Request) -> int:
+    async def count_request(self, request: Request) -> int:
         self.requests.append(request)
         seen = Meter(find_card("gpt-4o")).read(Context(tools=request.tools, retained=request.messages))
         return seen.tokens + 10 * (len(request.messages) + len(request.tools))

@@ -40,7 +40,7 @@ def opened() -> asyncio.Event:
 class Odd:
     """A provider that adds a prompt of its own, and counts when it is asked."""
 
-    counts: int | ProviderError | None = None
+    counts: int | Exception | None = None
     """What it says, or raises; None: the truth."""
     offered: bool = True
     name: str = "odd"
@@ -58,14 +58,14 @@ class Odd:
         usage = Usage(input=price(request), output=METER.count_text("Fine."))
         yield Reply(message=assistant("Fine."), usage=usage, model=request.model)
 
-    async def count(self, request: Request) -> int | None:
+    async def count_request(self, request: Request) -> int | None:
         self.counted.append(request)
         try:
             await self.may_count.wait()
         except asyncio.CancelledError:
             self.given_up += 1
             raise
-        if isinstance(self.counts, ProviderError):
+        if isinstance(self.counts, Exception):
             raise self.counts
         return (self.counts or price(request)) if self.offered else None
 
@@ -136,6 +136,7 @@ async def test_what_was_counted_before_a_restart_is_not_asked_again(make: MakeEn
 FAILURES = {
     "has no such thing": (ProviderError("odd answered 404: no such thing", status=404), True),
     "is broken": (ProviderError("odd answered 500: broken", status=500, retryable=True), True),
+    "is not ours": (TypeError("a provider of somebody's own"), True),
     "offers none": (None, False),
 }
 

@@ -80,7 +80,7 @@ def test_no_method_that_takes_an_id_is_left_out() -> None:
 class Counter(ScriptedProvider):
     """A provider that counts, too."""
 
-    async def count(self, request: Request) -> int:
+    async def count_request(self, request: Request) -> int:
         return billed(request)
 
 

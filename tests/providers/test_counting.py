@@ -80,7 +80,7 @@ every = pytest.mark.parametrize("opener", ANSWERS)
 async def counted(opener: Opener, body: Json, status: int = 200) -> tuple[int | None, list[Asked]]:
     async with served(opener, Say(status=status, body=body)) as (provider, service):
         assert isinstance(provider, Counting)
-        return await provider.count(REQUEST), service.asked
+        return await provider.count_request(REQUEST), service.asked
 
 
 async def asked_of(opener: Opener) -> Asked:
@@ -145,7 +145,7 @@ async def test_what_goes_wrong_is_told_in_our_words_and_not_tried_again(
     async with served(opener, Say(status=status, body=said)) as (provider, service):
         assert isinstance(provider, Counting)
         with pytest.raises(kind) as caught:
-            await provider.count(REQUEST)
+            await provider.count_request(REQUEST)
         assert len(service.asked) == 1
     assert (caught.value.status, caught.value.retryable) == (status, again)
     assert KEY.reveal() not in str(caught.value)
@@ -165,7 +165,7 @@ async def test_a_provider_that_cannot_be_reached_is_told_so(opener: Opener) -> N
     provider = opener("http://127.0.0.1:9")
     assert isinstance(provider, Counting)
     with pytest.raises(ProviderError, match="connection failed") as caught:
-        await provider.count(REQUEST)
+        await provider.count_request(REQUEST)
     assert caught.value.retryable
     await provider.close()
 

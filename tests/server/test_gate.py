@@ -473,7 +473,7 @@ async def test_nor_do_they_when_the_providers_own_library_asks(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, model: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    secret, provider = KEY.reveal(), Provider()
+    secret, provider = KEY.reveal(), Provider(counts=False)
     async with listening(provider.app) as upstream:
         told = ServerSettings(
             db=str(tmp_path / "o.db"), model=model, summariser="none", providers=accounts(upstream)

@@ -28,6 +28,7 @@ AT_ONCE = 4
 """Counts under way in the background: more would be a burden to the provider, and the bills tell the same."""
 NOT_OFFERED = (404, 405, 501)
 """How a service says that it does not count at all."""
+DID_NOT = "%s did not count a request; its first bill will do: %s"
 REMEMBERED = 1_024
 """Combinations of a model, a system prompt and tools that are not asked for twice."""
 
@@ -72,7 +73,11 @@ class Counts:
         except OctavoError as error:
             if isinstance(error, ProviderError) and error.status in NOT_OFFERED:
                 self._useless.add(scene.model)
-            log.warning("%s did not count a request; its first bill will do: %s", scene.model, error)
+            log.warning(DID_NOT, scene.model, error)
+        except Exception:
+            # A provider of somebody's own may raise anything; nobody waits for this.
+            self._useless.add(scene.model)
+            log.warning(DID_NOT, scene.model, "it raised", exc_info=True)
 
     async def ask(self, scene: Scene, messages: tuple[Message, ...]) -> int:
         """Have a scene counted now, as it is sent; raise `UsageError` where the provider offers no count."""
@@ -98,7 +103,7 @@ async def count(provider: Provider, request: Request) -> int:
     """Ask a provider for its own count; raise `UsageError` if it offers none."""
     try:
         async with asyncio.timeout(LIMIT):
-            tokens = await provider.count(request) if isinstance(provider, Counting) else None
+            tokens = await provider.count_request(request) if isinstance(provider, Counting) else None
     except TimeoutError:
         raise ProviderTimeout(f"{provider.name} did not count within {LIMIT:.0f} seconds") from None
     if tokens is None:

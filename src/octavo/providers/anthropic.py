@@ -72,7 +72,7 @@ class Messages:
         """Answer a request; see `Provider`."""
         return persist(lambda begun: self._attempt(request, begun), self.patience)
 
-    async def count(self, request: Request) -> int:
+    async def count_request(self, request: Request) -> int:
         """Count a request; see `Counting`."""
         body = {name: value for name, value in self.body(request).items() if name in COUNTED}
         with self._faults():

@@ -69,7 +69,7 @@ class GenerateContent:
         """Answer a request; see `Provider`."""
         return persist(lambda begun: self._attempt(request, begun), self.patience)
 
-    async def count(self, request: Request) -> int:
+    async def count_request(self, request: Request) -> int:
         """Count a request; see `Counting`. The library's own count takes neither a system prompt nor tools."""
         wired = write("gemini", request.messages)
         whole: JsonObject = {"model": f"models/{request.model}", "contents": [*wired.messages]}

@@ -71,7 +71,7 @@ class ChatCompletions:
         """Answer a request; see `Provider`."""
         return persist(lambda begun: self._attempt(request, begun), self.patience)
 
-    async def count(self, request: Request) -> int | None:
+    async def count_request(self, request: Request) -> int | None:
         """Count a request; see `Counting`. Only OpenAI itself does, by its Responses."""
         if not (self.official and self.name == "openai"):
             return None

@@ -283,7 +283,7 @@ def test_the_model_and_settings_belong_to_the_conversation(run: Run) -> None:
     assert "soft not set" in shown
     assert "summariser" in shown
     assert "nope: unknown setting" in complaints
-    assert "soft: expected a number between 0 and 1" in complaints
+    assert "soft: expected a number above 0 and up to 1" in complaints
     assert run("settings", "get", "soft").code == 1
 
 
