@@ -1,7 +1,7 @@
 """Octavo beside other libraries: an adapter for whatever runs them all on one conversation.
 
 `append` stores a message and adds it to the running totals, as a turn does. `decide` is the work of that turn between
-storing and sending: is the scene at hand still true, and what does the policy say. `compress` is a whole compression
+storing and sending: is the cached state still true, and what does the policy say. `compress` is a whole compression
 as a turn above the hard mark does it: cut, extracts from all originals, receipt, snapshot stored. Messages are kept in
 an SQLite file, as in use.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from octavo.core.messages import Message
-    from octavo.engine.chat import Chat, Moment
+    from octavo.engine.chat import Chat, Revision
     from octavo.engine.engine import Engine
 
 # Nothing of Octavo is imported up here: the import itself is timed.
@@ -78,13 +78,13 @@ class Octavo:
         engine.models.meters[MODEL] = type(meter)(card)
         return engine, chat
 
-    async def _first(self, state: dict[str, Any]) -> Moment:
-        from octavo.engine.chat import Moment
+    async def _first(self, state: dict[str, Any]) -> Revision:
+        from octavo.engine.chat import Revision
 
         chat = state["chat"]
         now = await chat.info()
-        moment = Moment(await chat.settings(), now.revision)
-        await chat._scene(now.tip, moment)
+        moment = Revision(await chat.settings(), now.revision)
+        await chat._state(now.tip, moment)
         return moment
 
     def append(self, state: dict[str, Any], message: dict[str, Any]) -> None:
@@ -96,14 +96,16 @@ class Octavo:
         state["node"], state["moment"] = state["loop"].run_until_complete(state["chat"]._store(said, TIP))
 
     def decide(self, state: dict[str, Any]) -> None:
-        """Do what a turn does next: take the scene at hand if it is still true, and let the policy decide."""
-        from octavo.core.policy import CALM, Keep, Pace, Situation, decide
+        """Do what a turn does next: take the cached state if it is still true, and let the policy decide."""
+        from octavo.core.policy import CALM, DecisionInputs, Keep, LastCompression, decide
         from octavo.store.direct import run_through
 
         async def turn() -> None:
-            scene = await state["chat"]._scene(state["node"].id, state["moment"])
-            situation = Situation(turn=scene.turn, model=MODEL, now=0.0, trouble=CALM, pace=Pace())
-            assert isinstance(decide(scene.policy, scene.budget, scene.reading, situation), Keep)
+            tip_state = await state["chat"]._state(state["node"].id, state["moment"])
+            situation = DecisionInputs(
+                turn=tip_state.turn, model=MODEL, now=0.0, trouble=CALM, pace=LastCompression()
+            )
+            assert isinstance(decide(tip_state.policy, tip_state.budget, tip_state.reading, situation), Keep)
 
         # In a turn the loop runs already: to start one for each sample would be measured instead of the engine.
         run_through(turn())
@@ -114,7 +116,7 @@ class Octavo:
         async def fold() -> int:
             outcome = await chat.compress(keep=KEEP)
             assert type(outcome).__name__ == "Compressed", outcome
-            scene = await chat.scene()
-            return len(scene.context.messages)
+            tip_state = await chat.state()
+            return len(tip_state.context.messages)
 
         return {"messages_after": state["loop"].run_until_complete(fold())}

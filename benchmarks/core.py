@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks.clock import best_cpu
 from benchmarks.figures import Cell, Item, Table, Tell
 from octavo.core.budget import ModelCard, Reading
-from octavo.core.context import Recipe, build_context
+from octavo.core.context import ContextInputs, build_context
 from octavo.core.harden import harden
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
 from octavo.core.policy import OCTAVO, budget_for, decide, retained_tokens
@@ -45,7 +45,7 @@ def row(size: int) -> tuple[Cell, ...]:
         decide(OCTAVO, budget, Reading(tokens=total))
         return split(said, sizes, retained_tokens(OCTAVO.retain, total))
 
-    recipe = Recipe(branch=branch)
+    recipe = ContextInputs(branch=branch)
     chosen = best_cpu(turn)
     built = best_cpu(lambda: build_context(recipe))
     hardened = best_cpu(lambda: harden(build_context(recipe).messages, ANTHROPIC))

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 
 from benchmarks.figures import Absent, Cell, Item, Table, Tell
 from octavo.core.compose import compose
-from octavo.core.context import speak
+from octavo.core.context import render_summary
 from octavo.core.harden import harden
 from octavo.core.messages import Branch, Message, assistant, place, system, user
 from octavo.core.policy import Voice
@@ -235,14 +235,14 @@ class Reader:
             case "newest messages":
                 return next(said[at:] for at in range(0, len(said), 2) if self.size(said[at:]) <= budget)
             case "extracts":
-                return speak(self._filled(bare, branch, budget), Voice())
+                return render_summary(self._filled(bare, branch, budget), Voice())
             case "narrative":
-                told = await self.narrate(branch, budget - self.size(speak(bare, Voice())))
-                return speak(told, Voice())
+                told = await self.narrate(branch, budget - self.size(render_summary(bare, Voice())))
+                return render_summary(told, Voice())
             case _:
-                room = budget - self.size(speak(bare, Voice()))
+                room = budget - self.size(render_summary(bare, Voice()))
                 told = await self.narrate(branch, int(room * NARRATIVE_SHARE))
-                return speak(self._filled(told, branch, budget), Voice())
+                return render_summary(self._filled(told, branch, budget), Voice())
 
     def _filled(self, snapshot: Snapshot, branch: Branch, budget: int) -> Snapshot:
         return compose(snapshot, branch, cap=budget, count=self.meter.count_message)

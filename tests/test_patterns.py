@@ -33,7 +33,7 @@ from octavo.core.ask.fences import escape, without_fences
 from octavo.core.ask.grounds import grounds
 from octavo.core.ask.language import Language, foreign, language_of
 from octavo.core.ask.template import template
-from octavo.core.context import hear, speak
+from octavo.core.context import parse_summary, render_summary
 from octavo.core.extract import spot
 from octavo.core.extract.fit import extract
 from octavo.core.extract.render import HEAD, parse
@@ -493,8 +493,10 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "language of a conversation": lambda text: language_of([user(text), assistant(text)]),
     "language of an answer": lambda text: foreign(text, ENGLISH),
     "harden": lambda text: harden([node.message for node in said_and_answered(text)], ANTHROPIC),
-    "snapshot spoken and heard": lambda text: hear(speak(snapshot_of(text), Voice())[0]),
-    "message like a snapshot": lambda text: hear(user(f'<earlier messages="1">\n{text}\n</earlier>')),
+    "snapshot spoken and heard": lambda text: parse_summary(render_summary(snapshot_of(text), Voice())[0]),
+    "message like a snapshot": lambda text: parse_summary(
+        user(f'<earlier messages="1">\n{text}\n</earlier>')
+    ),
     "extracts parsed": lambda text: parse(f"{HEAD} U: user]\nU: {text}"),
     "answer judged": lambda text: judge(answer(text), expected(text), letters),
     "list judged": lambda text: judge_bullets(answer(text), expected(text)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from octavo.core.compose import compose
-from octavo.core.context import speak
+from octavo.core.context import render_summary
 from octavo.core.policy import Voice
 from octavo.core.snapshot import draft
 from octavo.testing import WordMeter, talk
@@ -26,7 +26,7 @@ def test_what_is_sent_stays_within_the_cap(cap: int) -> None:
         count=METER.message,
         retained=branch[30:],
     )
-    sent = sum(METER.message(message) for message in speak(made, Voice()))
+    sent = sum(METER.message(message) for message in render_summary(made, Voice()))
     assert made.tokens_after == sent
     assert sent <= cap or not made.extracts
     assert bool(made.extracts) == (cap >= 30)

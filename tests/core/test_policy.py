@@ -18,17 +18,17 @@ from octavo.core.policy import (
     WAVE,
     Compress,
     Decision,
+    DecisionInputs,
+    FailureStreak,
     Keep,
     KeepNothing,
     KeepShare,
     KeepTokens,
-    Pace,
+    LastCompression,
     Policy,
     Prepare,
     Shrink,
-    Situation,
     Tolerance,
-    Trouble,
     adjust,
     blocked,
     budget_for,
@@ -44,9 +44,9 @@ CARD = ModelCard(name="m", window=100_000, max_output=10_000)
 BUDGET = budget_for(OCTAVO, CARD)
 
 
-def at(tokens: int | None, policy: Policy = OCTAVO, situation: Situation | None = None) -> Decision:
+def at(tokens: int | None, policy: Policy = OCTAVO, situation: DecisionInputs | None = None) -> Decision:
     assert tokens is not None
-    return decide(policy, budget_for(policy, CARD), Reading(tokens=tokens), situation or Situation())
+    return decide(policy, budget_for(policy, CARD), Reading(tokens=tokens), situation or DecisionInputs())
 
 
 def test_exactly_at_a_mark_nothing_happens_and_one_token_more_crosses_it() -> None:
@@ -76,7 +76,7 @@ def test_auto_off_ignores_prepare_and_soft_but_never_hard() -> None:
 
 def test_an_undo_holds_until_the_hard_mark_or_until_somebody_asks() -> None:
     """Case 140."""
-    undone = Situation(undone=True)
+    undone = DecisionInputs(undone=True)
     assert BUDGET.soft is not None
 
     def decided(tokens: int, *, force: bool = False) -> Decision:
@@ -108,22 +108,22 @@ def test_the_minimum_is_of_the_conversation_not_of_the_system_prompt() -> None:
 def test_one_automatic_compression_per_user_turn_without_progress() -> None:
     """Cases 8 and 101: then only the deterministic shrink is left, and only above the hard mark."""
     assert BUDGET.soft is not None
-    stuck = Situation(turn="u7", pace=compressed("u7", before=90_000, after=85_000))
+    stuck = DecisionInputs(turn="u7", pace=compressed("u7", before=90_000, after=85_000))
     assert at(BUDGET.hard + 1, situation=stuck) == Shrink("no_progress", BUDGET.hard + 1, BUDGET.hard)
     assert at(BUDGET.soft + 1, situation=stuck) == Keep("no_progress")
     assert at(BUDGET.hard + 1, situation=replace(stuck, turn="u8")) == Compress(
         "hard", "mark", BUDGET.hard + 1, BUDGET.hard
     )
-    went = Situation(turn="u7", pace=compressed("u7", before=90_000, after=81_000))
+    went = DecisionInputs(turn="u7", pace=compressed("u7", before=90_000, after=81_000))
     assert isinstance(at(BUDGET.hard + 1, situation=went), Compress)
 
 
 def test_progress_means_a_tenth() -> None:
-    assert compressed("u", 1_000, 900) == Pace(turn="u", progressed=True)
-    assert compressed("u", 1_000, 901) == Pace(turn="u", progressed=False)
+    assert compressed("u", 1_000, 900) == LastCompression(turn="u", progressed=True)
+    assert compressed("u", 1_000, 901) == LastCompression(turn="u", progressed=False)
 
 
-def fail(times: int, *, forced: bool = False, model: str = "m") -> Trouble:
+def fail(times: int, *, forced: bool = False, model: str = "m") -> FailureStreak:
     trouble = CALM
     for n in range(times):
         trouble = failed(trouble, model=model, tokens=70_000, now=float(n), forced=forced)
@@ -134,8 +134,8 @@ def test_three_failures_open_the_breaker_and_only_shrink_is_left_above_hard() ->
     """Cases 49 and 102."""
     late = 10_000.0
     two, three = (
-        Situation(trouble=fail(2), model="m", now=late),
-        Situation(trouble=fail(3), model="m", now=late),
+        DecisionInputs(trouble=fail(2), model="m", now=late),
+        DecisionInputs(trouble=fail(3), model="m", now=late),
     )
     tokens = 80_751
     assert isinstance(at(tokens, situation=two), Compress)
@@ -147,7 +147,7 @@ def test_three_failures_open_the_breaker_and_only_shrink_is_left_above_hard() ->
 def test_a_forced_run_bypasses_the_breaker_and_its_failure_does_not_change_it() -> None:
     open_breaker = fail(3)
     forced = decide(
-        OCTAVO, BUDGET, Reading(tokens=70_000), Situation(trouble=open_breaker, model="m"), force=True
+        OCTAVO, BUDGET, Reading(tokens=70_000), DecisionInputs(trouble=open_breaker, model="m"), force=True
     )
     assert isinstance(forced, Compress)
     assert failed(open_breaker, model="m", tokens=1, now=9.0, forced=True) == open_breaker
@@ -279,7 +279,7 @@ class TestOnyx:
         assert (self.POLICY.prompt, self.POLICY.accept, self.POLICY.minimum) == ("dense", None, 0)
 
     def test_failures_are_not_counted(self) -> None:
-        trouble = Situation(trouble=fail(9), model="m", now=9.0)
+        trouble = DecisionInputs(trouble=fail(9), model="m", now=9.0)
         assert isinstance(at(75_000, self.POLICY, trouble), Compress)
 
 
@@ -308,7 +308,7 @@ class TestWave:
         )
 
     def test_three_failures_stop_it(self) -> None:
-        trouble = Situation(trouble=fail(3), model="m")
+        trouble = DecisionInputs(trouble=fail(3), model="m")
         assert at(95_000, self.POLICY, trouble) == Shrink("breaker", 95_000, 90_000)
 
 
@@ -347,7 +347,7 @@ class TestRequirements:
     def test_retries_with_exponential_backoff(self) -> None:
         """“Retry summarization on next request (with exponential backoff)”."""
         assert self.POLICY.tolerance == Tolerance(limit=None, backoff=30.0, growth=None)
-        waiting = Situation(trouble=fail(4), model="m", now=3 + 30 * 8 - 1)
+        waiting = DecisionInputs(trouble=fail(4), model="m", now=3 + 30 * 8 - 1)
         assert at(84_000, self.POLICY, waiting) == Keep("backoff")
         assert isinstance(at(84_000, self.POLICY, replace(waiting, now=3 + 30 * 8)), Compress)
 
@@ -378,7 +378,7 @@ class TestGemini:
 
     def test_one_failure_latches_until_success_or_force(self) -> None:
         """“Set to `true` after first compression failure … Can be overridden with `force=true`”."""
-        latched = Situation(trouble=fail(1), model="m", now=9e9)
+        latched = DecisionInputs(trouble=fail(1), model="m", now=9e9)
         assert at(60_000, self.POLICY, latched) == Keep("breaker")
         budget = budget_for(self.POLICY, CARD)
         assert isinstance(decide(self.POLICY, budget, Reading(tokens=1), latched, force=True), Compress)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from octavo.core.context import Recipe, build_context, coverage_problems
+from octavo.core.context import ContextInputs, build_context, coverage_problems
 from octavo.core.harden import harden
 from octavo.core.messages import Message, Node, place
 from octavo.core.protocol import RULES, check
@@ -61,7 +61,7 @@ def test_every_conversation_reads_splits_builds_and_hardens(name: str) -> None:
 def assert_valid(branch: tuple[Node, ...], snapshots: list[Any]) -> None:
     snapshot = pick(snapshots, branch)
     carried = next((node for node in branch if snapshot and node.id == snapshot.carried), None)
-    context = build_context(Recipe(branch=branch, snapshot=snapshot, carried=carried))
+    context = build_context(ContextInputs(branch=branch, snapshot=snapshot, carried=carried))
     assert coverage_problems(branch, context) == ()
     for rules in RULES.values():
         hardened = harden(context.messages, rules)
@@ -113,9 +113,9 @@ def test_no_word_leaks_between_the_branches_of_real_trees() -> None:
         for tip in tips:
             branch = walk(nodes, tip)
             snapshot = pick(snapshots, branch)
-            context = build_context(Recipe(branch=branch, snapshot=snapshot))
+            context = build_context(ContextInputs(branch=branch, snapshot=snapshot))
             empty = replace(snapshot, summary=".") if snapshot else None
-            wrapper = words(build_context(Recipe(branch=branch, snapshot=empty)).summary)
+            wrapper = words(build_context(ContextInputs(branch=branch, snapshot=empty)).summary)
             own = words(tuple(node.message for node in branch)) | wrapper - {"."}
             assert words(context.messages) <= own
             leaves += 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.context import Context, Pin, Recipe, build_context, coverage_problems
+from octavo.core.context import Context, ContextInputs, Pin, build_context, coverage_problems
 from octavo.core.harden import harden
 from octavo.core.messages import Attachment, Image, Message, Text, place, user
 from octavo.core.protocol import RULES, check
@@ -31,7 +31,7 @@ def words(n: int, word: str = "w") -> str:
 
 
 def test_what_fits_comes_back_untouched() -> None:
-    recipe = Recipe(branch=talk("u: hi", "a: hello"))
+    recipe = ContextInputs(branch=talk("u: hi", "a: hello"))
     assert shrink(recipe, 2, MEASURE).recipe == recipe
     assert shrink(recipe, 2, MEASURE).notes == ()
 
@@ -46,7 +46,7 @@ def test_old_tool_outputs_are_shortened_first() -> None:
         "c: cat {}",
         f"r: {'y' * 9_000}",
     )
-    shrunk = shrink(Recipe(branch=branch), 20_000, characters)
+    shrunk = shrink(ContextInputs(branch=branch), 20_000, characters)
     assert shrunk.tokens <= 20_000
     assert shrunk.notes == ("outputs of older tool calls shortened to 8,000 characters",)
     assert "y" * 9_000 in shrunk.context.retained[-1].results[0].text
@@ -61,7 +61,7 @@ def test_files_of_messages_that_are_left_out_leave_their_names() -> None:
     branch = talk(f"u: {words(300)}", f"a: {words(300)}", f"u: {words(300)}", "a: ok", "u: and now?")
     shown = replace(branch[0].message, parts=(*branch[0].message.parts, picture))
     more = replace(branch[2].message, parts=(*branch[2].message.parts, file))
-    recipe = Recipe(
+    recipe = ContextInputs(
         branch=(
             replace(branch[0], message=shown),
             branch[1],
@@ -78,7 +78,7 @@ def test_files_of_messages_that_are_left_out_leave_their_names() -> None:
 
 def test_a_megabyte_on_one_line_in_this_turn_is_shortened_too() -> None:
     branch = talk("u: look", "c: cat {}", f"r: {'x' * 1_000_000}")
-    shrunk = shrink(Recipe(branch=branch), 3_000, characters)
+    shrunk = shrink(ContextInputs(branch=branch), 3_000, characters)
     assert shrunk.notes == ("outputs of this turn's tool calls shortened to 2,000 characters",)
     assert shrunk.tokens <= 3_000
 
@@ -88,7 +88,7 @@ def test_words_beside_a_tool_output_are_left_alone() -> None:
     noted = replace(
         branch[2], message=replace(branch[2].message, parts=(*branch[2].message.parts, Text(text="hm")))
     )
-    shrunk = shrink(Recipe(branch=(*branch[:2], noted)), 3_000, characters)
+    shrunk = shrink(ContextInputs(branch=(*branch[:2], noted)), 3_000, characters)
     assert shrunk.context.retained[-1].text == "hm"
 
 
@@ -99,7 +99,7 @@ def test_extracts_go_before_turns_and_the_oldest_go_first() -> None:
         draft(branch, 2, id="s", summary="they met"),
         extracts=tuple(Extract("m1", f"fact{n} {words(9)}") for n in range(10)),
     )
-    recipe = Recipe(branch=branch, snapshot=snapshot)
+    recipe = ContextInputs(branch=branch, snapshot=snapshot)
     full = MEASURE(build_context(recipe))
     shrunk = shrink(recipe, full - 25, MEASURE)
     assert shrunk.notes == ("the 3 oldest of 10 extracts left out",)
@@ -111,18 +111,18 @@ def test_extracts_go_before_turns_and_the_oldest_go_first() -> None:
 
 def test_then_the_oldest_retained_turns_go_and_the_last_question_stays() -> None:
     branch = talk(f"u: {words(30)}", f"a: {words(30)}", f"u: {words(30)}", "a: ok", "u: the question")
-    shrunk = shrink(Recipe(branch=branch), 55, MEASURE)
+    shrunk = shrink(ContextInputs(branch=branch), 55, MEASURE)
     assert shrunk.notes == ("2 older messages left out",)
     assert shrunk.context.omitted == ("m1", "m2")
     assert shrunk.context.messages[0].text.startswith("[2 older messages are left out here")
-    shrunk = shrink(Recipe(branch=branch), 20, MEASURE)
+    shrunk = shrink(ContextInputs(branch=branch), 20, MEASURE)
     assert shrunk.context.retained == (user("the question"),)
     assert coverage_problems(branch, shrunk.context) == ()
 
 
 def test_pending_input_makes_every_stored_turn_an_old_one() -> None:
     branch = talk(f"u: {words(30)}", f"a: {words(30)}")
-    shrunk = shrink(Recipe(branch=branch, pending=(user("new"),)), 20, MEASURE)
+    shrunk = shrink(ContextInputs(branch=branch, pending=(user("new"),)), 20, MEASURE)
     assert shrunk.context.retained == ()
     assert shrunk.context.pending == (user("new"),)
 
@@ -130,7 +130,7 @@ def test_pending_input_makes_every_stored_turn_an_old_one() -> None:
 def test_then_the_oldest_tool_rounds_of_the_last_turn() -> None:
     rounds = [line for n in range(6) for line in (f"c: step{n} {{}}", f"r: {words(10)}")]
     branch = talk("u: do it all", *rounds)
-    shrunk = shrink(Recipe(branch=branch), 60, MEASURE)
+    shrunk = shrink(ContextInputs(branch=branch), 60, MEASURE)
     assert shrunk.notes == ("6 messages of earlier tool rounds left out",)
     assert shrunk.context.retained[0] == user("do it all")
     assert check(shrunk.context.messages, RULES["openai"]) == ()
@@ -139,7 +139,9 @@ def test_then_the_oldest_tool_rounds_of_the_last_turn() -> None:
 def test_rounds_can_go_where_the_question_is_carried() -> None:
     rounds = [line for n in range(6) for line in (f"c: step{n} {{}}", f"r: {words(10)}")]
     branch = talk("u: do it all", *rounds)
-    recipe = Recipe(branch=branch[5:], snapshot=draft(branch, 5, id="s", summary="x"), carried=branch[0])
+    recipe = ContextInputs(
+        branch=branch[5:], snapshot=draft(branch, 5, id="s", summary="x"), carried=branch[0]
+    )
     shrunk = shrink(recipe, 95, MEASURE)
     assert shrunk.context.retained[0] == user("do it all")
     assert check(shrunk.context.messages, RULES["openai"]) == ()
@@ -148,7 +150,7 @@ def test_rounds_can_go_where_the_question_is_carried() -> None:
 def test_the_summary_is_shortened_last() -> None:
     branch = talk("u: a", "a: b", "u: last")
     snapshot = draft(branch, 2, id="s", summary="A" + "x" * 5_000 + "Z")
-    shrunk = shrink(Recipe(branch=branch, snapshot=snapshot), 1_700, characters)
+    shrunk = shrink(ContextInputs(branch=branch, snapshot=snapshot), 1_700, characters)
     assert shrunk.notes[-1] == "the summary shortened to 1,251 characters"
     assert shrunk.recipe.snapshot is not None
     assert len(shrunk.recipe.snapshot.summary) == pytest.approx(1_251, rel=0.05)
@@ -168,7 +170,7 @@ def test_a_summary_is_halved_down_to_its_floor_and_then_left_out(length: int, sh
     """Seen failing with: a floor that must not be touched, and thirds for halves."""
     branch = talk("u: a", "a: b", "u: last")
     snapshot = draft(branch, 2, id="s", summary="x" * length)
-    recipe = Recipe(branch=branch, snapshot=snapshot)
+    recipe = ContextInputs(branch=branch, snapshot=snapshot)
     shrunk = shrink(recipe, len("last"), characters)
     assert shrunk.context.messages == (user("last"),)
     before = f"the summary shortened to {shortest:,} characters" if shortest else None
@@ -176,21 +178,21 @@ def test_a_summary_is_halved_down_to_its_floor_and_then_left_out(length: int, sh
 
 
 def test_where_every_token_counts_even_the_note_goes() -> None:
-    shrunk = shrink(Recipe(branch=talk(f"u: {words(9)}", "a: ok", "u: now?")), 1, MEASURE)
+    shrunk = shrink(ContextInputs(branch=talk(f"u: {words(9)}", "a: ok", "u: now?")), 1, MEASURE)
     assert shrunk.context.messages == (user("now?"),)
     assert shrunk.notes[-1] == "nothing said of what is left out"
 
 
 def test_a_request_with_nothing_in_it_is_no_way_out() -> None:
     branch = talk("u: one two three", "a: four five six")
-    recipe = Recipe(branch=branch, snapshot=draft(branch, 2, id="s", summary="they counted to six"))
+    recipe = ContextInputs(branch=branch, snapshot=draft(branch, 2, id="s", summary="they counted to six"))
     with pytest.raises(ContextOverflow):
         shrink(recipe, 5, MEASURE)
 
 
 def test_pins_survive_when_their_turn_goes() -> None:
     branch = talk("u: never on Friday", f"a: {words(50)}", f"u: {words(50)}", f"a: {words(50)}", "u: now?")
-    shrunk = shrink(Recipe(branch=branch, pins=(Pin(branch[0]),)), 60, MEASURE)
+    shrunk = shrink(ContextInputs(branch=branch, pins=(Pin(branch[0]),)), 60, MEASURE)
     assert "never on Friday" in shrunk.context.pins[0].text
     assert coverage_problems(branch, shrunk.context) == ()
 
@@ -198,14 +200,14 @@ def test_pins_survive_when_their_turn_goes() -> None:
 def test_a_pinned_tool_output_is_not_shortened() -> None:
     branch = talk("u: look", "c: cat {}", f"r: {'x' * 5_000}", "a: seen", "u: now")
     with pytest.raises(ContextOverflow):
-        shrink(Recipe(branch=branch, pins=(Pin(branch[2]),)), 1_000, characters)
+        shrink(ContextInputs(branch=branch, pins=(Pin(branch[2]),)), 1_000, characters)
 
 
 def test_a_mandatory_part_that_does_not_fit_gives_every_term() -> None:
     """Case 61."""
     branch = talk(f"s: {words(40)}", "u: a", "a: b", f"u: {words(30)}")
     tools = (Tool(name="ls", description=words(9)),)
-    recipe = Recipe(
+    recipe = ContextInputs(
         branch=branch, tools=tools, snapshot=draft(branch, 3, id="s", summary="x"), pins=(Pin(branch[1]),)
     )
     with pytest.raises(ContextOverflow, match="does not fit") as overflow:
@@ -224,7 +226,7 @@ def test_what_every_request_costs_is_in_no_term_of_its_own() -> None:
         return MEASURE(context) + request
 
     branch = talk(f"s: {words(40)}", "u: a b", "a: c", f"u: {words(30)}")
-    recipe = Recipe(
+    recipe = ContextInputs(
         branch=branch,
         tools=(Tool(name="ls", description=words(9)),),
         pins=(Pin(branch[1]),),
@@ -243,7 +245,7 @@ def test_what_every_request_costs_is_in_no_term_of_its_own() -> None:
 def test_the_largest_part_is_named() -> None:
     branch = talk("s: be brief", f"u: {words(90)}")
     with pytest.raises(ContextOverflow, match=r"of 92 tokens 50 may be sent, and the newest turn takes 90\."):
-        shrink(Recipe(branch=branch), 50, MEASURE)
+        shrink(ContextInputs(branch=branch), 50, MEASURE)
 
 
 @settings(max_examples=60)
@@ -254,7 +256,7 @@ def test_it_always_ends_fits_and_keeps_the_last_question(
     """Seen failing with: `_rounds` cutting at unsafe places, and turns dropped without taking pins along."""
     branch = place(said)
     pins = tuple(Pin(node) for node in branch if node.message.role == "user" and data.draw(st.booleans()))[:2]
-    recipe = Recipe(branch=branch, pins=pins)
+    recipe = ContextInputs(branch=branch, pins=pins)
     try:
         shrunk = shrink(recipe, limit, MEASURE)
     except ContextOverflow as overflow:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core.budget import ModelCard, Reading
-from octavo.core.context import Context, Pin, Recipe, build_context, coverage_problems
+from octavo.core.context import Context, ContextInputs, Pin, build_context, coverage_problems
 from octavo.core.harden import harden
 from octavo.core.messages import Branch, Message, Node, Text, ToolCall, ToolResult, digest
 from octavo.core.policy import OCTAVO, Compress, Policy, Prepare, budget_for, decide, preset, retained_tokens
@@ -149,14 +149,14 @@ class Life:
         version = 1 + sum(s.cutoff == made.cutoff for s in self.snapshots.values())
         self.snapshots[made.id] = replace(made, version=version)
 
-    def recipe(self, branch: Branch) -> Recipe:
+    def recipe(self, branch: Branch) -> ContextInputs:
         snapshot = pick(self.snapshots.values(), branch)
         carried = self.tree.nodes[snapshot.carried] if snapshot and snapshot.carried else None
         if carried and carried.status == "deleted":
             carried = None
         on_branch = {node.id: node for node in branch}
         pins = tuple(Pin(on_branch[id]) for id in sorted(self.pins) if id in on_branch)
-        return Recipe(branch=branch, snapshot=snapshot, carried=carried, pins=pins)
+        return ContextInputs(branch=branch, snapshot=snapshot, carried=carried, pins=pins)
 
 
 def lives(seed: int, steps: int = 45) -> Iterator[Life]:
@@ -166,7 +166,7 @@ def lives(seed: int, steps: int = 45) -> Iterator[Life]:
         yield life
 
 
-def every_context(life: Life) -> Iterator[tuple[Branch, Recipe, Context]]:
+def every_context(life: Life) -> Iterator[tuple[Branch, ContextInputs, Context]]:
     for tip in life.tree.tips:
         branch = life.tree.branch(tip)
         recipe = life.recipe(branch)
@@ -275,7 +275,7 @@ def grow_and_compress(policy: Policy, seed: int, turns: int) -> Iterator[tuple[b
         previous = pick(snapshots, branch)
         said = [node.message for node in branch]
         start = previous.cutoff_depth if previous else 0
-        history = METER.context(build_context(Recipe(branch=branch, snapshot=previous)))
+        history = METER.context(build_context(ContextInputs(branch=branch, snapshot=previous)))
         sizes = [METER.message(message) for message in said]
         chosen = split(said, sizes, retained_tokens(policy.retain, history), start=start)
         if chosen:
@@ -289,7 +289,7 @@ def grow_and_compress(policy: Policy, seed: int, turns: int) -> Iterator[tuple[b
 
 def reading(branch: tuple[Node, ...], snapshots: list[Snapshot]) -> Reading:
     return Reading(
-        tokens=METER.context(build_context(Recipe(branch=branch, snapshot=pick(snapshots, branch))))
+        tokens=METER.context(build_context(ContextInputs(branch=branch, snapshot=pick(snapshots, branch))))
     )
 
 

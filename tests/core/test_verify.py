@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from octavo.core.budget import ModelCard
-from octavo.core.context import Recipe, build_context
+from octavo.core.context import ContextInputs, build_context
 from octavo.core.messages import Message, ToolCall, assistant
 from octavo.core.policy import GEMINI, OCTAVO, ONYX, PRESETS, Policy, budget_for
 from octavo.core.protocol import OPENAI
@@ -115,7 +115,7 @@ def test_smaller_yet_above_the_mark_is_reported_and_used() -> None:
 
 def test_an_invalid_or_leaky_context_is_fatal() -> None:
     branch = talk("u: 1", "a: 2", "u: 3", "c: ls")
-    context = build_context(Recipe(branch=branch))
+    context = build_context(ContextInputs(branch=branch))
     problems = tuple(
         context_problems(branch, replace(context, sent=context.sent[1:]), context.messages, OPENAI)
     )

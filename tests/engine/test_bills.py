@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core.messages import Message, assistant, user
-from octavo.core.policy import Trouble
+from octavo.core.policy import FailureStreak
 from octavo.core.reply import Reply, Request, Usage
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
@@ -186,7 +186,7 @@ async def test_a_context_that_was_shortened_is_announced_as_it_is_sent(make: Mak
     engine = await make(window=WINDOW, provider=ScriptedProvider(upstream))
     chat = await engine.create()
     await take_in(chat, engine, [*chatter(400), user("And now?")])
-    engine.state(chat.id).trouble = Trouble(failures=3, model=MODEL, tokens=10**6, at=engine.clock())
+    engine.record(chat.id).trouble = FailureStreak(failures=3, model=MODEL, tokens=10**6, at=engine.clock())
     assert (await chat.usage()).percent > 100
     seen = [event async for event in chat.answer()]
     (shrunk,) = [event for event in seen if isinstance(event, Shrunk)]

@@ -54,8 +54,8 @@ async def made(outcome: Outcome) -> Snapshot:
 
 
 async def words_sent(chat: Chat) -> set[str]:
-    scene = await chat.scene()
-    return set(WORD.findall(" ".join(message.text for message in scene.context.messages)))
+    state = await chat.state()
+    return set(WORD.findall(" ".join(message.text for message in state.context.messages)))
 
 
 async def words_said(chat: Chat) -> set[str]:
@@ -195,7 +195,7 @@ async def versions(chat: Chat) -> tuple[Snapshot, Snapshot, Snapshot]:
 
 async def in_use(chat: Chat) -> int | None:
     """Give the version that is in use, and see that it is the one that is sent."""
-    serving, sent = await chat.serving(), (await chat.scene()).context.summary
+    serving, sent = await chat.serving(), (await chat.state()).context.summary
     assert bool(serving) == bool(sent)
     if serving and serving.summary:
         assert serving.summary in sent[0].text
@@ -370,8 +370,8 @@ async def test_no_summary_holds_a_word_that_was_not_said_on_its_branch(tmp_path:
             await life.step()
             tips = [tip.id for tip in await life.chat.branches()]
             for tip in [tip for tip in tips if random.random() < 0.3]:
-                scene = await life.chat.scene(tip)
-                sent = WORD.findall(" ".join(message.text for message in scene.context.messages))
+                state = await life.chat.state(tip)
+                sent = WORD.findall(" ".join(message.text for message in state.context.messages))
                 own = WORD.findall(" ".join(node.message.text for node in await life.chat.branch(tip)))
                 assert set(sent) <= set(own)
         assert await engine.store.check() == ()

@@ -17,8 +17,8 @@ from octavo.core.receipt import Receipt
 from octavo.core.reply import Reply, Request
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
+from octavo.engine.compression import CompressionRequest
 from octavo.engine.engine import Engine
-from octavo.engine.fold import Order
 from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
@@ -190,7 +190,7 @@ async def test_summaries_are_edited_regenerated_and_compared_as_versions(make: M
 async def test_a_summary_is_regenerated_from_the_originals_also_right_after_a_look_at_the_meter(
     make: MakeEngine,
 ) -> None:
-    """Seen failing with: the scene at hand, in which the old summary stands for them."""
+    """Seen failing with: the cached state, in which the old summary stands for them."""
     writer = Writer("First.", "Second.")
     chat = await filled(await make(summariser=writer, window=128_000))
     made = await chat.compress()
@@ -297,7 +297,7 @@ async def test_a_failing_service_changes_nothing(make: MakeEngine) -> None:
     outcome = await chat.compress()
     assert outcome == Failed("quota", retryable=True)
     assert await chat.snapshots() == ()
-    assert engine.state(chat.id).trouble.failures == 0
+    assert engine.record(chat.id).trouble.failures == 0
     assert isinstance(await chat.compress(), Compressed)
 
 
@@ -329,7 +329,7 @@ async def test_a_cancelled_compression_leaves_nothing_behind(make: MakeEngine) -
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert engine.state(chat.id).trouble.failures == 0
+    assert engine.record(chat.id).trouble.failures == 0
     assert await chat.snapshots() == ()
     (job,) = await engine.store.jobs.of_conversation(chat.id)
     assert job.status != "running"
@@ -475,7 +475,7 @@ class Spy:
     def __init__(self, answer: object = None) -> None:
         self.answer, self.after_calls = answer, list[Outcome]()
 
-    async def before(self, chat: Chat, order: Order) -> object:  # noqa: ARG002
+    async def before(self, chat: Chat, order: CompressionRequest) -> object:  # noqa: ARG002
         if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer
@@ -504,15 +504,15 @@ async def test_jobs_of_a_dead_worker_are_taken_over(make: MakeEngine) -> None:
     """Case 54: the job row outlives its worker."""
     engine = await make()
     chat = await filled(engine, 14)
-    scene = await chat.scene()
-    anchor = next(node for node in reversed(scene.recipe.retained) if opens_turn(node.message))
+    state = await chat.state()
+    anchor = next(node for node in reversed(state.recipe.retained) if opens_turn(node.message))
     await engine.store.jobs.claim(
-        chat.id, anchor=anchor.id, worker="dead", seen=None, tip=scene.tip, lease=-1.0
+        chat.id, anchor=anchor.id, worker="dead", seen=None, tip=state.tip, lease=-1.0
     )
-    assert await engine.take_over() == 1
+    assert await engine.resume_abandoned() == 1
     await chat.settled()
     assert await chat.serving() is not None
-    assert await engine.take_over() == 0
+    assert await engine.resume_abandoned() == 0
 
 
 async def test_opening_a_conversation_closes_what_broke_off_there(make: MakeEngine) -> None:

@@ -13,7 +13,7 @@ from octavo.core.protocol import OPENAI, Rules
 from octavo.core.reply import Chunk, Delta, Reply, Request
 from octavo.core.summary import Narrative
 from octavo.engine.chat import Chat
-from octavo.engine.fold import FOR_LINES, NOT_WAITED_FOR, WAITED_FOR
+from octavo.engine.compression import FOR_LINES, NOT_WAITED_FOR, WAITED_FOR
 from octavo.engine.outcome import (
     Answered,
     Cancelled,
@@ -161,7 +161,7 @@ async def test_a_turn_does_not_wait_for_ever_for_what_goes_on_in_the_background(
     make: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It waits its own twenty seconds, not the five minutes of the background."""
-    monkeypatch.setattr("octavo.engine.fold.NOT_WAITED_FOR", 3_600.0)
+    monkeypatch.setattr("octavo.engine.compression.NOT_WAITED_FOR", 3_600.0)
     heard: list[Event] = []
     mute = Mute()
     engine = await make(summariser=mute, listen=lambda _, event: heard.append(event))

@@ -64,16 +64,16 @@ async def test_bills_that_a_refusal_belies_are_forgotten_in_every_process_at_onc
     chat = await here.create()
     for n in range(12):
         await chat.add(f"Message {n}: " + "something was said. " * (n + 1) * 4)
-        scene = await chat.scene()
-        await here.models.learn_bill(MODEL, scene.survey, scene.reading.tokens // 3)
+        state = await chat.state()
+        await here.models.learn_bill(MODEL, state.survey, state.reading.tokens // 3)
     await here.models.save()
-    scene, plain = await chat.scene(), Meter(find_card(MODEL))
-    taught = (await here.models.meter(MODEL)).read(scene.context, scene.counts).tokens
-    assert taught < plain.read(scene.context, scene.counts).tokens
-    assert await here.models.doubt(MODEL, scene.context, scene.counts)
+    state, plain = await chat.state(), Meter(find_card(MODEL))
+    taught = (await here.models.meter(MODEL)).read(state.context, state.counts).tokens
+    assert taught < plain.read(state.context, state.counts).tokens
+    assert await here.models.doubt(MODEL, state.context, state.counts)
     async with await Engine.open(path, model=MODEL) as again:
         meter = await again.models.meter(MODEL)
-        assert meter.read(scene.context, scene.counts).tokens > taught
+        assert meter.read(state.context, state.counts).tokens > taught
 
 
 async def test_a_window_is_learned_from_an_error_and_not_from_an_answer(make: MakeEngine) -> None:

@@ -59,7 +59,7 @@ async def test_sixty_turns_in_a_small_window(tmp_path: Path) -> None:
             assert await chat.serving() is not None
             before = sent.messages
             await chat.undo()
-            assert coverage_problems(await chat.branch(), (await chat.scene()).context) == ()
+            assert coverage_problems(await chat.branch(), (await chat.state()).context) == ()
             await chat.redo()
             assert (await chat.context()).messages == before
     outcomes = [event.outcome for event in ended]

@@ -23,7 +23,7 @@ from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event, Stored
-from octavo.engine.recent import Recent
+from octavo.engine.state_cache import TipStateCache
 from octavo.errors import BadBudget, ContextOverflow, ProviderError, UsageError
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import METER, MODEL, billed
@@ -165,15 +165,15 @@ async def look_at(chat: Chat) -> list[object]:
 async def compare_with_the_store(engine: Engine, chat: Chat) -> None:
     """What is at hand from the turns before is what the store would give.
 
-    Found when planted: a revision that does not grow with a pin, with an undo, or with a deletion; a scene that grows
+    Found when planted: a revision that does not grow with a pin, with an undo, or with a deletion; a state that grows
     by a long tool output; an anchor that is not taken over.
     """
     while True:
         revision = (await chat.info()).revision
-        held = await chat.scene()
-        remembered, engine.recent = engine.recent, Recent()
-        fresh = await chat.scene()
-        engine.recent = remembered
+        held = await chat.state()
+        remembered, engine.states = engine.states, TipStateCache()
+        fresh = await chat.state()
+        engine.states = remembered
         if (await chat.info()).revision == revision:
             break  # else a compression in the background ended in between: look again
     assert (held.context, held.budget, held.reading) == (fresh.context, fresh.budget, fresh.reading)

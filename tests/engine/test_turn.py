@@ -470,10 +470,10 @@ async def test_settings_of_a_conversation_beat_global_ones(make: MakeEngine) -> 
     await engine.configure(ForConversation(chat.id), {"soft": 0.6})
     for each in (chat, other):
         await each.add("Hi")
-    assert (await chat.scene()).policy.marks.soft == 0.6
-    assert (await other.scene()).policy.marks.soft == 0.7
+    assert (await chat.state()).policy.marks.soft == 0.6
+    assert (await other.state()).policy.marks.soft == 0.7
     await chat.set(soft=None)
-    assert (await chat.scene()).policy.marks.soft == 0.7
+    assert (await chat.state()).policy.marks.soft == 0.7
 
 
 async def test_repairs_are_told_only_where_something_was_wrong(make: MakeEngine) -> None:

@@ -17,8 +17,8 @@ from octavo.core.reply import Reply, Request, Usage
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Problem
 from octavo.engine.chat import Chat
+from octavo.engine.compression import FOR_LINES
 from octavo.engine.engine import Engine
-from octavo.engine.fold import FOR_LINES
 from octavo.engine.outcome import Compressed, Failed, Rejected
 from octavo.errors import ProviderError
 from tests.engine.conftest import MakeEngine
@@ -168,7 +168,7 @@ async def test_a_late_summary_leaves_its_reason_in_the_receipt(
             await asyncio.Event().wait()
             return Narrative()
 
-    monkeypatch.setattr("octavo.engine.fold.NOT_WAITED_FOR", FOR_LINES + 0.3)
+    monkeypatch.setattr("octavo.engine.compression.NOT_WAITED_FOR", FOR_LINES + 0.3)
     engine = await make(summariser=Mute(), window=128_000)
     chat = await filled(engine)
     outcome = await chat.compress()

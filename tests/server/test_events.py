@@ -219,7 +219,7 @@ async def test_a_preparation_that_is_cancelled_is_told_to_be_over(make_engine: M
             while not asked.is_set():
                 await talk(client, place, LONG)
             await watch.hears("compression_started")
-            preparing = engine.state(place.rpartition("/")[2]).task
+            preparing = engine.record(place.rpartition("/")[2]).task
             assert preparing
             preparing.cancel()
             await watch.hears("compression_ended")

@@ -58,10 +58,10 @@ async def check_outcome(engine: Engine, provider: Provider, conversation: str, r
     assert await engine.store.check() == ()
     tip = (await engine.store.conversation(conversation)).tip
     assert tip
-    scene = await Chat(engine, conversation).scene(tip)
-    assert scene.recipe.snapshot is not None
-    assert coverage_problems(await engine.store.branch(tip), scene.context) == ()
-    assert check(scene.sent(scene.context, rules).messages, rules) == ()
+    state = await Chat(engine, conversation).state(tip)
+    assert state.recipe.snapshot is not None
+    assert coverage_problems(await engine.store.branch(tip), state.context) == ()
+    assert check(state.sent(state.context, rules).messages, rules) == ()
 
 
 async def test_500_turns_of_openais_library_never_see_an_overflow(make_engine: MakeEngine) -> None:

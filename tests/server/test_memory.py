@@ -15,7 +15,7 @@ from octavo.core.reply import Reply
 from octavo.engine import engine as engine_module
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Event, Waiting
-from octavo.engine.recent import Recent
+from octavo.engine.state_cache import TipStateCache
 from octavo.server import tasks as tasks_module
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
@@ -55,7 +55,7 @@ async def test_nothing_is_left_of_turns_that_are_over(
     # Bills would teach the meter, which remembers a few.
     provider = ScriptedProvider(lambda _: Reply(message=assistant("It is 8080.")))
     engine = await make_engine(provider=provider)
-    engine.recent = Recent(FEW)
+    engine.states = TipStateCache(FEW)
     app = create_app(engine, ServerSettings(limits=Limits(keep_seconds=0)))
     async with client_of(app) as client:
         before = await chat_for_a_while(client, 4, provider)
@@ -101,14 +101,14 @@ async def test_a_conversation_that_is_being_compressed_is_remembered(
     async def wait() -> None:
         await gate.wait()
 
-    task = engine.state(chat.id).task = asyncio.create_task(wait())
+    task = engine.record(chat.id).task = asyncio.create_task(wait())
     for number in range(5):
-        engine.state(str(number))
+        engine.record(str(number))
     assert engine.is_compressing(chat.id)
-    assert engine.state(chat.id).task is task
+    assert engine.record(chat.id).task is task
     gate.set()
     await task
     for number in range(5):
-        engine.state(str(number))
+        engine.record(str(number))
     assert not engine.is_compressing(chat.id)
-    assert engine.state(chat.id).task is None
+    assert engine.record(chat.id).task is None

@@ -220,9 +220,9 @@ async def prove(engine: Engine, fleet: Fleet, conversations: list[str]) -> int:
     for id in conversations:
         tip = (await store.conversation(id)).tip
         assert tip
-        scene = await Chat(engine, id).scene(tip)
-        assert coverage_problems(await store.branch(tip), scene.context) == ()
-        assert check(scene.sent(scene.context, OPENAI).messages, OPENAI) == ()
+        state = await Chat(engine, id).state(tip)
+        assert coverage_problems(await store.branch(tip), state.context) == ()
+        assert check(state.sent(state.context, OPENAI).messages, OPENAI) == ()
         made = await store.snapshots.of_conversation(id)
         assert len({snapshot.cutoff for snapshot in made}) == len(made), "a stretch was compressed twice"
         snapshots += len(made)

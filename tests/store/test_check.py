@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from octavo.core.messages import user
-from octavo.store import Problem, Store, new_id
+from octavo.store import Store, StoreProblem, new_id
 from octavo.store.direct import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import conversation, large_text, message, message_token, pin, snapshot
@@ -24,7 +24,7 @@ async def tamper(store: Store, statement: sa.Executable) -> None:
     await store._database.write(change)
 
 
-async def problem(store: Store) -> Problem:
+async def problem(store: Store) -> StoreProblem:
     found = await store.check()
     assert found
     return found[0]
@@ -88,7 +88,7 @@ async def test_a_wrong_number_of_messages_is_found(store: Store) -> None:
     made, _ = await long_talk(store, 3)
     await tamper(store, sa.update(conversation).values(messages=4))
     assert await store.check() == (
-        Problem("conversation", made.id, "it is said to have 4 messages, and has 3"),
+        StoreProblem("conversation", made.id, "it is said to have 4 messages, and has 3"),
     )
 
 
@@ -137,7 +137,7 @@ async def test_leftovers_of_deleted_messages_are_found(store: Store) -> None:
     made, branch = await long_talk(store, 3)
     await store.delete_message(branch[2].id)
     await tamper(store, sa.insert(message_token).values(message_id=branch[2].id, tokenizer="words", tokens=2))
-    assert await problem(store) == Problem("message_token", branch[2].id, "its message is gone")
+    assert await problem(store) == StoreProblem("message_token", branch[2].id, "its message is gone")
     await tamper(store, sa.delete(message_token))
     await tamper(
         store, sa.insert(pin).values(message_id=branch[1].id, start=0, stop=999, conversation_id=made.id)

@@ -161,7 +161,7 @@ MEANINGS = {
 def built_in(policy: str) -> dict[str, Json]:
     """Give what holds where nothing is set: the values of a policy."""
     from octavo.core.policy import preset
-    from octavo.engine.scene import values_of
+    from octavo.engine.state import values_of
 
     return values_of(preset(policy))
 

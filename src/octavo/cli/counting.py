@@ -113,7 +113,7 @@ async def _counted_by(provider: Provider, model: str, context: Context) -> int:
     """Ask a provider, for what it would be sent."""
     from octavo.core.harden import harden
     from octavo.core.reply import Request
-    from octavo.engine.counting import count
+    from octavo.engine.remote_count import count
 
     sent = harden(context.messages, provider.rules).messages
     return await count(provider, Request(model=model, messages=sent, tools=context.tools))

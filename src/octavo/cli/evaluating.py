@@ -336,14 +336,14 @@ async def _stored(setup: Setup, wanted: str) -> tuple[tuple[Case, ...], tuple[Fi
 
     async with opened(setup) as engine:
         chat = await find_chat(engine, wanted)
-        info, branch, scene = await chat.info(), await chat.branch(), await chat.scene()
+        info, branch, state = await chat.info(), await chat.branch(), await chat.state()
     name = info.title or wanted
     said = tuple(node.message for node in branch)
     if not said:
         raise UsageError(f"the conversation {name!r} is empty")
-    pins = tuple(pin.text for pin in scene.recipe.pins)
-    case = Case(name=name, group=name, set="stored", messages=(*scene.recipe.system, *said), pins=pins)
-    return (case,), (Fixed("as it is sent now", scene.context.messages),)
+    pins = tuple(pin.text for pin in state.recipe.pins)
+    case = Case(name=name, group=name, set="stored", messages=(*state.recipe.system, *said), pins=pins)
+    return (case,), (Fixed("as it is sent now", state.context.messages),)
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from octavo.errors import OctavoError, ProviderError, UsageError
 
 if TYPE_CHECKING:
     from octavo.providers.availability import Availability
-    from octavo.store.values import Problem
+    from octavo.store.values import StoreProblem
 
 ASK_SECONDS = 60.0
 """How long a provider has to say a word; an embedded model may have to load first."""
@@ -65,7 +65,7 @@ def check(context: typer.Context, *, as_json: AsJson = False, db: Db = None) -> 
     """Prove that everything stored adds up; exit code 1 when something does not."""
     setup = setup_of(context, db)
 
-    async def work() -> tuple[str, tuple[Problem, ...]]:
+    async def work() -> tuple[str, tuple[StoreProblem, ...]]:
         async with opened(setup) as engine:
             return engine.store.place, await engine.store.check()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from octavo.core.context import speak
+from octavo.core.context import render_summary
 from octavo.core.extract.fit import extract
 from octavo.core.extract.render import render
 from octavo.core.extract.units import Analysis
@@ -36,7 +36,7 @@ def compose(
     present = frozenset(name for node in retained for name in shared_files(node.message))
 
     def sent(lines: str) -> int:
-        return sum(map(count, speak(snapshot, voice, present=present, lines=lines)))
+        return sum(map(count, render_summary(snapshot, voice, present=present, lines=lines)))
 
     bare = sent("")
     chosen = extract(

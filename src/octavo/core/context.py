@@ -74,7 +74,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class ContextInputs:
     """What a context is built from."""
 
     branch: Branch
@@ -109,7 +109,7 @@ class Recipe:
         )
 
 
-def build_context(recipe: Recipe) -> Context:
+def build_context(recipe: ContextInputs) -> Context:
     """Lay out what is sent."""
     retained, leading = recipe.retained, recipe.leading
     verbatim = {node.id for node in retained}
@@ -145,7 +145,7 @@ def extended(context: Context, added: Branch) -> Context:
     )
 
 
-def _summary(recipe: Recipe, retained: Branch) -> tuple[Message, ...]:
+def _summary(recipe: ContextInputs, retained: Branch) -> tuple[Message, ...]:
     if recipe.snapshot is None:
         return ()
     present = frozenset[str]()
@@ -155,7 +155,7 @@ def _summary(recipe: Recipe, retained: Branch) -> tuple[Message, ...]:
     return _spoken(recipe.snapshot, recipe.voice, body) if body else ()
 
 
-def _gap(recipe: Recipe) -> tuple[Message, ...]:
+def _gap(recipe: ContextInputs) -> tuple[Message, ...]:
     if not recipe.omitted:
         return ()
     many = f"{len(recipe.omitted):,} older messages"
@@ -177,7 +177,7 @@ def _pins(pins: Sequence[Pin]) -> tuple[Message, ...]:
     return (Message(role="user", parts=tuple(parts)),)
 
 
-def speak(
+def render_summary(
     snapshot: Snapshot, voice: Voice, *, present: frozenset[str] = frozenset(), lines: str | None = None
 ) -> tuple[Message, ...]:
     """Render a snapshot as the messages that stand for what it covers.
@@ -221,7 +221,7 @@ def _wrap(snapshot: Snapshot, body: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ParsedSummary:
     """A snapshot's message taken apart again, for callers that kept it and not the originals."""
 
     messages: int
@@ -230,15 +230,15 @@ class Heard:
     """The extracts and files, as they were rendered."""
 
 
-def hear(message: Message) -> Heard | None:
-    """Recognise a message that `speak` made in the default voice; None for anything else."""
+def parse_summary(message: Message) -> ParsedSummary | None:
+    """Recognise a message that `render_summary` made in the default voice; None for anything else."""
     found = _SPOKEN.fullmatch(message.text) if message.role == "user" else None
     if found is None:
         return None
     body = found["body"].replace("&lt;", "<")
     at = body.find(HEAD)
     summary, rest = (body, "") if at < 0 else (body[:at], body[at:])
-    return Heard(int(found["messages"]), summary.strip(), rest)
+    return ParsedSummary(int(found["messages"]), summary.strip(), rest)
 
 
 def coverage_problems(branch: Branch, context: Context) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """When to compress, how much to keep, and how to behave after failures: values, and one function that decides.
 
-`decide` is pure: what happened before is passed in as `Trouble` (failures) and `Pace` (compressions in this user
-turn), and their successors are computed by the functions below. Four outcomes, never a guess:
-keep, prepare in the background, compress, or shrink without asking any model.
+`decide` is pure. What happened before is passed in: failures as a `FailureStreak`, compressions in this user turn as a
+`LastCompression`. The functions below compute their successors. There are four outcomes, and never a guess: keep,
+prepare in the background, compress, or shrink without asking any model.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def budget_for(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class FailureStreak:
     """The failures in a row of automatic compression on one conversation."""
 
     failures: int = 0
@@ -267,19 +267,23 @@ class Trouble:
     """When it last failed, on the caller's clock."""
 
 
-CALM = Trouble()
+CALM = FailureStreak()
 """No failures: the start, and the state after every success."""
 
 
-def failed(trouble: Trouble, *, model: str, tokens: int, now: float, forced: bool = False) -> Trouble:
+def failed(
+    trouble: FailureStreak, *, model: str, tokens: int, now: float, forced: bool = False
+) -> FailureStreak:
     """Record a failure; one that a person forced changes nothing, and a cancelled run is not reported here."""
     if forced:
         return trouble
     failures = trouble.failures + 1 if trouble.model in ("", model) else 1
-    return Trouble(failures=failures, model=model, tokens=tokens, at=now)
+    return FailureStreak(failures=failures, model=model, tokens=tokens, at=now)
 
 
-def blocked(tolerance: Tolerance, trouble: Trouble, *, model: str, tokens: int, now: float) -> Why | None:
+def blocked(
+    tolerance: Tolerance, trouble: FailureStreak, *, model: str, tokens: int, now: float
+) -> Why | None:
     """Tell why an automatic attempt must wait, or None if it may go ahead."""
     if trouble.failures == 0 or trouble.model != model:
         return None
@@ -292,27 +296,27 @@ def blocked(tolerance: Tolerance, trouble: Trouble, *, model: str, tokens: int, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class LastCompression:
     """What automatic compression did last, and in which user turn."""
 
     turn: str = ""
     progressed: bool = True
 
 
-def compressed(turn: str, before: int, after: int) -> Pace:
+def compressed(turn: str, before: int, after: int) -> LastCompression:
     """Record an automatic compression of the turn that the user message `turn` opened."""
-    return Pace(turn=turn, progressed=after <= before * (1 - PROGRESS))
+    return LastCompression(turn=turn, progressed=after <= before * (1 - PROGRESS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class DecisionInputs:
     """What `decide` needs to know besides the count."""
 
     turn: str = ""
     model: str = ""
     now: float = 0.0
-    trouble: Trouble = CALM
-    pace: Pace = Pace()
+    trouble: FailureStreak = CALM
+    pace: LastCompression = LastCompression()
     undone: bool = False
     """A person undid the last compression; that holds until the window demands another one."""
 
@@ -355,11 +359,11 @@ class Shrink:
 
 Decision = Keep | Prepare | Compress | Shrink
 
-HERE = Situation()
+HERE = DecisionInputs()
 
 
 def decide(
-    policy: Policy, budget: Budget, reading: Reading, situation: Situation = HERE, *, force: bool = False
+    policy: Policy, budget: Budget, reading: Reading, situation: DecisionInputs = HERE, *, force: bool = False
 ) -> Decision:
     """Decide what happens before the next request."""
     tokens = reading.cautious
@@ -384,7 +388,7 @@ def decide(
     return Keep("fits")
 
 
-def _hindrance(policy: Policy, tokens: int, situation: Situation) -> Why | None:
+def _hindrance(policy: Policy, tokens: int, situation: DecisionInputs) -> Why | None:
     pace = situation.pace
     if pace.turn and pace.turn == situation.turn and not pace.progressed:
         return "no_progress"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
-from octavo.core.context import Context, Recipe, build_context
+from octavo.core.context import Context, ContextInputs, build_context
 from octavo.core.messages import Branch, Message, Node, Part, Text, ToolResult, last_turn, opens_turn
 from octavo.core.snapshot import silenced
 from octavo.core.split import protocol_cuts, tool_cuts
@@ -33,7 +33,7 @@ Measure = Callable[[Context], int]
 class Shrunk:
     """A recipe whose context fits, and what it cost."""
 
-    recipe: Recipe
+    recipe: ContextInputs
     context: Context
     tokens: int
     notes: tuple[str, ...]
@@ -44,11 +44,11 @@ class _Stage:
     """A row of recipes from mild to severe, made only when looked at."""
 
     steps: int
-    make: Callable[[int], Recipe]
+    make: Callable[[int], ContextInputs]
     note: Callable[[int], str]
 
 
-def shrink(recipe: Recipe, limit: int, measure: Measure) -> Shrunk:
+def shrink(recipe: ContextInputs, limit: int, measure: Measure) -> Shrunk:
     """Make a context fit `limit` tokens, or raise `ContextOverflow` with every term of the sum."""
     notes: tuple[str, ...] = ()
     tokens = measure(build_context(recipe))
@@ -69,12 +69,12 @@ def shrink(recipe: Recipe, limit: int, measure: Measure) -> Shrunk:
     raise _overflow(recipe, limit, measure)
 
 
-def _done(recipe: Recipe, measure: Measure, notes: tuple[str, ...]) -> Shrunk:
+def _done(recipe: ContextInputs, measure: Measure, notes: tuple[str, ...]) -> Shrunk:
     context = build_context(recipe)
     return Shrunk(recipe, context, measure(context), notes)
 
 
-def _last_turn(recipe: Recipe) -> int:
+def _last_turn(recipe: ContextInputs) -> int:
     """Find where the last turn begins: -1 if before all nodes, their number if with what is pending."""
     branch = recipe.branch
     if any(opens_turn(message) for message in recipe.pending):
@@ -83,16 +83,16 @@ def _last_turn(recipe: Recipe) -> int:
     return -1 if last is None else last
 
 
-def _older_outputs(recipe: Recipe) -> _Stage:
+def _older_outputs(recipe: ContextInputs) -> _Stage:
     return _previews(recipe, range(_last_turn(recipe)), "outputs of older tool calls")
 
 
-def _newest_outputs(recipe: Recipe) -> _Stage:
+def _newest_outputs(recipe: ContextInputs) -> _Stage:
     start = max(0, _last_turn(recipe))
     return _previews(recipe, range(start, len(recipe.branch)), "outputs of this turn's tool calls")
 
 
-def _previews(recipe: Recipe, places: range, what: str) -> _Stage:
+def _previews(recipe: ContextInputs, places: range, what: str) -> _Stage:
     pinned = {pin.node.id for pin in recipe.pins}
     long = [
         i
@@ -100,7 +100,7 @@ def _previews(recipe: Recipe, places: range, what: str) -> _Stage:
         if recipe.branch[i].id not in pinned and _longest_output(recipe.branch[i].message) > PREVIEWS[-1]
     ]
 
-    def make(step: int) -> Recipe:
+    def make(step: int) -> ContextInputs:
         branch = list(recipe.branch)
         for i in long:
             branch[i] = preview(branch[i], PREVIEWS[step - 1])
@@ -133,7 +133,7 @@ def preview(node: Node, cap: int) -> Node:
     return replace(node, message=replace(node.message, parts=tuple(cut(part) for part in node.message.parts)))
 
 
-def _extracts(recipe: Recipe) -> _Stage:
+def _extracts(recipe: ContextInputs) -> _Stage:
     snapshot = recipe.snapshot
     if snapshot is None:
         return _Stage(0, lambda _: recipe, str)
@@ -145,7 +145,7 @@ def _extracts(recipe: Recipe) -> _Stage:
     )
 
 
-def _turns(recipe: Recipe) -> _Stage:
+def _turns(recipe: ContextInputs) -> _Stage:
     """Leave out whole turns from the old end of the retained part, up to the last one."""
     first = len(recipe.branch) - len(_tail(recipe))
     last = _last_turn(recipe)
@@ -154,7 +154,7 @@ def _turns(recipe: Recipe) -> _Stage:
     return _without(recipe, first, starts, "older messages left out")
 
 
-def _rounds(recipe: Recipe) -> _Stage:
+def _rounds(recipe: ContextInputs) -> _Stage:
     """Leave out the oldest tool rounds of the last turn; its user message stays."""
     last = _last_turn(recipe)
     messages = [node.message for node in recipe.branch]
@@ -164,16 +164,16 @@ def _rounds(recipe: Recipe) -> _Stage:
     return _without(recipe, first, cuts, "messages of earlier tool rounds left out")
 
 
-def _tail(recipe: Recipe) -> Branch:
+def _tail(recipe: ContextInputs) -> Branch:
     """The nodes after the cutoff, whatever their state."""
     cutoff = recipe.snapshot.cutoff_depth if recipe.snapshot else 0
     return tuple(node for node in recipe.branch[len(recipe.leading) :] if node.depth > cutoff)
 
 
-def _without(recipe: Recipe, first: int, cuts: list[int], what: str) -> _Stage:
+def _without(recipe: ContextInputs, first: int, cuts: list[int], what: str) -> _Stage:
     branch = recipe.branch
 
-    def make(step: int) -> Recipe:
+    def make(step: int) -> ContextInputs:
         gone = branch[first : cuts[step - 1]]
         kept = branch[:first] + branch[cuts[step - 1] :]
         files = (name for node in gone for name in shared_files(node.message))
@@ -187,7 +187,7 @@ def _without(recipe: Recipe, first: int, cuts: list[int], what: str) -> _Stage:
     return _Stage(len(cuts), make, lambda step: f"{cuts[step - 1] - first:,} {what}")
 
 
-def _summary(recipe: Recipe) -> _Stage:
+def _summary(recipe: ContextInputs) -> _Stage:
     snapshot = recipe.snapshot
     length = len(snapshot.summary) if snapshot else 0
     halvings = 0
@@ -196,7 +196,7 @@ def _summary(recipe: Recipe) -> _Stage:
     if snapshot is None or halvings == 0:
         return _Stage(0, lambda _: recipe, str)
 
-    def make(step: int) -> Recipe:
+    def make(step: int) -> ContextInputs:
         cut = shorten(snapshot.summary, ceil(length / 2**step))
         return replace(recipe, snapshot=replace(snapshot, summary=cut))
 
@@ -205,7 +205,7 @@ def _summary(recipe: Recipe) -> _Stage:
     )
 
 
-def _silence(recipe: Recipe) -> _Stage:
+def _silence(recipe: ContextInputs) -> _Stage:
     """Where every token counts, what is left of the summary goes, and the line that says what is missing."""
     snapshot = recipe.snapshot
     empty = silenced(snapshot) if snapshot else None
@@ -224,7 +224,7 @@ _PARTS = {
 }
 
 
-def _overflow(recipe: Recipe, limit: int, measure: Measure) -> ContextOverflow:
+def _overflow(recipe: ContextInputs, limit: int, measure: Measure) -> ContextOverflow:
     context = build_context(recipe)
     bare = measure(Context())
     terms = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from octavo.core.context import Context, build_context, speak
+from octavo.core.context import Context, build_context, render_summary
 from octavo.core.harden import Hardened, Repair
 from octavo.core.messages import Branch, Message, Node, user
 from octavo.core.plain import Json
@@ -32,7 +32,8 @@ from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, write, write_tools
 from octavo.engine.accept import Accepted, AnyTool, accept, accept_tools
-from octavo.engine.fold import FOR_LINES, WAITED_FOR, Order, cut_of, plan_of
+from octavo.engine.answer_draft import AnswerDraft
+from octavo.engine.compression import FOR_LINES, WAITED_FOR, CompressionRequest, choose_cut, make_plan
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
@@ -50,8 +51,7 @@ from octavo.engine.outcome import (
     Usage,
     Waiting,
 )
-from octavo.engine.partial import Partial
-from octavo.engine.scene import Scene, load_scene
+from octavo.engine.state import TipState, load_state
 from octavo.errors import BadInput, NotFound, NotOnBranch, ProviderError, UsageError, WindowExceeded
 from octavo.store.ids import new_id
 from octavo.store.values import TIP, Added, Conversation, Entry, ForConversation, Hit, PinPlace
@@ -70,7 +70,7 @@ UNKNOWN_OVERFLOW = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class RequestPreview:
     """Exactly what would be sent, in the provider's wire format."""
 
     messages: Payload
@@ -103,18 +103,18 @@ class SummarySize:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Revision:
     """What holds at one moment: the settings, and the revision of the conversation."""
 
     settings: Mapping[str, Json]
-    revision: int
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class PreparedRequest:
     """A context that fits, and the very messages that are sent."""
 
-    scene: Scene
+    state: TipState
     context: Context
     messages: tuple[Message, ...]
     usage: Usage
@@ -180,7 +180,7 @@ class Chat:
 
     async def _store(
         self, accepted: Accepted, parent: str | None, id: str | None = None
-    ) -> tuple[Node, Moment]:
+    ) -> tuple[Node, Revision]:
         """Store a message; tells also what was found out on the way."""
         settings = await self.settings()
         meter = await self._engine.models.meter(str(settings.get("model") or ""))
@@ -194,26 +194,26 @@ class Chat:
             model=accepted.model,
         )
         added = await self._engine.store.add(self.id, [entry], parent=parent)
-        self._engine.recent.grow(self.id, added, meter)
-        return added.nodes[0], Moment(settings, added.revision)
+        self._engine.states.grow(self.id, added, meter)
+        return added.nodes[0], Revision(settings, added.revision)
 
     async def _learn(self, tip: str, billed: int) -> None:
-        scene = await self.scene(tip)
-        await self._engine.models.learn_bill(scene.model, scene.survey, billed)
+        state = await self.state(tip)
+        await self._engine.models.learn_bill(state.model, state.survey, billed)
 
     async def _model(self) -> str:
         return str((await self.settings()).get("model") or "")
 
     # Looking
 
-    async def scene(
+    async def state(
         self,
         tip: str | None = None,
         *,
         tools: Sequence[Tool] = (),
         without: Snapshot | None = None,
         override: Mapping[str, Json] = NOTHING,
-    ) -> Scene:
+    ) -> TipState:
         """Load everything about a tip; `NotFound` while the conversation is empty.
 
         `override` are settings that hold for this look only.
@@ -224,32 +224,32 @@ class Chat:
             raise NotFound("the conversation is empty: add a message first")
         if at != now.tip:
             await self.require(at)
-        moment = Moment({**await self.settings(), **override}, now.revision)
-        return await self._scene(at, moment, tools=tools, without=without)
+        revision = Revision({**await self.settings(), **override}, now.revision)
+        return await self._state(at, revision, tools=tools, without=without)
 
-    async def _scene(
+    async def _state(
         self,
         at: str | None,
-        moment: Moment,
+        revision: Revision,
         *,
         tools: Sequence[Tool] = (),
         without: Snapshot | None = None,
-    ) -> Scene:
-        """Give the scene of a tip: the one at hand if it is still true, else a new one."""
-        engine, settings, offered = self._engine, moment.settings, tuple(tools)
+    ) -> TipState:
+        """Give the state of a tip: from the cache if it is still true, else loaded anew."""
+        engine, settings, offered = self._engine, revision.settings, tuple(tools)
         model = str(settings.get("model") or "")
         if at is not None and without is None:
-            known = engine.recent.find(
+            known = engine.states.find(
                 self.id,
                 at,
-                moment.revision,
+                revision.number,
                 settings=settings,
                 tools=offered,
                 meter=await engine.models.meter(model),
             )
             if known is not None:
                 return known
-        scene = await load_scene(
+        state = await load_state(
             engine.store,
             engine.models,
             conversation=self.id,
@@ -260,35 +260,35 @@ class Chat:
             without=without,
         )
         if without is None:
-            engine.recent.keep(scene, moment.revision)
-        return scene
+            engine.states.keep(state, revision.number)
+        return state
 
     async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Usage:
         """Read the meter: tokens, budget, breakdown, distance to the next compression."""
         await self.require(tip)
         now = await self.info()
-        moment = Moment(await self.settings(), now.revision)
-        return (await self._scene(tip or now.tip, moment, tools=accept_tools(tools))).usage
+        revision = Revision(await self.settings(), now.revision)
+        return (await self._state(tip or now.tip, revision, tools=accept_tools(tools))).usage
 
-    async def context(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Sent:
+    async def context(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> RequestPreview:
         """Give exactly what would be sent now; compresses or shrinks first if it would not fit.
 
         Tools are values, or dicts as OpenAI, Anthropic or Gemini take them.
         """
         await self.require(tip)
         ready = None
-        async for step in self.ready(tip or await self.tip(), accept_tools(tools)):
-            ready = step if isinstance(step, Ready) else ready
+        async for step in self.prepare(tip or await self.tip(), accept_tools(tools)):
+            ready = step if isinstance(step, PreparedRequest) else ready
         if ready is None:
             raise NotFound("the conversation is empty: add a message first")
-        format = self._engine.format_of(ready.scene.model)
+        format = self._engine.format_of(ready.state.model)
         wired = write(format, ready.messages)
         self._count_aside(ready)
-        self._engine.look_after(self, ready.scene)
-        return Sent(
+        self._engine.compress_in_background(self, ready.state)
+        return RequestPreview(
             messages=wired.messages,
             system=wired.system,
-            tools=write_tools(format, ready.scene.loaded.tools),
+            tools=write_tools(format, ready.state.loaded.tools),
             format=format,
             usage=ready.usage,
             repairs=ready.repairs,
@@ -302,26 +302,26 @@ class Chat:
         Nothing is compressed for it, and the meter learns from it.
         """
         await self.require(tip)
-        scene = await self.scene(tip, tools=accept_tools(tools))
-        hardened = scene.sent(scene.context, self._engine.rules_of(scene.model))
-        tokens = await self._engine.counts.ask(scene, hardened.messages)
-        return Counted(tokens=tokens, expected=scene.reading, model=scene.model)
+        state = await self.state(tip, tools=accept_tools(tools))
+        hardened = state.sent(state.context, self._engine.rules_of(state.model))
+        tokens = await self._engine.counts.ask(state, hardened.messages)
+        return Counted(tokens=tokens, expected=state.reading, model=state.model)
 
-    def _count_aside(self, ready: Ready) -> None:
+    def _count_aside(self, ready: PreparedRequest) -> None:
         """Have the provider count what it is sent, if that is news; what was shrunk is too seldom sent to matter."""
-        if ready.context is ready.scene.context:
-            self._engine.counts.begin(ready.scene, ready.messages)
+        if ready.context is ready.state.context:
+            self._engine.counts.begin(ready.state, ready.messages)
 
     async def plan(
         self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
     ) -> Plan:
         """Say what `compress` would do now, without doing it."""
         await self.require(up_to)
-        scene = await self.scene()
-        order = _order("manual", focus, keep, up_to)
-        decision = decide(scene.policy, scene.budget, scene.reading, force=True)
+        state = await self.state()
+        request = _order("manual", focus, keep, up_to)
+        decision = decide(state.policy, state.budget, state.reading, force=True)
         assert isinstance(decision, Compress)
-        return plan_of(scene, order, decision, cut_of(scene, order))
+        return make_plan(state, request, decision, choose_cut(state, request))
 
     # A turn
 
@@ -330,9 +330,11 @@ class Chat:
     ) -> AsyncGenerator[Event]:
         """Store a user's message and answer it; yields what happens."""
         offered = accept_tools(tools)
-        node, moment = await self._store(accept(content, "user"), TIP)
+        node, revision = await self._store(accept(content, "user"), TIP)
         yield Stored(node)
-        answer = self._answer(node.id, offered, temperature=temperature, select=True, id=None, moment=moment)
+        answer = self._answer(
+            node.id, offered, temperature=temperature, select=True, id=None, revision=revision
+        )
         async with aclosing(answer):
             async for event in answer:
                 yield event
@@ -366,17 +368,17 @@ class Chat:
         temperature: float | None,
         select: bool,
         id: str | None,
-        moment: Moment | None = None,
+        revision: Revision | None = None,
     ) -> AsyncGenerator[Event]:
-        settings = moment.settings if moment else await self.settings()
+        settings = revision.settings if revision else await self.settings()
         # Opened before anything is made ready for it: without a key nothing needs to be.
         self._engine.models.provider(str(settings.get("model") or ""))
         for attempt in range(OVERFLOW_RETRIES + 1):
-            ready: Ready | None = None
-            steps = self.ready(at, tools, forced=attempt > 0, moment=None if attempt else moment)
+            ready: PreparedRequest | None = None
+            steps = self.prepare(at, tools, forced=attempt > 0, revision=None if attempt else revision)
             async with aclosing(steps):
                 async for step in steps:
-                    if isinstance(step, Ready):
+                    if isinstance(step, PreparedRequest):
                         ready = step
                     else:
                         yield step
@@ -395,16 +397,16 @@ class Chat:
                     return
                 await self._believe(ready, error)
 
-    async def _believe(self, ready: Ready, error: WindowExceeded) -> None:
+    async def _believe(self, ready: PreparedRequest, error: WindowExceeded) -> None:
         """Learn from a refusal: a smaller window if it names one, else that what was sent is too much."""
-        scene, models = ready.scene, self._engine.models
-        if error.window is not None and error.window < scene.meter.card.window:
-            await models.learn_window(scene.model, error.window)
-        elif not await models.doubt(scene.model, ready.context, scene.counts):
+        state, models = ready.state, self._engine.models
+        if error.window is not None and error.window < state.meter.card.window:
+            await models.learn_window(state.model, error.window)
+        elif not await models.doubt(state.model, ready.context, state.counts):
             sent = ready.usage.reading.tokens
-            await models.learn_window(scene.model, int(sent * UNKNOWN_OVERFLOW), named=False)
+            await models.learn_window(state.model, int(sent * UNKNOWN_OVERFLOW), named=False)
 
-    async def ready(
+    async def prepare(
         self,
         tip: str | None,
         tools: tuple[Tool, ...] = (),
@@ -412,75 +414,75 @@ class Chat:
         forced: bool = False,
         focus: str = "",
         override: Mapping[str, Json] = NOTHING,
-        moment: Moment | None = None,
-    ) -> AsyncGenerator[Event | Ready]:
+        revision: Revision | None = None,
+    ) -> AsyncGenerator[Event | PreparedRequest]:
         """Make the context fit: compress if a mark demands it, shrink if that did not help; what fits is sent.
 
         `moment` is what the caller has just found out, and need not be read again.
         """
         if tip is None:
             return
-        if moment is not None:
-            scene = await self._scene(tip, moment, tools=tools)
+        if revision is not None:
+            state = await self._state(tip, revision, tools=tools)
         else:
-            scene = await self.scene(tip, tools=tools, override=override)
-        situation = self._engine.situation(self.id, scene)
-        decision = decide(scene.policy, scene.budget, scene.reading, situation)
+            state = await self.state(tip, tools=tools, override=override)
+        situation = self._engine.situation(self.id, state)
+        decision = decide(state.policy, state.budget, state.reading, situation)
         urgent = isinstance(decision, Compress) and decision.urgency == "hard"
         until = asyncio.get_running_loop().time() + WAITED_FOR
         if urgent and self._engine.is_compressing(self.id):
             yield Waiting()
             await self._engine.settled(self.id, WAITED_FOR - FOR_LINES)
-            scene = await self.scene(tip, tools=tools, override=override)
-        if urgent and scene.reading.cautious > scene.budget.hard:
-            order = Order(urgency="hard", focus=focus, until=until)
-            async with aclosing(self._engine.fold(self, scene, order)) as folding:
+            state = await self.state(tip, tools=tools, override=override)
+        if urgent and state.reading.cautious > state.budget.hard:
+            request = CompressionRequest(urgency="hard", focus=focus, until=until)
+            async with aclosing(self._engine.run_compression(self, state, request)) as folding:
                 async for event in folding:
                     yield event
-            scene = await self.scene(tip, tools=tools, override=override)
-        context, notes, usage = scene.context, tuple[str, ...](), scene.usage
-        if scene.reading.cautious > scene.budget.hard or forced:
-            shrunk, usage = scene.shrunk()
+            state = await self.state(tip, tools=tools, override=override)
+        context, notes, usage = state.context, tuple[str, ...](), state.usage
+        if state.reading.cautious > state.budget.hard or forced:
+            shrunk, usage = state.shrunk()
             context, notes = shrunk.context, shrunk.notes
             if notes:
-                yield Shrunk(notes=notes, before=scene.reading.tokens, after=usage.reading.tokens)
-        if any(map(is_unfinished, (scene.added or scene.loaded.branch)[-1:])):
+                yield Shrunk(notes=notes, before=state.reading.tokens, after=usage.reading.tokens)
+        if any(map(is_unfinished, (state.added or state.loaded.branch)[-1:])):
             context = replace(context, pending=(user(GO_ON),))
-            usage = scene.gauge(scene.meter.read(context, scene.counts))
-        hardened = self._sendable(scene, context)
+            usage = state.gauge(state.meter.read(context, state.counts))
+        hardened = self._sendable(state, context)
         if hardened.faults:
             yield Repaired(hardened.faults)
-        yield Ready(scene, context, hardened.messages, usage, hardened.repairs, notes)
+        yield PreparedRequest(state, context, hardened.messages, usage, hardened.repairs, notes)
 
-    def _sendable(self, scene: Scene, context: Context) -> Hardened:
+    def _sendable(self, state: TipState, context: Context) -> Hardened:
         """Make a context acceptable to the provider; refuse one that asks nothing."""
-        hardened = scene.sent(context, self._engine.rules_of(scene.model))
-        if len(hardened.messages) <= len(scene.loaded.system):
+        hardened = state.sent(context, self._engine.rules_of(state.model))
+        if len(hardened.messages) <= len(state.loaded.system):
             raise UsageError(
                 "there is nothing to answer: every message here was deleted or is empty; say something first"
             )
         return hardened
 
     async def _ask(
-        self, ready: Ready, temperature: float | None, *, select: bool, id: str | None
+        self, ready: PreparedRequest, temperature: float | None, *, select: bool, id: str | None
     ) -> AsyncGenerator[Event]:
-        scene = ready.scene
-        provider = self._engine.models.provider(scene.model)
+        state = ready.state
+        provider = self._engine.models.provider(state.model)
         request = Request(
-            model=self._engine.models.name(scene.model),
+            model=self._engine.models.name(state.model),
             messages=ready.messages,
-            tools=scene.loaded.tools,
-            max_output=scene.budget.reply,
+            tools=state.loaded.tools,
+            max_output=state.budget.reply,
             temperature=temperature,
             stable=max(0, len(ready.messages) - 1),
         )
-        partial = Partial(
+        partial = AnswerDraft(
             store=self._engine.store,
             worker=self._engine.worker,
             conversation=self.id,
-            parent=scene.tip,
+            parent=state.tip,
             id=id,
-            model=scene.model,
+            model=state.model,
         )
         reply: Reply | None = None
         stream = provider.stream(request)
@@ -517,25 +519,29 @@ class Chat:
         added = await self._keep(ready, reply, partial, select=select)
         (node,) = added.nodes
         yield Answered(node, reply)
-        moment = Moment(scene.settings, added.revision)
-        self._engine.look_after(self, await self._scene(node.id, moment, tools=scene.loaded.tools))
+        revision = Revision(state.settings, added.revision)
+        self._engine.compress_in_background(
+            self, await self._state(node.id, revision, tools=state.loaded.tools)
+        )
 
-    async def _keep(self, ready: Ready, reply: Reply, partial: Partial, *, select: bool) -> Added:
-        scene = ready.scene
+    async def _keep(
+        self, ready: PreparedRequest, reply: Reply, partial: AnswerDraft, *, select: bool
+    ) -> Added:
+        state = ready.state
         entry = Entry(
             message=reply.message,
-            counts={scene.meter.unit.name: scene.meter.count_message(reply.message)},
+            counts={state.meter.unit.name: state.meter.count_message(reply.message)},
             input_tokens=reply.usage.input or None,
             output_tokens=reply.usage.output or None,
-            model=reply.model or scene.model,
+            model=reply.model or state.model,
         )
         added = await partial.finish(entry, select=select)
-        sent = scene.survey
-        if ready.context is not scene.context:
-            sent = scene.meter.survey(ready.context, scene.counts)
+        sent = state.survey
+        if ready.context is not state.context:
+            sent = state.meter.survey(ready.context, state.counts)
         models = self._engine.models
-        await models.learn_bill(scene.model, sent, reply.usage.input)
-        self._engine.recent.grow(self.id, added, await models.meter(scene.model))
+        await models.learn_bill(state.model, sent, reply.usage.input)
+        self._engine.states.grow(self.id, added, await models.meter(state.model))
         return added
 
     # Compressing
@@ -560,8 +566,8 @@ class Chat:
     ) -> AsyncGenerator[Event]:
         """Compress now; yields what happens. The job is stored under `id`, if one is given."""
         await self.require(up_to)
-        order = replace(_order("manual", focus, keep, up_to), id=id)
-        async with aclosing(self._engine.fold(self, await self.scene(), order)) as folding:
+        request = replace(_order("manual", focus, keep, up_to), id=id)
+        async with aclosing(self._engine.run_compression(self, await self.state(), request)) as folding:
             async for event in folding:
                 yield event
 
@@ -620,14 +626,14 @@ class Chat:
         return await self._size(replace(await self.snapshot_here(id), summary=text))
 
     async def _size(self, changed: Snapshot) -> SummarySize:
-        scene = await self.scene()
-        tokens = sum(map(scene.meter.count_message, speak(changed, scene.policy.voice)))
-        serving, budget = scene.recipe.snapshot, scene.budget
+        state = await self.state()
+        tokens = sum(map(state.meter.count_message, render_summary(changed, state.policy.voice)))
+        serving, budget = state.recipe.snapshot, state.budget
         if serving is not None and serving.cutoff_depth > changed.cutoff_depth:
             return SummarySize(tokens=tokens, room=budget.available)
         # Above the soft mark already: what the next turn may still be sent with is the hard one.
-        mark = budget.trigger if scene.reading.cautious <= budget.trigger else budget.hard
-        whole = scene.measure(build_context(scene.served_by(changed)))
+        mark = budget.trigger if state.reading.cautious <= budget.trigger else budget.hard
+        whole = state.measure(build_context(state.served_by(changed)))
         return SummarySize(tokens=tokens, room=max(0, tokens + mark - whole))
 
     async def regenerate_summary(self, id: str, *, focus: str = "") -> Outcome:
@@ -646,9 +652,9 @@ class Chat:
         The job is stored under the id `job`, if one is given.
         """
         old = await self.snapshot_here(id)
-        scene = await self.scene(without=old)
-        order = Order(urgency="manual", kind="regenerated", focus=focus, replaces=old, id=job)
-        async for event in self._engine.fold(self, scene, order):
+        state = await self.state(without=old)
+        request = CompressionRequest(urgency="manual", kind="regenerated", focus=focus, replaces=old, id=job)
+        async for event in self._engine.run_compression(self, state, request):
             yield event
 
     async def diff(self, one: str, other: str) -> str:
@@ -837,7 +843,7 @@ async def _closed(stream: AsyncIterator[object]) -> None:
         await close()
 
 
-def _order(urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None) -> Order:
+def _order(urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None) -> CompressionRequest:
     retain: Retain | None = None
     if keep is not None:
         if isinstance(keep, bool) or keep < 0:
@@ -845,4 +851,4 @@ def _order(urgency: Urgency, focus: str, keep: int | float | None, up_to: str | 
         retain = (
             KeepNothing() if keep == 0 else KeepShare(keep) if isinstance(keep, float) else KeepTokens(keep)
         )
-    return Order(urgency=urgency, kind="manual", focus=focus, retain=retain, up_to=up_to)
+    return CompressionRequest(urgency=urgency, kind="manual", focus=focus, retain=retain, up_to=up_to)

@@ -18,10 +18,10 @@ from octavo.core.plain import Json
 from octavo.core.policy import (
     CALM,
     Compress,
-    Pace,
+    DecisionInputs,
+    FailureStreak,
+    LastCompression,
     Prepare,
-    Situation,
-    Trouble,
     budget_for,
     compressed,
     decide,
@@ -30,10 +30,9 @@ from octavo.core.policy import (
 from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
 from octavo.core.wire import Format
 from octavo.engine.accept import check_options
-from octavo.engine.aside import Aside
 from octavo.engine.attempt import Attempt, attempt_of
 from octavo.engine.chat import Chat
-from octavo.engine.fold import Means, Order, fold
+from octavo.engine.compression import CompressionRequest, CompressionTools, compress
 from octavo.engine.outcome import (
     Cancelled,
     Compressed,
@@ -48,16 +47,17 @@ from octavo.engine.outcome import (
     Unwritten,
     one_line,
 )
-from octavo.engine.recent import Recent
-from octavo.engine.scene import Scene, policy_of, values_of
+from octavo.engine.state import TipState, policy_of, values_of
+from octavo.engine.state_cache import TipStateCache
+from octavo.engine.worker import WorkerPool
 from octavo.errors import BadInput, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
 
 if TYPE_CHECKING:
-    from octavo.engine.counting import Counts
     from octavo.engine.models import Models
+    from octavo.engine.remote_count import RemoteCounts
     from octavo.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ REMEMBERED = 2_000
 class Hook(Protocol):
     """Something that wants to know of compressions; one that fails never breaks a turn."""
 
-    async def before(self, chat: Chat, order: Order) -> str | Literal[False] | None:
+    async def before(self, chat: Chat, request: CompressionRequest) -> str | Literal[False] | None:
         """Give further instructions, or False to veto, or None."""
 
     async def after(self, chat: Chat, outcome: Outcome) -> None:
@@ -93,11 +93,11 @@ class EngineOptions(TypedDict, total=False):
 
 
 @dataclass(slots=True)
-class State:
+class CompressionRecord:
     """What the engine remembers of one conversation while it runs."""
 
-    trouble: Trouble = CALM
-    pace: Pace = field(default_factory=Pace)
+    trouble: FailureStreak = CALM
+    pace: LastCompression = field(default_factory=LastCompression)
     task: asyncio.Task[None] | None = None
 
     @property
@@ -107,7 +107,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class SummaryWriter:
     """Who writes the summary of a compression, or why nobody does."""
 
     summariser: Summariser | None = None
@@ -138,12 +138,12 @@ class Engine:
         background: the conversation and the event.
         """
         # Imported with the first engine, like the store: vocabularies and cards are nothing to do without one.
-        from octavo.engine.counting import Counts
         from octavo.engine.models import Models
+        from octavo.engine.remote_count import RemoteCounts
 
         self.store = store
         self.models: Models = Models(store, _serving(provider) or self._opened)
-        self.counts: Counts = Counts(self.models)
+        self.counts: RemoteCounts = RemoteCounts(self.models)
         self.clock = clock
         self.worker = new_id()
         self._defaults: dict[str, Json] = {"model": model, "policy": policy}
@@ -155,9 +155,9 @@ class Engine:
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
         self.watchers: list[Callable[[Attempt], None]] = []
         """Told of every attempt to compress, whoever made it."""
-        self.recent = Recent()
-        self._aside = Aside()
-        self._states: OrderedDict[str, State] = OrderedDict()
+        self.states = TipStateCache()
+        self._workers = WorkerPool()
+        self._records: OrderedDict[str, CompressionRecord] = OrderedDict()
         self._guesses: dict[str | None, str] = {}
 
     @classmethod
@@ -171,12 +171,12 @@ class Engine:
 
     async def close(self) -> None:
         """Stop what runs in the background and give everything back; jobs left behind are taken over."""
-        tasks = [state.task for state in self._states.values() if state.task]
+        tasks = [record.task for record in self._records.values() if record.task]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.counts.close()
-        await self._aside.close()
+        await self._workers.close()
         await self.models.close()
         await self.store.close()
 
@@ -276,29 +276,29 @@ class Engine:
     def format_of(self, model: str) -> Format:
         return cast(Format, self.rules_of(model).name)
 
-    async def _means(self, scene: Scene) -> Means:
-        writer = await self._writer_for(scene)
-        return Means(
+    async def _compression_tools(self, state: TipState) -> CompressionTools:
+        writer = await self._summary_writer(state)
+        return CompressionTools(
             store=self.store,
             summariser=writer.summariser,
-            rules=self.rules_of(scene.model),
+            rules=self.rules_of(state.model),
             worker=self.worker,
-            aside=self._aside,
+            workers=self._workers,
             price=writer.price,
             writer=writer.name,
             unasked=writer.unasked,
         )
 
-    async def _writer_for(self, scene: Scene) -> Writer:
+    async def _summary_writer(self, state: TipState) -> SummaryWriter:
         if self._summariser is not None:
-            return Writer(self._summariser, type(self._summariser).__name__)
-        chosen = str(scene.settings.get("summariser") or "")
-        card = scene.meter.card
+            return SummaryWriter(self._summariser, type(self._summariser).__name__)
+        chosen = str(state.settings.get("summariser") or "")
+        card = state.meter.card
         if chosen == MODEL_FREE:
-            return Writer(unasked=f"no model was asked: the setting summariser is {MODEL_FREE}")
+            return SummaryWriter(unasked=f"no model was asked: the setting summariser is {MODEL_FREE}")
         if not chosen and not card.summariser:
-            return Writer(unasked="no model was asked: none is set as the summariser")
-        name = scene.model if chosen == SAME else chosen or card.summariser
+            return SummaryWriter(unasked="no model was asked: none is set as the summariser")
+        name = state.model if chosen == SAME else chosen or card.summariser
         from octavo.engine.models import LOCAL
         from octavo.summarise.model import model_summariser
 
@@ -308,7 +308,7 @@ class Engine:
             if chosen:
                 raise
             # Nobody asked for this model by name: without a key for it the exact lines speak alone.
-            return Writer(unasked=one_line(f"no model was asked: {error}"))
+            return SummaryWriter(unasked=one_line(f"no model was asked: {error}"))
         meter = await self.models.meter(name)
         summariser = model_summariser(
             provider,
@@ -316,44 +316,46 @@ class Engine:
             meter.card,
             measure=meter.count_text,
             embedded=self.models.address(name).startswith(LOCAL),
-            judge=self._aside.judge,
+            judge=self._workers.judge,
         )
-        return Writer(summariser, name, meter.card.price)
+        return SummaryWriter(summariser, name, meter.card.price)
 
     # Compressing
 
-    def state(self, conversation: str) -> State:
+    def record(self, conversation: str) -> CompressionRecord:
         """Give what is remembered of a conversation; one that nobody used for long begins anew."""
-        state = self._states.setdefault(conversation, State())
-        self._states.move_to_end(conversation)
-        while len(self._states) > REMEMBERED and not self._states[oldest := next(iter(self._states))].busy:
-            del self._states[oldest]
-        return state
+        record = self._records.setdefault(conversation, CompressionRecord())
+        self._records.move_to_end(conversation)
+        while len(self._records) > REMEMBERED and not self._records[oldest := next(iter(self._records))].busy:
+            del self._records[oldest]
+        return record
 
-    async def fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
+    async def run_compression(
+        self, chat: Chat, state: TipState, request: CompressionRequest
+    ) -> AsyncGenerator[Event]:
         """Run one compression, and tell of it exactly once, however it ends."""
         began, told = time.monotonic(), False
         try:
-            async with aclosing(self._fold(chat, scene, order)) as folding:
+            async with aclosing(self._run_compression(chat, state, request)) as folding:
                 async for event in folding:
                     if isinstance(event, CompressionEnded):
                         told = True
-                        self._attempted(chat, scene, order, began, event)
+                        self._attempted(chat, state, request, began, event)
                     yield event
         except BaseException as error:
             if not told:
                 ended = Failed(str(error)) if isinstance(error, Exception) else Cancelled()
-                self._attempted(chat, scene, order, began, CompressionEnded(ended))
+                self._attempted(chat, state, request, began, CompressionEnded(ended))
             raise
 
     def _attempted(
-        self, chat: Chat, scene: Scene, order: Order, began: float, ended: CompressionEnded
+        self, chat: Chat, state: TipState, request: CompressionRequest, began: float, ended: CompressionEnded
     ) -> None:
         attempt = attempt_of(
             ended.outcome,
             conversation=chat.id,
-            trigger=order.urgency,
-            before=scene.reading.tokens,
+            trigger=request.urgency,
+            before=state.reading.tokens,
             seconds=time.monotonic() - began,
             unwritten=ended.unwritten,
         )
@@ -361,29 +363,31 @@ class Engine:
         for watcher in self.watchers:
             watcher(attempt)
 
-    async def _fold(self, chat: Chat, scene: Scene, order: Order) -> AsyncGenerator[Event]:
+    async def _run_compression(
+        self, chat: Chat, state: TipState, request: CompressionRequest
+    ) -> AsyncGenerator[Event]:
         """Run one compression with hooks around it, and remember how it went."""
-        asked = await self._ask_hooks(chat, order)
+        asked = await self._ask_hooks(chat, request)
         if asked is False:
             yield CompressionEnded(Skipped("vetoed", "a hook refused"))
             return
         if asked:
-            order = replace(order, focus="\n".join(text for text in (order.focus, asked) if text))
+            request = replace(request, focus="\n".join(text for text in (request.focus, asked) if text))
         began = False
-        async with aclosing(fold(scene, order, await self._means(scene))) as folding:
+        async with aclosing(compress(state, request, await self._compression_tools(state))) as folding:
             async for event in folding:
                 began = began or isinstance(event, CompressionStarted)
                 if isinstance(event, CompressionEnded):
                     _complain(chat, event.unwritten)
-                    self._remember(chat, scene, order, event.outcome)
+                    self._remember(chat, state, request, event.outcome)
                 yield event
                 if isinstance(event, CompressionEnded) and began:
                     await self._tell_hooks(chat, event.outcome)
 
-    async def _ask_hooks(self, chat: Chat, order: Order) -> str | Literal[False]:
+    async def _ask_hooks(self, chat: Chat, request: CompressionRequest) -> str | Literal[False]:
         said: list[str] = []
         for hook in self._hooks:
-            answer = await _safely(hook.before(chat, order), "before")
+            answer = await _safely(hook.before(chat, request), "before")
             if answer is False:
                 return False
             if isinstance(answer, str) and answer:
@@ -394,46 +398,46 @@ class Engine:
         for hook in self._hooks:
             await _safely(hook.after(chat, outcome), "after")
 
-    def _remember(self, chat: Chat, scene: Scene, order: Order, outcome: Outcome) -> None:
-        state, forced = self.state(chat.id), order.urgency == "manual"
+    def _remember(self, chat: Chat, state: TipState, request: CompressionRequest, outcome: Outcome) -> None:
+        record, forced = self.record(chat.id), request.urgency == "manual"
         match outcome:
             case Compressed():
-                state.trouble = CALM
+                record.trouble = CALM
                 if not forced:
-                    state.pace = compressed(scene.turn, outcome.before, outcome.after)
+                    record.pace = compressed(state.turn, outcome.before, outcome.after)
             case Rejected() | Failed():
-                state.trouble = failed(
-                    state.trouble,
-                    model=scene.model,
-                    tokens=scene.reading.cautious,
+                record.trouble = failed(
+                    record.trouble,
+                    model=state.model,
+                    tokens=state.reading.cautious,
                     now=self.clock(),
                     forced=forced,
                 )
 
-    def look_after(self, chat: Chat, scene: Scene) -> None:
+    def compress_in_background(self, chat: Chat, state: TipState) -> None:
         """Start a compression in the background if a mark asks for one and none is under way."""
         if self.is_compressing(chat.id):
             return
-        decision = decide(scene.policy, scene.budget, scene.reading, self.situation(chat.id, scene))
+        decision = decide(state.policy, state.budget, state.reading, self.situation(chat.id, state))
         if isinstance(decision, Prepare | Compress):
-            self.state(chat.id).task = asyncio.create_task(self._in_background(chat, scene))
+            self.record(chat.id).task = asyncio.create_task(self._in_background(chat, state))
 
-    def situation(self, conversation: str, scene: Scene) -> Situation:
+    def situation(self, conversation: str, state: TipState) -> DecisionInputs:
         """Say what a decision depends on besides the count."""
-        state = self.state(conversation)
-        return Situation(
-            turn=scene.turn,
-            model=scene.model,
+        record = self.record(conversation)
+        return DecisionInputs(
+            turn=state.turn,
+            model=state.model,
             now=self.clock(),
-            trouble=state.trouble,
-            pace=state.pace,
-            undone=scene.originals_wanted,
+            trouble=record.trouble,
+            pace=record.pace,
+            undone=state.originals_wanted,
         )
 
-    async def _in_background(self, chat: Chat, scene: Scene) -> None:
+    async def _in_background(self, chat: Chat, state: TipState) -> None:
         self._announce(chat.id, Preparing("soft"))
         try:
-            async for event in self.fold(chat, scene, Order(urgency="soft")):
+            async for event in self.run_compression(chat, state, CompressionRequest(urgency="soft")):
                 self._announce(chat.id, event)
         except OctavoError as error:
             log.warning("compressing %s in the background failed: %s", chat.id, error)
@@ -448,11 +452,11 @@ class Engine:
 
     def is_compressing(self, conversation: str) -> bool:
         """Tell whether a compression goes on in the background."""
-        return conversation in self._states and self._states[conversation].busy
+        return conversation in self._records and self._records[conversation].busy
 
     async def settled(self, conversation: str, seconds: float | None = None) -> None:
         """Wait until nothing is being compressed in the background; after so many seconds it is stopped."""
-        task = self.state(conversation).task
+        task = self.record(conversation).task
         if task is None:
             return
         _, late = await asyncio.wait([task], timeout=seconds)
@@ -460,7 +464,7 @@ class Engine:
             task.cancel()
             await asyncio.wait([task])
 
-    async def take_over(self, conversation: str | None = None) -> int:
+    async def resume_abandoned(self, conversation: str | None = None) -> int:
         """Close compressions and answers whose workers died, in one conversation or in all; gives how many there were.
 
         Where a mark asks for it, a compression is begun anew.
@@ -474,7 +478,7 @@ class Engine:
         for id in {job.conversation for job in left}:
             chat = Chat(self, id)
             try:
-                self.look_after(chat, await chat.scene())
+                self.compress_in_background(chat, await chat.state())
             except OctavoError as error:
                 log.warning("cannot go on with the compression of %s: %s", id, error)
         return len(left) + len(answers)

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast
 
 from octavo.core.budget import ModelCard, fraction
 from octavo.core.compose import compose
-from octavo.core.context import Context, Recipe, build_context, hear
+from octavo.core.context import Context, ContextInputs, build_context, parse_summary
 from octavo.core.extract.units import Analysis, analyse, analyse_all
 from octavo.core.harden import Repair, harden
 from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, place
@@ -285,7 +285,7 @@ def _unfold(branch: Branch, previous: Result | None) -> tuple[Branch, str, Node 
     """
     start = lead([node.message for node in branch])
     first = branch[start].message if start < len(branch) else None
-    heard = hear(first) if first and _is_ours(first, previous) else None
+    heard = parse_summary(first) if first and _is_ours(first, previous) else None
     if heard is None:
         return branch, previous.snapshot.summary if previous and previous.snapshot else "", None
     lines = Message(role="user", parts=(Text(text=heard.rest),)) if heard.rest else None
@@ -297,7 +297,7 @@ def _unfold(branch: Branch, previous: Result | None) -> tuple[Branch, str, Node 
 
 def _cut(
     branch: Branch, scale: _Scale, limit: int, keep: float | int, policy: Policy
-) -> tuple[Recipe, Branch]:
+) -> tuple[ContextInputs, Branch]:
     """Decide what is covered; a last turn too large for its share is cut inside, and its question goes along."""
     said = [node.message for node in branch]
     sizes = [scale.meter.count_message(message) for message in said]
@@ -307,7 +307,7 @@ def _cut(
     chosen = split(said, sizes, min(share, room), room=share, boundary=policy.boundary)
     if sum(sizes[chosen.cut if chosen else start :]) > share and _may_cover_all(said, start):
         chosen = Split(len(said), inside=True)
-    bare = Recipe(branch=branch, tools=scale.tools, voice=policy.voice)
+    bare = ContextInputs(branch=branch, tools=scale.tools, voice=policy.voice)
     if chosen is None:
         return bare, ()
     made = draft(branch, chosen.cut, id="stateless", summary="")
@@ -329,14 +329,14 @@ def _share(keep: float | int) -> float:
 
 
 async def _fill(
-    recipe: Recipe,
+    recipe: ContextInputs,
     covered: Branch,
     scale: _Scale,
     limit: int,
     earlier: str,
     analyses: Mapping[str, Analysis],
     options: Options,
-) -> tuple[Recipe, str]:
+) -> tuple[ContextInputs, str]:
     """Write the snapshot into the room that the rest leaves; say why there is no summary, if one was asked for."""
     snapshot = recipe.snapshot
     assert snapshot is not None
@@ -367,7 +367,7 @@ async def _fill(
     return replace(recipe, snapshot=filled), missing
 
 
-def _with_something(recipe: Recipe) -> Recipe:
+def _with_something(recipe: ContextInputs) -> ContextInputs:
     """If not one line fitted, send the last question, whatever its size: an empty request is no answer to anything."""
     context, snapshot = build_context(recipe), recipe.snapshot
     asked = last_turn([node.message for node in recipe.branch])

@@ -21,7 +21,7 @@ from octavo.core.messages import Message
 from octavo.core.policy import PRESETS
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.wire import detect, read, write
-from octavo.engine.fold import cost
+from octavo.engine.compression import cost
 from octavo.engine.stateless import Options, acompress
 from octavo.errors import BadInput, ContextOverflow, UnknownModel
 from octavo.evals.baselines import BASELINES, Baseline, Scale

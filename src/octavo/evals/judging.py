@@ -23,7 +23,7 @@ from octavo.core.budget import ModelCard
 from octavo.core.messages import Message, system, user
 from octavo.core.reply import Reply, Request, Usage
 from octavo.core.transcript import transcript
-from octavo.engine.fold import cost
+from octavo.engine.compression import cost
 from octavo.errors import BadReply, ProviderError
 from octavo.evals.measure.interval import Interval, Value, interval
 from octavo.evals.measure.score import Case

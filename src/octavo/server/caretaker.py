@@ -23,7 +23,7 @@ async def care(
         return
     while True:
         try:
-            found = await engine.take_over()
+            found = await engine.resume_abandoned()
             if found:
                 log.info("took over %d compressions and answers", found)
             for errand in also:

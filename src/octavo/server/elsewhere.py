@@ -26,7 +26,7 @@ LOOK_SECONDS = 1.0
 
 async def job_of(hub: Hub, chat: Chat, id: str) -> Job | None:
     """Find a compression by the id of its task; one whose process ended is closed."""
-    await hub.engine.take_over(chat.id)
+    await hub.engine.resume_abandoned(chat.id)
     try:
         found = await hub.engine.store.jobs.get(id)
     except NotFound:

@@ -73,6 +73,6 @@ async def _settings(engine: Engine, ids: Sequence[str]) -> list[Mapping[str, Jso
 
 async def with_jobs(engine: Engine, id: str, standing: Standing) -> Standing:
     """Add the compressions that run now; those whose process ended do not."""
-    await engine.take_over(id)
+    await engine.resume_abandoned(id)
     jobs = await engine.store.jobs.of_conversation(id)
     return replace(standing, jobs=tuple(job.id for job in jobs if job.status == "running"))

@@ -21,14 +21,14 @@ from octavo.store.values import (
     ForConversation,
     ForModel,
     Hit,
-    Ingredients,
     Job,
     LargeText,
     PinPlace,
-    Problem,
     Refused,
     Scope,
     Stale,
+    StoredContext,
+    StoreProblem,
 )
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ __all__ = [
     "ForModel",
     "Format",
     "Hit",
-    "Ingredients",
     "Job",
     "LargeText",
     "PinPlace",
-    "Problem",
     "Refused",
     "Scope",
     "Stale",
     "Store",
+    "StoreProblem",
+    "StoredContext",
     "new_id",
 ]
 

@@ -28,16 +28,16 @@ from octavo.store.schema import (
     plain_id,
     snapshot,
 )
-from octavo.store.values import Problem
+from octavo.store.values import StoreProblem
 from octavo.store.walk import jump_depth
 
 PAGE = 500
 """Messages checked at a time."""
 
 
-async def check(database: Database) -> tuple[Problem, ...]:
+async def check(database: Database) -> tuple[StoreProblem, ...]:
     """Look for anything that does not add up."""
-    problems: list[Problem] = []
+    problems: list[StoreProblem] = []
     if database.dialect == "sqlite":
         problems += await database.read(_check_file)
         if not database.read_only:
@@ -56,12 +56,12 @@ async def check(database: Database) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-async def _check_file(connection: Connection) -> list[Problem]:
+async def _check_file(connection: Connection) -> list[StoreProblem]:
     found = (await connection.scalars(sa.text("PRAGMA integrity_check"))).all()
-    return [Problem("file", "", str(line)) for line in found if line != "ok"]
+    return [StoreProblem("file", "", str(line)) for line in found if line != "ok"]
 
 
-async def _check_search(database: Database) -> list[Problem]:
+async def _check_search(database: Database) -> list[StoreProblem]:
     async def prove(connection: Connection) -> None:
         for index in ("message_fts", "large_text_fts"):
             await connection.execute(
@@ -71,7 +71,7 @@ async def _check_search(database: Database) -> list[Problem]:
     try:
         await database.write(prove)
     except StoreError as error:
-        return [Problem("search", "", f"the index does not match the messages: {error}")]
+        return [StoreProblem("search", "", f"the index does not match the messages: {error}")]
     return []
 
 
@@ -96,7 +96,7 @@ def _page(after: int) -> sa.Select[Any]:
     )
 
 
-async def _check_messages(connection: Connection, after: int) -> tuple[list[Problem], int | None]:
+async def _check_messages(connection: Connection, after: int) -> tuple[list[StoreProblem], int | None]:
     found = (await connection.execute(_page(after))).all()
     texts: rows.Texts = {}
     large = [row.id for row in found if row.large]
@@ -104,7 +104,7 @@ async def _check_messages(connection: Connection, after: int) -> tuple[list[Prob
         for row in await connection.execute(sa.select(large_text).where(large_text.c.message_id.in_(large))):
             texts.setdefault(row.message_id, {}).setdefault(row.piece, {})[row.chunk] = row.text
     problems = [
-        Problem("message", row.id, detail)
+        StoreProblem("message", row.id, detail)
         for row in found
         for detail in (*_place_flaws(row), *_content_flaws(row, rows.large(texts, row.id)))
     ]
@@ -142,7 +142,7 @@ def _content_flaws(row: rows.Row, large: Sequence[str]) -> Iterator[str]:
         yield "its digest is not that of its branch"
 
 
-async def _check_conversations(connection: Connection) -> list[Problem]:
+async def _check_conversations(connection: Connection) -> list[StoreProblem]:
     c, m, tip = conversation, message, message.alias("tip")
     count = sa.select(sa.func.count()).where(m.c.conversation_id == c.c.id).scalar_subquery()
     found = await connection.execute(
@@ -155,24 +155,26 @@ async def _check_conversations(connection: Connection) -> list[Problem]:
     for row in found:
         if row.counted != row.messages:
             detail = f"it is said to have {row.messages} messages, and has {row.counted}"
-            problems.append(Problem("conversation", row.id, detail))
+            problems.append(StoreProblem("conversation", row.id, detail))
         if row.tip_id is not None and row.tip_conversation != row.id:
             problems.append(
-                Problem("conversation", row.id, f"its tip {row.tip_id} is not one of its messages")
+                StoreProblem("conversation", row.id, f"its tip {row.tip_id} is not one of its messages")
             )
     return problems
 
 
-async def _check_snapshots(connection: Connection) -> list[Problem]:
+async def _check_snapshots(connection: Connection) -> list[StoreProblem]:
     problems = []
     for row in (await connection.execute(sa.select(snapshot).order_by(snapshot.c.id))).all():
         try:
             found = rows.snapshot(row)
         except (TypeError, KeyError, ValueError) as error:
-            problems.append(Problem("snapshot", row.id, f"it cannot be read: {type(error).__name__} {error}"))
+            problems.append(
+                StoreProblem("snapshot", row.id, f"it cannot be read: {type(error).__name__} {error}")
+            )
             continue
         flaws = await _snapshot_flaws(connection, found, row.conversation_id)
-        problems += [Problem("snapshot", row.id, detail) for detail in flaws]
+        problems += [StoreProblem("snapshot", row.id, detail) for detail in flaws]
     return problems
 
 
@@ -217,7 +219,7 @@ async def _substance_flaws(connection: Connection, found: Snapshot, stored: byte
     return [] if stored == found.digest else ["the messages it covers are not those it was made from"]
 
 
-async def _check_beside(connection: Connection) -> list[Problem]:
+async def _check_beside(connection: Connection) -> list[StoreProblem]:
     """Check that nothing is left of messages that are gone or emptied, and that pins point into their texts."""
     m = message
     problems = []
@@ -228,10 +230,10 @@ async def _check_beside(connection: Connection) -> list[Problem]:
             .where(sa.or_(m.c.id.is_(None), m.c.status == "deleted"))
             .distinct()
         )
-        problems += [Problem(table.name, row.message_id, "its message is gone") for row in found]
+        problems += [StoreProblem(table.name, row.message_id, "its message is gone") for row in found]
     for row in (await connection.execute(sa.select(pin).where(pin.c.stop > 0))).all():
         nodes = await reading.present(connection, [row.message_id])
         if nodes and row.stop > len(nodes[0].message.text):
             detail = f"the selection {row.start}:{row.stop} is longer than the text"
-            problems.append(Problem("pin", row.message_id, detail))
+            problems.append(StoreProblem("pin", row.message_id, detail))
     return problems

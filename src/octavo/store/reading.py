@@ -12,7 +12,7 @@ from octavo.store import bin, rows, walk
 from octavo.store.direct import Connection
 from octavo.store.ids import made_at
 from octavo.store.schema import attachment, conversation, large_text, message, plain_id
-from octavo.store.values import Conversation, Details, File, Ingredients, LargeText
+from octavo.store.values import Conversation, Details, File, LargeText, StoredContext
 
 PAGE = 500
 """Messages read at a time when a whole tree is read."""
@@ -58,14 +58,14 @@ def _some(nodes: Branch, tip: str) -> Branch:
     return nodes
 
 
-async def context(connection: Connection, tip: str, tokenizer: str | None) -> Ingredients:
+async def context(connection: Connection, tip: str, tokenizer: str | None) -> StoredContext:
     """Run the query everything is built for: it costs what it returns, however long the conversation is."""
     found = rows.gather(
         await connection.execute(walk.context(), {"tip": tip, "tokenizer": tokenizer}), tokenizer
     )
     if not found.nodes and found.snapshot is None:
         raise NotFound(f"there is no message {tip}")
-    return Ingredients(
+    return StoredContext(
         leading=found.leading, snapshot=found.snapshot, retained=found.nodes, carried=found.carried
     )
 

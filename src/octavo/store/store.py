@@ -52,9 +52,9 @@ from octavo.store.values import (
     File,
     ForConversation,
     Hit,
-    Ingredients,
     LargeText,
-    Problem,
+    StoredContext,
+    StoreProblem,
 )
 
 log = logging.getLogger(__name__)
@@ -324,10 +324,10 @@ class Store:
         """Give the whole path from the root to a tip."""
         return await self._database.read(lambda c: reading.branch(c, tip, tokenizer, previews=previews))
 
-    async def context(self, tip: str, *, tokenizer: str | None = None) -> Ingredients:
+    async def context(self, tip: str, *, tokenizer: str | None = None) -> StoredContext:
         """Give what the context of a tip is built from; it costs what it returns."""
 
-        async def work(connection: Connection) -> Ingredients:
+        async def work(connection: Connection) -> StoredContext:
             found = await reading.context(connection, tip, tokenizer)
             return replace(found, originals_wanted=await snapshots.originals_wanted(connection, tip))
 
@@ -499,7 +499,7 @@ class Store:
                 file.writelines([text] if isinstance(text, str) else text)
             return await self.import_file(path, format=format, owner=owner, title=title, new_ids=new_ids)
 
-    async def check(self) -> tuple[Problem, ...]:
+    async def check(self) -> tuple[StoreProblem, ...]:
         """Prove that everything stored adds up; empty when it does."""
         return await check.check(self._database)
 

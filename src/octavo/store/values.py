@@ -79,7 +79,7 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ingredients:
+class StoredContext:
     """What the context of a tip is built from: all the core's `Recipe` needs from the store."""
 
     leading: Branch
@@ -221,7 +221,7 @@ Scope: TypeAlias = Everywhere | ForModel | ForConversation
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class StoreProblem:
     """Something `check` found: what is wrong, and with what."""
 
     kind: str

@@ -67,8 +67,8 @@ async def summary(session: Session, text: str) -> None:
 async def _show_summary(session: Session, text: str) -> None:
     del text
     serving = await snapshot_at(session, "")
-    scene = await session.need_chat().scene()
-    session.show(view.summary_lines(serving, view.sent_text(scene.context)))
+    state = await session.need_chat().state()
+    session.show(view.summary_lines(serving, view.sent_text(state.context)))
 
 
 async def _edit_summary(session: Session, text: str) -> None:

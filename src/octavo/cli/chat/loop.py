@@ -291,15 +291,15 @@ class Session:
 
     def murmur(self, words: str) -> None:
         """Take a warning that some part of the program wrote to its log."""
-        self._later(self._aside([line(("faint", clean(words)))]))
+        self._later(self._workers([line(("faint", clean(words)))]))
 
     async def _notify(self, lines: list[Line]) -> None:
         """Tell of a compression, unless that was switched off."""
         await self.refresh()
         if (await self.settings()).get("notifications") is not False:
-            await self._aside(lines)
+            await self._workers(lines)
 
-    async def _aside(self, lines: list[Line]) -> None:
+    async def _workers(self, lines: list[Line]) -> None:
         """Say something while the input may be open."""
         await self._quiet.wait()
         await self.keyboard.aside(lambda: self.show(lines))

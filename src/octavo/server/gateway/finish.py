@@ -74,5 +74,5 @@ async def _prepare(exchange: Exchange, tip: str) -> None:
     """Get a snapshot ready while the client thinks."""
     engine = exchange.hub.engine
     chat = Chat(engine, exchange.place.conversation)
-    scene = await chat.scene(tip, tools=exchange.asked.tools, override=exchange.settings)
-    engine.look_after(chat, scene)
+    state = await chat.state(tip, tools=exchange.asked.tools, override=exchange.settings)
+    engine.compress_in_background(chat, state)

@@ -15,7 +15,7 @@ from octavo.core.fields import Json
 from octavo.core.messages import Message, chain
 from octavo.core.protocol import Rules
 from octavo.core.wire import Wired, write
-from octavo.engine.chat import Chat, Ready
+from octavo.engine.chat import Chat, PreparedRequest
 from octavo.errors import ContextOverflow
 from octavo.server.gateway.canon import plain
 from octavo.server.gateway.dialect import Asked, Dialect
@@ -45,28 +45,28 @@ async def fit(
 ) -> Fitted:
     """Make a context that fits; raise `ContextOverflow` or `BadBudget` with the sums if there is none."""
     chat = Chat(hub.engine, conversation)
-    ready: Ready | None = None
-    steps = chat.ready(tip, asked.tools, forced=forced, focus=asked.options.focus, override=settings)
+    ready: PreparedRequest | None = None
+    steps = chat.prepare(tip, asked.tools, forced=forced, focus=asked.options.focus, override=settings)
     async with aclosing(steps):
         async for step in steps:
-            if isinstance(step, Ready):
+            if isinstance(step, PreparedRequest):
                 ready = step
             else:
                 hub.heard(conversation, step)
     if ready is None:
         raise ContextOverflow("nothing can be sent", {})
-    hardened = ready.scene.sent(dressed(ready, asked), rules)
+    hardened = ready.state.sent(dressed(ready, asked), rules)
     return Fitted(
         wired=write(dialect.name, hardened.messages),
         context=ready.context,
-        tokens=ready.scene.meter.read(ready.context, ready.scene.counts).tokens,
+        tokens=ready.state.meter.read(ready.context, ready.state.counts).tokens,
         compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
     )
 
 
-def dressed(ready: Ready, asked: Asked) -> Context:
+def dressed(ready: PreparedRequest, asked: Asked) -> Context:
     """Put what is sent verbatim into the words of this very request."""
-    context, recipe = ready.context, ready.scene.recipe
+    context, recipe = ready.context, ready.state.recipe
     places = {node.id: node.depth for node in recipe.branch}
     if recipe.carried:
         places[recipe.carried.id] = recipe.carried.depth

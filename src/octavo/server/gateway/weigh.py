@@ -27,7 +27,7 @@ from octavo.core.messages import (
 )
 from octavo.core.policy import budget_for
 from octavo.core.tools import Tool
-from octavo.engine.scene import policy_of
+from octavo.engine.state import policy_of
 from octavo.errors import BadBudget
 from octavo.meters.meter import Meter
 from octavo.server.gateway.canon import bare, digests_of

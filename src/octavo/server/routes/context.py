@@ -1,4 +1,4 @@
-"""What would be sent, what it costs, and what a compression would do: all read from one scene."""
+"""What would be sent, what it costs, and what a compression would do: all read from one state of the tip."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from octavo.core.fields import Json
 from octavo.core.wire import Format, write, write_tools
-from octavo.engine.chat import Sent
-from octavo.engine.scene import Scene
+from octavo.engine.chat import RequestPreview
+from octavo.engine.state import TipState
 from octavo.server import schemas as s
 from octavo.server.hub import TheChat, TheHub
 from octavo.server.reply import reply
@@ -60,19 +60,19 @@ async def read_context(
 ) -> Response:
     """See what would be sent, as it stands: nothing is compressed for a look, `fits` tells whether it would be."""
     await hub.check_message(chat, tip)
-    scene = await chat.scene(tip)
-    format = hub.engine.format_of(scene.model)
-    hardened = scene.sent(scene.context, hub.engine.rules_of(scene.model))
+    state = await chat.state(tip)
+    format = hub.engine.format_of(state.model)
+    hardened = state.sent(state.context, hub.engine.rules_of(state.model))
     wired = write(format, hardened.messages)
     return reply(
         _shown(
-            scene,
+            state,
             format,
             [*wired.messages],
             wired.system,
             repairs=[show_repair(repair) for repair in hardened.repairs],
             notes=[],
-            fits=scene.usage.level != "hard",
+            fits=state.usage.level != "hard",
         )
     )
 
@@ -82,10 +82,10 @@ async def make_context(body: s.ContextIn, chat: TheChat, hub: TheHub) -> Respons
     """Get exactly what to send now, compressed or shrunk if need be: for programs that ask the model themselves."""
     await hub.check_message(chat, body.tip)
     sent = await chat.context(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
-    scene = await chat.scene(body.tip)
+    state = await chat.state(body.tip)
     return reply(
         _shown(
-            scene,
+            state,
             sent.format,
             [*sent.messages],
             sent.system,
@@ -98,7 +98,7 @@ async def make_context(body: s.ContextIn, chat: TheChat, hub: TheHub) -> Respons
 
 
 def _shown(
-    scene: Scene,
+    state: TipState,
     format: Format,
     messages: list[dict[str, Json]],
     system: Json,
@@ -106,20 +106,20 @@ def _shown(
     repairs: list[s.RepairOut],
     notes: list[str],
     fits: bool,
-    sent: Sent | None = None,
+    sent: RequestPreview | None = None,
 ) -> s.ContextOut:
-    context = sent.context if sent else scene.context
-    tools = sent.tools if sent else write_tools(format, scene.recipe.tools)
+    context = sent.context if sent else state.context
+    tools = sent.tools if sent else write_tools(format, state.recipe.tools)
     return s.ContextOut(
         format=format,
         messages=messages,
         system=system,
         tools=[*tools],
-        usage=show_usage(sent.usage if sent else scene.usage),
+        usage=show_usage(sent.usage if sent else state.usage),
         repairs=repairs,
         notes=notes,
         fits=fits,
-        snapshot=scene.serving,
+        snapshot=state.serving,
         sent=[*context.sent],
         pinned=[*context.pinned],
     )

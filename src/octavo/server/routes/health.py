@@ -33,7 +33,7 @@ async def health() -> Response:
 
 
 @routes.get("/ready", response_model=s.ReadyOut)
-async def ready(hub: TheHub) -> Response:
+async def prepare(hub: TheHub) -> Response:
     """Tell whether requests can be served: the database can be written, and the server is not stopping.
 
     A database that was opened for reading only is ready when it can be read.

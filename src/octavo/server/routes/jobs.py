@@ -24,7 +24,7 @@ async def list_jobs(
     chat: TheChat, hub: TheHub, *, limit: Annotated[int, Query(ge=1, le=1_000)] = 20
 ) -> Response:
     """List the compressions that run or ran, whoever began them and wherever they run."""
-    await hub.engine.take_over(chat.id)
+    await hub.engine.resume_abandoned(chat.id)
     found = await hub.engine.store.jobs.of_conversation(chat.id)
     return reply(s.Jobs(jobs=[show_job(job) for job in found[:limit]]))
 

@@ -165,7 +165,7 @@ async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIter
 async def begin_compression(body: s.CompressIn, chat: TheChat, hub: TheHub) -> Response:
     """Compress now."""
     await hub.check_message(chat, body.up_to)
-    await chat.scene()
+    await chat.state()
     id = new_id()
     events = chat.compressing(focus=body.focus, keep=body.keep, up_to=body.up_to, id=id)
     return begin(hub, "compression", chat, id, events, stream=body.stream)

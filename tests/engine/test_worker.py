@@ -19,9 +19,19 @@ from octavo.core.ask.language import Language
 from octavo.core.messages import Message, Node, assistant, user
 from octavo.core.policy import Voice
 from octavo.core.reply import Reply
-from octavo.engine.aside import LARGE, Aside, Child, _start
-from octavo.engine.making import CHUNK, Asked, Broken, Made, Task, make, serve, write, write_task
 from octavo.engine.outcome import Failed
+from octavo.engine.worker import LARGE, Child, WorkerPool, _start
+from octavo.engine.worker_task import (
+    CHUNK,
+    CountRequest,
+    MadeSnapshot,
+    SnapshotTask,
+    WorkerFailure,
+    make,
+    serve,
+    write,
+    write_task,
+)
 from octavo.errors import NotOnBranch
 from tests.engine.conftest import MakeEngine
 
@@ -46,8 +56,8 @@ def branch(rounds: int = ROUNDS) -> tuple[Node, ...]:
     )
 
 
-def task(nodes: tuple[Node, ...], cut: int) -> Task:
-    return Task(
+def task(nodes: tuple[Node, ...], cut: int) -> SnapshotTask:
+    return SnapshotTask(
         id="f" * 32,
         whole=nodes[:cut],
         leading=0,
@@ -66,13 +76,13 @@ def count(message: Message) -> int:
 
 
 @pytest.fixture
-def work() -> Task:
+def work() -> SnapshotTask:
     nodes = branch()
     return task(nodes, len(nodes) - 4)
 
 
-async def test_the_same_is_made_there_as_here(work: Task) -> None:
-    aside = Aside()
+async def test_the_same_is_made_there_as_here(work: SnapshotTask) -> None:
+    aside = WorkerPool()
     there = await aside.make(work, count, tokens=LARGE, urgent=False)
     again = await aside.make(work, count, tokens=LARGE, urgent=True)
     assert there == again == make(work, count)
@@ -85,8 +95,8 @@ async def test_the_same_is_made_there_as_here(work: Task) -> None:
     assert aside._resting == {}
 
 
-async def test_a_process_is_ended_when_it_is_not_needed_and_when_all_is_closed(work: Task) -> None:
-    aside = Aside()
+async def test_a_process_is_ended_when_it_is_not_needed_and_when_all_is_closed(work: SnapshotTask) -> None:
+    aside = WorkerPool()
     await aside.make(work, count, tokens=LARGE, urgent=False)
     (first,) = aside._free
     aside._rest(first)
@@ -100,8 +110,8 @@ async def test_a_process_is_ended_when_it_is_not_needed_and_when_all_is_closed(w
     assert aside._free == []
 
 
-async def test_one_that_died_meanwhile_is_replaced(work: Task) -> None:
-    aside = Aside()
+async def test_one_that_died_meanwhile_is_replaced(work: SnapshotTask) -> None:
+    aside = WorkerPool()
     await aside.make(work, count, tokens=LARGE, urgent=False)
     (first,) = aside._free
     first.kill()
@@ -112,7 +122,7 @@ async def test_one_that_died_meanwhile_is_replaced(work: Task) -> None:
     await aside.close()
 
 
-async def test_a_cancelled_caller_stops_the_work(work: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cancelled_caller_stops_the_work(work: SnapshotTask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted bug: the process is left to itself when nobody waits for what it makes."""
     asked, ended = threading.Event(), threading.Event()
     started: list[Child] = []
@@ -121,14 +131,14 @@ async def test_a_cancelled_caller_stops_the_work(work: Task, monkeypatch: pytest
         started.append(_start())
         return started[-1]
 
-    monkeypatch.setattr("octavo.engine.aside._start", start)
+    monkeypatch.setattr("octavo.engine.worker._start", start)
 
     def count_forever(message: Message) -> int:
         asked.set()
         assert ended.wait(60)
         return count(message)
 
-    aside = Aside()
+    aside = WorkerPool()
     waiting = asyncio.create_task(aside.make(work, count_forever, tokens=LARGE, urgent=False))
     await asyncio.to_thread(asked.wait, 60)
     waiting.cancel()
@@ -145,7 +155,7 @@ async def test_work_that_takes_too_long_is_ended_and_nothing_is_changed(
     make: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A user who waits for it is answered from a shortened context; what was said is all there."""
-    monkeypatch.setattr("octavo.engine.fold.NOT_WAITED_FOR", 0.0)
+    monkeypatch.setattr("octavo.engine.compression.NOT_WAITED_FOR", 0.0)
     monkeypatch.setattr("octavo.engine.chat.WAITED_FOR", 0.0)
     engine = await make(summariser="none", window=20_000)
     chat = await engine.create()
@@ -158,7 +168,7 @@ async def test_work_that_takes_too_long_is_ended_and_nothing_is_changed(
     assert sent.usage.reading.cautious <= sent.usage.budget.hard < (await chat.usage()).reading.tokens
     assert await chat.snapshots() == ()
     assert await engine.store.branch(said[-1].id) == said
-    assert engine._aside._free == []
+    assert engine._workers._free == []
 
 
 async def test_a_long_answer_is_judged_there_as_here() -> None:
@@ -173,22 +183,22 @@ async def test_a_long_answer_is_judged_there_as_here() -> None:
         asked = Judging(
             reply=Reply(message=assistant("".join(facts[:80]))), expected=expected, bullets=bullets
         )
-        aside = Aside()
+        aside = WorkerPool()
         judged = await aside.judge(asked, len)
         assert judged == verdict(asked, len)
         assert judged.text
         assert len(aside._free) == 1
         await aside.close()
-    aside = Aside()
+    aside = WorkerPool()
     short = replace(asked, expected=replace(expected, grounds=grounds(facts[:80])))
     assert (await aside.judge(short, len)).text
     assert aside._free == []
 
 
 async def test_where_no_process_can_be_started_a_thread_does_it(
-    work: Task, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    work: SnapshotTask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    aside = Aside()
+    aside = WorkerPool()
     for executable in ("", "/nowhere/python"):
         monkeypatch.setattr(sys, "executable", executable)
         with caplog.at_level(logging.WARNING):
@@ -198,9 +208,9 @@ async def test_where_no_process_can_be_started_a_thread_does_it(
 
 
 async def test_a_process_that_dies_at_work_is_stood_in_for(
-    work: Task, caplog: pytest.LogCaptureFixture
+    work: SnapshotTask, caplog: pytest.LogCaptureFixture
 ) -> None:
-    aside = Aside()
+    aside = WorkerPool()
     await aside.make(work, count, tokens=LARGE, urgent=False)
     (child,) = aside._free
 
@@ -216,14 +226,14 @@ async def test_a_process_that_dies_at_work_is_stood_in_for(
     assert aside._free == []
 
 
-async def test_what_is_wrong_with_a_task_is_said_by_the_one_who_has_it(work: Task) -> None:
-    aside = Aside()
+async def test_what_is_wrong_with_a_task_is_said_by_the_one_who_has_it(work: SnapshotTask) -> None:
+    aside = WorkerPool()
     with pytest.raises(NotOnBranch, match="nothing to cover"):
         await aside.make(replace(work, whole=()), count, tokens=LARGE, urgent=False)
     await aside.close()
 
 
-def test_the_process_answers_what_it_can_and_ends_with_its_input(work: Task) -> None:
+def test_the_process_answers_what_it_can_and_ends_with_its_input(work: SnapshotTask) -> None:
     source, to = io.BytesIO(), io.BytesIO()
     write_task(replace(work, whole=()), source)
     write_task(replace(work, cap=0), source)
@@ -239,7 +249,7 @@ def test_the_process_answers_what_it_can_and_ends_with_its_input(work: Task) -> 
     told = []
     while to.tell() < len(to.getvalue()):
         told.append(pickle.load(to))
-    assert [type(each) for each in told] == [Broken, Asked, Asked, Made]
+    assert [type(each) for each in told] == [WorkerFailure, CountRequest, CountRequest, MadeSnapshot]
     assert told[-1] == make(replace(work, cap=0), lambda _: 7)
 
 
@@ -248,11 +258,11 @@ async def test_only_long_histories_are_worth_a_process(make: MakeEngine) -> None
     chat = await engine.create()
     await engine.store.append_many(chat.id, [node.message for node in branch(20)])
     await chat.compress(keep=0.2)
-    assert engine._aside._free == []
+    assert engine._workers._free == []
     await engine.store.append_many(chat.id, [node.message for node in branch(400)])
     await chat.compress(keep=0.2)
-    (child,) = engine._aside._free
-    snapshot = (await chat.scene()).recipe.snapshot
+    (child,) = engine._workers._free
+    snapshot = (await chat.state()).recipe.snapshot
     assert snapshot is not None
     assert snapshot.messages > 400
     await engine.close()

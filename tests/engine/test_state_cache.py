@@ -1,4 +1,4 @@
-"""A turn costs what is new in it: the scene at hand goes along, and is given up when anybody changed anything."""
+"""A turn costs what is new in it: the cached state goes along, and is dropped when anybody changed anything."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.recent import Recent
-from octavo.engine.scene import FEW
-from octavo.store.values import Ingredients
+from octavo.engine.state import FEW
+from octavo.engine.state_cache import TipStateCache
+from octavo.store.values import StoredContext
 from tests.engine.conftest import MODEL, MakeEngine
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +19,7 @@ def count_loads(engine: Engine) -> list[str]:
     loads: list[str] = []
     read = engine.store.context
 
-    async def context(tip: str, *, tokenizer: str | None = None) -> Ingredients:
+    async def context(tip: str, *, tokenizer: str | None = None) -> StoredContext:
         loads.append(tip)
         return await read(tip, tokenizer=tokenizer)
 
@@ -52,16 +52,16 @@ async def test_a_scene_that_grew_is_the_one_that_is_loaded(make: MakeEngine, loo
     chat = await engine.create()
     await say(chat, *(f"question {n} about port {8000 + n}" for n in range(12)))
     await chat.compress(keep=0)
-    await chat.scene()
+    await chat.state()
     loads = count_loads(engine)
     for n in range(2 * FEW + 3):
         await chat.add(f"note {n}", role="assistant" if n % 2 else "user")
         if n % look_every == 0:
-            assert (await chat.scene()).context.retained[-1].text == f"note {n}"
-    held = await chat.scene()
+            assert (await chat.state()).context.retained[-1].text == f"note {n}"
+    held = await chat.state()
     assert loads == []
-    engine.recent = Recent()
-    fresh = await chat.scene()
+    engine.states = TipStateCache()
+    fresh = await chat.state()
     assert (held.recipe, held.context, held.turn) == (fresh.recipe, fresh.context, fresh.turn)
     assert (held.reading, held.budget, held.survey) == (fresh.reading, fresh.budget, fresh.survey)
 
@@ -75,17 +75,17 @@ async def test_what_another_engine_changed_is_seen_at_the_next_turn(make: MakeEn
     first = (await chat.branch())[0].id
 
     await elsewhere.pin(first)
-    assert (await chat.scene()).recipe.pins
+    assert (await chat.state()).recipe.pins
     await elsewhere.unpin(first)
-    assert not (await chat.scene()).recipe.pins
+    assert not (await chat.state()).recipe.pins
     await elsewhere.compress(keep=0)
-    folded = await chat.scene()
+    folded = await chat.state()
     assert folded.serving
     assert folded.recipe.snapshot is not None
     await elsewhere.undo()
-    assert (await chat.scene()).serving is None
+    assert (await chat.state()).serving is None
     await elsewhere.delete_message(first)
-    assert (await chat.scene()).recipe.branch[0].status == "deleted"
+    assert (await chat.state()).recipe.branch[0].status == "deleted"
     assert len(loads) == 5
 
 
@@ -97,18 +97,18 @@ async def test_other_settings_models_and_tips_are_looked_at_anew(make: MakeEngin
     await chat.set(system="Answer in verse.")
     assert (await chat.usage()).reading.breakdown[0][0] == "system"
     await chat.set(model="claude-sonnet-4-5")
-    assert (await chat.scene()).meter.card.name != MODEL
+    assert (await chat.state()).meter.card.name != MODEL
     await chat.set(model=MODEL)
     branch = await chat.branch()
     await chat.checkout(branch[0].id)
     await engine.store.move_tip(chat.id, branch[1].id, expected=branch[-1].id)
-    assert (await chat.scene()).tip == branch[1].id
+    assert (await chat.state()).tip == branch[1].id
     assert len(loads) == 3
 
 
 async def test_only_so_many_conversations_are_remembered(make: MakeEngine) -> None:
     engine = await make()
-    engine.recent = Recent(2)
+    engine.states = TipStateCache(2)
     chats = [await engine.create() for _ in range(3)]
     for chat in chats:
         await say(chat, "hello")

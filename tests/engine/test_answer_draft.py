@@ -62,7 +62,7 @@ def told() -> Told:
 
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octavo.engine.partial.KEPT_EVERY", 0.01)
+    monkeypatch.setattr("octavo.engine.answer_draft.KEPT_EVERY", 0.01)
 
 
 async def events(stream: AsyncIterator[Event]) -> list[Event]:
@@ -103,7 +103,7 @@ async def test_an_answer_is_stored_as_it_comes_and_the_tip_moves_when_it_is_whol
     assert await engine.store.answers.being_written() == ()
     assert await engine.store.check() == ()
     # What is known of the tip is what is stored.
-    assert (await chat.scene()).context == (await (await (await make()).chat(chat.id)).scene()).context
+    assert (await chat.state()).context == (await (await (await make()).chat(chat.id)).state()).context
 
 
 async def test_an_answer_that_is_there_at_once_costs_no_write_more(
@@ -122,7 +122,7 @@ async def test_an_answer_that_is_there_at_once_costs_no_write_more(
 
     monkeypatch.setattr(database, "write", counted)
     for seconds in (1.0, 3_600.0):
-        monkeypatch.setattr("octavo.engine.partial.KEPT_EVERY", seconds)
+        monkeypatch.setattr("octavo.engine.answer_draft.KEPT_EVERY", seconds)
         writes.append(0)
         await events(chat.turn("Again"))
     assert writes[0] == writes[1] == 2
@@ -168,10 +168,10 @@ async def broken_off(engine: Engine) -> tuple[Chat, str]:
 async def test_what_a_dead_process_left_is_there_interrupted(make: MakeEngine) -> None:
     engine = await make()
     chat, node = await broken_off(engine)
-    assert await engine.take_over() == 1
+    assert await engine.resume_abandoned() == 1
     last = (await chat.branch())[-1]
     assert (last.id, last.status, last.message.text) == (node, "aborted", "One, two, ")
-    assert await engine.take_over() == 0
+    assert await engine.resume_abandoned() == 0
 
 
 async def test_it_can_be_tried_again_or_gone_on_with(make: MakeEngine) -> None:
@@ -183,7 +183,7 @@ async def test_it_can_be_tried_again_or_gone_on_with(make: MakeEngine) -> None:
 
     engine = await make(say)
     chat, node = await broken_off(engine)
-    await engine.take_over()
+    await engine.resume_abandoned()
     seen = await events(chat.answer())
     assert isinstance(seen[-1], Answered)
     assert seen[-1].node.parent == node

@@ -1,6 +1,6 @@
 """Everything about one tip at one moment: what is stored, what would be sent, what it costs, how it fits.
 
-A `Scene` is a value: it is loaded once, and what follows is computed from it. Gauge, trigger, plan and request all
+A `TipState` is a value: it is loaded once, and everything else is computed from it. Gauge, trigger, plan and request
 read the same one, so they cannot disagree.
 """
 
@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from octavo.core.budget import OFF, Budget, Overhead, Reading
-from octavo.core.context import UNSENT, Context, Recipe, build_context, extended
+from octavo.core.context import UNSENT, Context, ContextInputs, build_context, extended
 from octavo.core.harden import Hardened, harden
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.plain import Json
@@ -27,7 +27,7 @@ from octavo.core.tools import Tool
 from octavo.core.transcript import shared_files
 from octavo.engine.outcome import Usage
 from octavo.errors import BadBudget, BadInput, ContextOverflow, ReadOnly
-from octavo.store.values import Ingredients
+from octavo.store.values import StoredContext
 
 if TYPE_CHECKING:
     from octavo.engine.models import Models
@@ -39,13 +39,13 @@ OUTPUT_SHARE = 4
 OUTPUT_CHARACTERS = 3
 """Characters per token when a long output is cut: on the safe side for code and logs."""
 FEW = 32
-"""Messages that are added to a scene before its branch is put together again."""
-EMPTY = Ingredients(leading=(), snapshot=None, retained=(), carried=None)
+"""Messages that are added to a state before its branch is put together again."""
+EMPTY = StoredContext(leading=(), snapshot=None, retained=(), carried=None)
 POLICY_SETTINGS = ("auto", "prepare", "soft", "hard", "retained", "minimum", "prompt")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class TipState:
     """A tip, seen by one model."""
 
     conversation: str
@@ -56,7 +56,7 @@ class Scene:
     policy: Policy
     reading: Reading
     budget: Budget
-    loaded: Recipe
+    loaded: ContextInputs
     """As it was when it was last put together."""
     laid_out: Context
     """The context of that."""
@@ -65,7 +65,7 @@ class Scene:
     survey: Survey
     """Of the context."""
     counts: dict[Message, int]
-    """Stored counts of messages that are sent; shared by scenes that grow from one another: a count never changes."""
+    """Stored counts of messages that are sent; shared by states that grow from one another: a count never changes."""
     shortened: bool
     """Whether some tool output is shown by head and tail."""
     settings: Mapping[str, Json]
@@ -75,7 +75,7 @@ class Scene:
     """Whether a person undid the last compression here: until the hard mark nothing is compressed by itself."""
 
     @cached_property
-    def recipe(self) -> Recipe:
+    def recipe(self) -> ContextInputs:
         if not self.added:
             return self.loaded
         return replace(self.loaded, branch=(*self.loaded.branch, *self.added))
@@ -105,10 +105,10 @@ class Scene:
         return self.meter.count_node(node)
 
     def measure(self, context: Context) -> int:
-        """Measure another context of this scene, cautiously, the way the trigger does."""
+        """Measure another context of this tip, cautiously, the way the trigger does."""
         return self.meter.read(context, self.counts).cautious
 
-    def served_by(self, snapshot: Snapshot) -> Recipe:
+    def served_by(self, snapshot: Snapshot) -> ContextInputs:
         """Give what the context would be built from if another snapshot were in use, with a cutoff no further up."""
         recipe = self.recipe
         carried = next((node for node in recipe.branch if node.id == snapshot.carried), recipe.carried)
@@ -140,7 +140,7 @@ class Scene:
         return self.gauge(self.reading)
 
     def gauge(self, reading: Reading) -> Usage:
-        """Show what another context of this scene costs."""
+        """Show what another context of this tip costs."""
         tokens, budget = reading.tokens, self.budget
         level: Literal["calm", "soft", "hard"] = "calm"
         if reading.cautious > budget.trigger:
@@ -195,7 +195,7 @@ def whole(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-async def load_scene(
+async def load_state(
     store: Store,
     models: Models,
     *,
@@ -206,7 +206,7 @@ async def load_scene(
     tools: tuple[Tool, ...] = (),
     pending: tuple[Message, ...] = (),
     without: Snapshot | None = None,
-) -> Scene:
+) -> TipState:
     """Load what is stored about a tip and measure what would be sent; as if `without` had never been made."""
     meter = await models.meter(model)
     unit = meter.unit.name
@@ -218,7 +218,7 @@ async def load_scene(
     stored = await _counted(store, stored, meter)
     pins = await store.pins.of_branch(tip, tokenizer=unit) if tip else ()
     prompt = settings.get("system")
-    recipe = Recipe(
+    recipe = ContextInputs(
         branch=stored.branch,
         snapshot=stored.snapshot,
         carried=stored.carried,
@@ -229,9 +229,9 @@ async def load_scene(
         voice=policy.voice,
     )
 
-    def seen_by(meter: Meter) -> Scene:
+    def seen_by(meter: Meter) -> TipState:
         def measured(
-            recipe: Recipe, counts: Mapping[Message, int]
+            recipe: ContextInputs, counts: Mapping[Message, int]
         ) -> tuple[Context, Survey, Reading, Budget]:
             context = build_context(recipe)
             survey = meter.survey(context, counts)
@@ -245,7 +245,7 @@ async def load_scene(
         if shortened is not recipe:
             counts = {node.message: meter.count_node(node) for node in shortened.branch}
             context, survey, reading, budget = measured(shortened, counts)
-        return Scene(
+        return TipState(
             conversation=conversation,
             tip=tip or "",
             model=model,
@@ -270,68 +270,68 @@ async def load_scene(
         return seen_by(meter.untaught())
 
 
-def grown(scene: Scene, node: Node) -> Scene | None:
-    """Give the scene one message further down, without loading it again; None where that takes a new look."""
-    recipe, message, unit = scene.loaded, node.message, scene.meter.unit.name
+def grown(state: TipState, node: Node) -> TipState | None:
+    """Give the state one message further down, without loading it again; None where that takes a new look."""
+    recipe, message, unit = state.loaded, node.message, state.meter.unit.name
     covered_files = recipe.snapshot is not None and bool(recipe.snapshot.files)
     if (
-        (scene.tip != (node.parent or ""))
-        or scene.shortened
+        (state.tip != (node.parent or ""))
+        or state.shortened
         or recipe.pending
         or message.role == "system"
         or node.status in UNSENT
         or (covered_files and shared_files(message))
         or unit not in node.counts
-        or (message.results and node.counts[unit] > scene.budget.available // OUTPUT_SHARE)
+        or (message.results and node.counts[unit] > state.budget.available // OUTPUT_SHARE)
     ):
         return None
-    tokens = scene.counts[message] = node.counts[unit]
-    survey = scene.meter.grow(scene.survey, message, tokens)
-    weighed = _weighed(scene, scene.meter, survey)
+    tokens = state.counts[message] = node.counts[unit]
+    survey = state.meter.grow(state.survey, message, tokens)
+    weighed = _weighed(state, state.meter, survey)
     if weighed is None:
         return None
-    if scene.added and ("context" in scene.__dict__ or len(scene.added) >= FEW):
-        scene = replace(scene, loaded=scene.recipe, laid_out=scene.context, added=())
+    if state.added and ("context" in state.__dict__ or len(state.added) >= FEW):
+        state = replace(state, loaded=state.recipe, laid_out=state.context, added=())
     return replace(
-        scene,
+        state,
         tip=node.id,
-        added=(*scene.added, node),
+        added=(*state.added, node),
         survey=survey,
         reading=weighed[0],
         budget=weighed[1],
     )
 
 
-def renewed(scene: Scene, meter: Meter) -> Scene | None:
-    """Give the scene as its meter sees it now; None where that takes a new look."""
-    if meter is scene.meter:
-        return scene
-    survey = meter.taken_over(scene.survey, scene.meter)
-    if survey is None or meter.card != scene.meter.card or scene.shortened:
+def renewed(state: TipState, meter: Meter) -> TipState | None:
+    """Give the state as its meter sees it now; None where that takes a new look."""
+    if meter is state.meter:
+        return state
+    survey = meter.taken_over(state.survey, state.meter)
+    if survey is None or meter.card != state.meter.card or state.shortened:
         return None
-    weighed = _weighed(scene, meter, survey)
+    weighed = _weighed(state, meter, survey)
     if weighed is None:
         return None
-    return replace(scene, meter=meter, survey=survey, reading=weighed[0], budget=weighed[1])
+    return replace(state, meter=meter, survey=survey, reading=weighed[0], budget=weighed[1])
 
 
-def _weighed(scene: Scene, meter: Meter, survey: Survey) -> tuple[Reading, Budget] | None:
-    """Measure a scene that went on; its budget is divided anew only if something else than the history changed.
+def _weighed(state: TipState, meter: Meter, survey: Survey) -> tuple[Reading, Budget] | None:
+    """Measure a state that went on; its budget is divided anew only if something else than the history changed.
 
     None if it cannot be divided any more: that takes a new look.
     """
     reading = meter.reading(survey)
     overhead = _overhead(reading)
-    if overhead == scene.budget.overhead:
-        return reading, scene.budget
-    reply = whole(scene.settings.get("reply"))
+    if overhead == state.budget.overhead:
+        return reading, state.budget
+    reply = whole(state.settings.get("reply"))
     try:
-        return reading, budget_for(scene.policy, meter.card, overhead=overhead, reply=reply)
+        return reading, budget_for(state.policy, meter.card, overhead=overhead, reply=reply)
     except BadBudget:
         return None
 
 
-async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Ingredients:
+async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> StoredContext:
     """Gather what the context of a tip was built from before a snapshot was made.
 
     What it was continued from counts only if it is true on this branch; else the one before that, or the originals.
@@ -344,7 +344,7 @@ async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Ingr
         previous = await store.snapshots.get(previous.previous) if previous.previous else None
     cutoff = previous.cutoff_depth if previous else 0
     carried = next((node for node in whole if previous and node.id == previous.carried), None)
-    return Ingredients(
+    return StoredContext(
         leading=whole[:start],
         snapshot=previous,
         retained=tuple(node for node in whole[start:] if node.depth > cutoff),
@@ -352,7 +352,7 @@ async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Ingr
     )
 
 
-async def _counted(store: Store, stored: Ingredients, meter: Meter) -> Ingredients:
+async def _counted(store: Store, stored: StoredContext, meter: Meter) -> StoredContext:
     """Count what was never counted in this model's unit, once, and keep the counts."""
     unit = meter.unit.name
     missing = {
@@ -381,7 +381,7 @@ def _overhead(reading: Reading) -> Overhead:
     )
 
 
-def _bounded(recipe: Recipe, meter: Meter, budget: Budget) -> Recipe:
+def _bounded(recipe: ContextInputs, meter: Meter, budget: Budget) -> ContextInputs:
     """Show a tool output that would take more than its share by head and tail; always cut from the original."""
     most = budget.available // OUTPUT_SHARE
     pinned = {pin.node.id for pin in recipe.pins}

@@ -12,7 +12,7 @@ from octavo.core.messages import assistant
 from octavo.core.protocol import OPENAI, Rules
 from octavo.core.reply import Chunk, Delta, Reply, Request, Usage
 from octavo.core.tools import Tool
-from octavo.engine import counting
+from octavo.engine import remote_count
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Answered, AnswerText, Event, Sending, Stored
 from octavo.errors import ProviderError, UsageError
@@ -179,13 +179,13 @@ async def test_a_service_that_does_not_count_at_all_is_asked_once_and_one_that_s
 async def test_no_turn_waits_for_a_count_and_closing_gives_it_up(make: MakeEngine) -> None:
     odd = Odd(may_count=asyncio.Event())
     engine = await make(provider=odd)
-    for number in range(counting.AT_ONCE + 2):
+    for number in range(remote_count.AT_ONCE + 2):
         seen = await said(await engine.create(system=f"Prompt {number}."))
         assert isinstance(seen[-1], Answered)
-    assert len(odd.counted) == counting.AT_ONCE
+    assert len(odd.counted) == remote_count.AT_ONCE
     assert odd.given_up == 0
     await engine.close()
-    assert odd.given_up == counting.AT_ONCE
+    assert odd.given_up == remote_count.AT_ONCE
 
 
 async def test_a_count_that_comes_after_the_bill_is_too_late(make: MakeEngine) -> None:
@@ -203,7 +203,7 @@ async def test_a_count_that_comes_after_the_bill_is_too_late(make: MakeEngine) -
 async def test_a_count_that_takes_too_long_is_given_up(
     make: MakeEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(counting, "LIMIT", 0.0)
+    monkeypatch.setattr(remote_count, "LIMIT", 0.0)
     odd = Odd(may_count=asyncio.Event())
     engine = await make(provider=odd)
     await said(await engine.create(system=SYSTEM))

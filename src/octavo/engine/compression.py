@@ -34,8 +34,6 @@ from octavo.core.snapshot import Kind, Snapshot, look_ahead, says_nothing
 from octavo.core.split import Split, protocol_cuts, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Flaw, Problem, context_problems, fatal, size_problems
-from octavo.engine.aside import Aside, Overdue
-from octavo.engine.making import Made, Task
 from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
@@ -51,7 +49,9 @@ from octavo.engine.outcome import (
     one_line,
     why_unwritten,
 )
-from octavo.engine.scene import Scene
+from octavo.engine.state import TipState
+from octavo.engine.worker import WorkerOverdue, WorkerPool
+from octavo.engine.worker_task import MadeSnapshot, SnapshotTask
 from octavo.errors import NotFound, OctavoError, ProviderError, ProviderTimeout
 from octavo.protocols import Continuing, Summariser
 from octavo.store.ids import new_id
@@ -73,7 +73,7 @@ FOR_LINES = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class CompressionRequest:
     """What is asked of a compression."""
 
     urgency: Urgency
@@ -92,14 +92,14 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class CompressionTools:
     """What a compression works with."""
 
     store: Store
     summariser: Summariser | None
     rules: Rules
     worker: str
-    aside: Aside
+    workers: WorkerPool
     price: Price | None = None
     """What the summariser costs."""
     writer: str = ""
@@ -108,124 +108,126 @@ class Means:
     """Why there is no summariser."""
 
 
-def cut_of(scene: Scene, order: Order) -> Split | None:
-    """Choose the cut for an order, as an index into the nodes of the scene's branch."""
-    branch = scene.recipe.branch
+def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
+    """Choose where to cut, as an index into the nodes of the branch."""
+    branch = state.recipe.branch
     said = [node.message for node in branch]
-    start = _start(scene)
-    if order.up_to or order.replaces:
-        return _cut_at(scene, order.up_to or order.replaces.cutoff)  # type: ignore[union-attr]
-    retain = order.retain or _usual(scene.policy, order)
+    start = _start(state)
+    if request.up_to or request.replaces:
+        return _cut_at(state, request.up_to or request.replaces.cutoff)  # type: ignore[union-attr]
+    retain = request.retain or _usual(state.policy, request)
     if isinstance(retain, KeepShare) and retain.unit == "characters":
         sizes = [len(message.text) + sum(len(result.text) for result in message.results) for message in said]
         history = sum(sizes[start:])
     else:
-        sizes = [scene.size(node) for node in branch]
-        history = scene.history
-    keep = None if isinstance(retain, KeepNothing) else _kept(scene, order, retain, history)
-    room = None if order.urgency == "soft" else max(0, scene.budget.available - scene.budget.snapshot)
-    return split(said, sizes, keep, start=start, room=room, boundary=scene.policy.boundary)
+        sizes = [state.size(node) for node in branch]
+        history = state.history
+    keep = None if isinstance(retain, KeepNothing) else _kept(state, request, retain, history)
+    room = None if request.urgency == "soft" else max(0, state.budget.available - state.budget.snapshot)
+    return split(said, sizes, keep, start=start, room=room, boundary=state.policy.boundary)
 
 
-def _usual(policy: Policy, order: Order) -> Retain:
-    by_hand = policy.retain_by_hand if order.urgency == "manual" else None
+def _usual(policy: Policy, request: CompressionRequest) -> Retain:
+    by_hand = policy.retain_by_hand if request.urgency == "manual" else None
     return by_hand or policy.retain
 
 
-def _kept(scene: Scene, order: Order, retain: Retain, history: int) -> int:
+def _kept(state: TipState, request: CompressionRequest, retain: Retain, history: int) -> int:
     """Say how much may stay verbatim, in the unit of the history: never more than can be sent beside a snapshot.
 
     What a policy wants to keep of a history far above the mark, as an import brings it, is cut to what it would keep at
     the mark. A person who asks for more gets as much as fits.
     """
-    wanted, budget = retained_tokens(retain, history), scene.budget
-    mark, cut = (budget.trigger, budget.retained) if order.retain is None else (budget.hard, budget.hard)
+    wanted, budget = retained_tokens(retain, history), state.budget
+    mark, cut = (budget.trigger, budget.retained) if request.retain is None else (budget.hard, budget.hard)
     room = mark - budget.overhead.total - budget.snapshot
-    unit = history / max(1, scene.history)
+    unit = history / max(1, state.history)
     return wanted if wanted <= room * unit else math.floor(max(0, min(cut, room)) * unit)
 
 
-def _tokens(scene: Scene, nodes: Branch) -> int:
-    return sum(scene.size(node) for node in nodes)
+def _tokens(state: TipState, nodes: Branch) -> int:
+    return sum(state.size(node) for node in nodes)
 
 
-def _start(scene: Scene) -> int:
+def _start(state: TipState) -> int:
     """Where the previous snapshot ended."""
-    cutoff = scene.recipe.snapshot.cutoff_depth if scene.recipe.snapshot else 0
-    return sum(node.depth <= cutoff for node in scene.recipe.branch)
+    cutoff = state.recipe.snapshot.cutoff_depth if state.recipe.snapshot else 0
+    return sum(node.depth <= cutoff for node in state.recipe.branch)
 
 
-def _cut_at(scene: Scene, node_id: str) -> Split | None:
+def _cut_at(state: TipState, node_id: str) -> Split | None:
     """Cut right after a node, or at the nearest safe place before it."""
-    branch = scene.recipe.branch
+    branch = state.recipe.branch
     said = [node.message for node in branch]
     safe = tool_cuts(said) & protocol_cuts(said)
     wanted = next((i for i, node in enumerate(branch) if node.id == node_id), -1) + 1
-    cuts = [cut for cut in safe if _start(scene) < cut <= wanted and cut > len(scene.recipe.leading)]
+    cuts = [cut for cut in safe if _start(state) < cut <= wanted and cut > len(state.recipe.leading)]
     return Split(max(cuts)) if cuts else None
 
 
-def plan_of(scene: Scene, order: Order, decision: Compress, cut: Split | None) -> Plan:
+def make_plan(state: TipState, request: CompressionRequest, decision: Compress, cut: Split | None) -> Plan:
     """Say what a compression would do: exact numbers where they are known, the cap where they are not."""
-    branch, previous = scene.recipe.branch, scene.recipe.snapshot
-    start = _start(scene)
+    branch, previous = state.recipe.branch, state.recipe.snapshot
+    start = _start(state)
     covered = branch[start : cut.cut] if cut else ()
     retained = branch[cut.cut :] if cut else branch[start:]
     before = previous.messages if previous else 0
-    kept = _tokens(scene, retained)
-    after = scene.budget.overhead.total + min(scene.budget.snapshot, scene.history) + kept
-    leading = len(scene.recipe.leading)
+    kept = _tokens(state, retained)
+    after = state.budget.overhead.total + min(state.budget.snapshot, state.history) + kept
+    leading = len(state.recipe.leading)
     new = len(covered) - max(0, leading - start) if covered else 0
     return Plan(
         decision=decision,
-        reading=scene.reading,
-        budget=scene.budget,
+        reading=state.reading,
+        budget=state.budget,
         messages=before + len(branch) - max(leading, start),
         covered=before + new,
         retained=len(retained) if cut else len(branch) - max(leading, start),
-        covered_tokens=_tokens(scene, covered),
+        covered_tokens=_tokens(state, covered),
         retained_tokens=kept,
-        after_cap=min(after, scene.reading.tokens) if cut else scene.reading.tokens,
-        reason=_reason(scene, order, cut),
+        after_cap=min(after, state.reading.tokens) if cut else state.reading.tokens,
+        reason=_reason(state, request, cut),
     )
 
 
-def _reason(scene: Scene, order: Order, cut: Split | None) -> str:
+def _reason(state: TipState, request: CompressionRequest, cut: Split | None) -> str:
     if cut is None:
         return "nothing to compress: the last turn is all there is after the previous snapshot"
-    tokens, mark = scene.reading.cautious, scene.budget.trigger
+    tokens, mark = state.reading.cautious, state.budget.trigger
     where = "above" if tokens > mark else "below"
-    asked = {"manual": "asked for", "soft": "between turns", "hard": "before sending"}[order.urgency]
+    asked = {"manual": "asked for", "soft": "between turns", "hard": "before sending"}[request.urgency]
     return f"{asked}: {tokens:,} tokens, {where} the mark of {mark:,}"
 
 
-async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event]:
+async def compress(
+    state: TipState, request: CompressionRequest, tools: CompressionTools
+) -> AsyncGenerator[Event]:
     """Compress; yields what happens and, last, how it ended."""
-    cut = cut_of(scene, order)
+    cut = choose_cut(state, request)
     if cut is None:
         yield CompressionEnded(Skipped("nothing", "there is nothing to compress"))
         return
-    if order.urgency != "manual" and (hopeless := _hopeless(scene, cut)):
+    if request.urgency != "manual" and (hopeless := _hopeless(state, cut)):
         yield CompressionEnded(Skipped("nothing", hopeless))
         return
-    held = await _claim(scene, cut, order, means)
+    held = await _claim(state, cut, request, tools)
     if not isinstance(held, Job):
         yield CompressionEnded(held)
         return
-    covered_now = scene.recipe.branch[_start(scene) : cut.cut]
-    tokens = _tokens(scene, covered_now)
-    yield CompressionStarted(urgency=order.urgency, messages=len(covered_now), tokens=tokens)
-    beat = asyncio.create_task(_keep_alive(means.store, held, asyncio.current_task()))
-    if order.until is None:
-        allowed = WAITED_FOR if order.urgency == "hard" else NOT_WAITED_FOR
-        order = replace(order, until=asyncio.get_running_loop().time() + allowed)
+    covered_now = state.recipe.branch[_start(state) : cut.cut]
+    tokens = _tokens(state, covered_now)
+    yield CompressionStarted(urgency=request.urgency, messages=len(covered_now), tokens=tokens)
+    beat = asyncio.create_task(_keep_alive(tools.store, held, asyncio.current_task()))
+    if request.until is None:
+        allowed = WAITED_FOR if request.urgency == "hard" else NOT_WAITED_FOR
+        request = replace(request, until=asyncio.get_running_loop().time() + allowed)
     try:
-        async with aclosing(_work(scene, cut, order, means, held)) as work:
+        async with aclosing(_work(state, cut, request, tools, held)) as work:
             async for event in work:
                 yield event
     except BaseException as error:
         reason = str(error) if isinstance(error, Exception) else "stopped"
-        await asyncio.shield(means.store.jobs.fail(held, reason))
+        await asyncio.shield(tools.store.jobs.fail(held, reason))
         raise
     finally:
         beat.cancel()
@@ -233,27 +235,29 @@ async def fold(scene: Scene, order: Order, means: Means) -> AsyncGenerator[Event
             await beat
 
 
-def _hopeless(scene: Scene, cut: Split) -> str:
+def _hopeless(state: TipState, cut: Split) -> str:
     """Say why even a snapshot of no size would not be accepted; empty if one may be.
 
     So it is when the last turn is nearly all there is. It is no failure: with the next turn, that one can be folded.
     """
-    before = scene.reading.tokens
-    kept = scene.budget.overhead.total + _tokens(scene, scene.recipe.branch[cut.cut :])
-    problems = (*size_problems(scene.policy, scene.budget, before, kept),)
+    before = state.reading.tokens
+    kept = state.budget.overhead.total + _tokens(state, state.recipe.branch[cut.cut :])
+    problems = (*size_problems(state.policy, state.budget, before, kept),)
     return "; ".join(problem.detail for problem in problems if problem.fatal)
 
 
-async def _claim(scene: Scene, cut: Split, order: Order, means: Means) -> Job | Skipped:
-    branch = scene.recipe.branch
-    claimed = await means.store.jobs.claim(
-        scene.conversation,
+async def _claim(
+    state: TipState, cut: Split, request: CompressionRequest, tools: CompressionTools
+) -> Job | Skipped:
+    branch = state.recipe.branch
+    claimed = await tools.store.jobs.claim(
+        state.conversation,
         anchor=_turn_of(branch, cut.cut).id,
-        worker=means.worker,
-        seen=scene.serving,
-        tip=scene.tip,
-        trigger=order.urgency,
-        id=order.id,
+        worker=tools.worker,
+        seen=state.serving,
+        tip=state.tip,
+        trigger=request.urgency,
+        id=request.id,
     )
     match claimed:
         case Busy():
@@ -280,7 +284,7 @@ async def _keep_alive(store: Store, held: Job, worker: asyncio.Task[object] | No
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class Attempted:
     """One way to make a snapshot: where it is cut, and how much it may say."""
 
     cut: Split
@@ -289,12 +293,12 @@ class Try:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenSummary:
     """What came of asking for a summary."""
 
     narrative: Narrative = Narrative()
     problems: tuple[Problem, ...] = ()
-    error: ProviderError | Late | None = None
+    error: ProviderError | SummaryLate | None = None
     unwritten: Unwritten | None = None
 
 
@@ -302,72 +306,74 @@ class Written:
 class Proposal:
     """A snapshot that was made, and what the next request would hold with it."""
 
-    made: Made
-    written: Written
+    made: MadeSnapshot
+    written: WrittenSummary
     tokens: int
 
 
-async def _work(scene: Scene, cut: Split, order: Order, means: Means, held: Job) -> AsyncGenerator[Event]:
+async def _work(
+    state: TipState, cut: Split, request: CompressionRequest, tools: CompressionTools, held: Job
+) -> AsyncGenerator[Event]:
     """Make a snapshot; one with which the next request still cannot be sent is made smaller, as far as that goes."""
     started, spent = time.monotonic(), list[float | None]()
-    trying: Try | None = Try(cut)
+    trying: Attempted | None = Attempted(cut)
     best: Proposal | None = None
     while trying is not None:
-        written = Written()
-        async with aclosing(_write(scene, trying, order, means)) as writing:
+        written = WrittenSummary()
+        async with aclosing(_write(state, trying, request, tools)) as writing:
             async for step in writing:
-                if isinstance(step, Written):
+                if isinstance(step, WrittenSummary):
                     written = step
                 else:
                     yield step
-        spent.append(cost(written.narrative.usage, means.price))
-        found = await _propose(scene, trying, order, means, written)
+        spent.append(cost(written.narrative.usage, tools.price))
+        found = await _propose(state, trying, request, tools, written)
         if isinstance(found, Failed):
             if best is not None:
                 break
-            await means.store.jobs.fail(held, found.error)
+            await tools.store.jobs.fail(held, found.error)
             yield CompressionEnded(found, written.unwritten)
             return
         best = found if best is None or found.tokens < best.tokens else best
-        trying = _smaller(scene, order, trying) if found.tokens > scene.budget.hard else None
-        if trying is not None and means.summariser is not None:
+        trying = _smaller(state, request, trying) if found.tokens > state.budget.hard else None
+        if trying is not None and tools.summariser is not None:
             yield SummaryText("")
     assert best is not None
     paper = replace(
-        best.made.receipt, seconds=time.monotonic() - started, **_authorship(best.written, means, spent)
+        best.made.receipt, seconds=time.monotonic() - started, **_authorship(best.written, tools, spent)
     )
     outcome = await _conclude(
-        scene, order, means, held, Made(best.made.snapshot, paper), best.written.problems
+        state, request, tools, held, MadeSnapshot(best.made.snapshot, paper), best.written.problems
     )
     yield CompressionEnded(outcome, written.unwritten)
 
 
-def _smaller(scene: Scene, order: Order, tried: Try) -> Try | None:
+def _smaller(state: TipState, request: CompressionRequest, tried: Attempted) -> Attempted | None:
     """Say how a result that cannot be sent is made smaller: retain less, then say less; None: it cannot be."""
-    less = cut_of(scene, replace(order, retain=KeepTokens(0)))
+    less = choose_cut(state, replace(request, retain=KeepTokens(0)))
     if less is not None and less.cut > tried.cut.cut:
         return replace(tried, cut=less)
     return None if tried.pressed else replace(tried, pressed=True)
 
 
 async def _write(
-    scene: Scene, trying: Try, order: Order, means: Means
-) -> AsyncGenerator[SummaryText | Written]:
+    state: TipState, trying: Attempted, request: CompressionRequest, tools: CompressionTools
+) -> AsyncGenerator[SummaryText | WrittenSummary]:
     """Have a summary written; what came of it is the last that is given."""
-    if means.summariser is None:
-        yield Written()
+    if tools.summariser is None:
+        yield WrittenSummary()
         return
-    job, began = _summary_job(scene, trying, order), time.monotonic()
-    if isinstance(means.summariser, Continuing) and means.summariser.continues(scene.model):
-        job = replace(job, live=_live(scene, trying.cut))
+    job, began = _summary_job(state, trying, request), time.monotonic()
+    if isinstance(tools.summariser, Continuing) and tools.summariser.continues(state.model):
+        job = replace(job, live=_live(state, trying.cut))
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
-    asked = asyncio.create_task(_narrate(means.summariser, job, pieces))
+    asked = asyncio.create_task(_narrate(tools.summariser, job, pieces))
     try:
-        while (piece := await _next(pieces, order)) is not None:
+        while (piece := await _next(pieces, request)) is not None:
             yield SummaryText(piece)
-        written = _judged(await asked, means)
-    except (ProviderError, Late) as error:
-        written = _undone(error, means)
+        written = _judged(await asked, tools)
+    except (ProviderError, SummaryLate) as error:
+        written = _undone(error, tools)
     finally:
         _give_up(asked)
     if written.unwritten is not None:
@@ -376,44 +382,48 @@ async def _write(
     yield written
 
 
-def _judged(narrative: Narrative, means: Means) -> Written:
+def _judged(narrative: Narrative, tools: CompressionTools) -> WrittenSummary:
     """Take a narrative, or say why there is nothing in it."""
     problems = narrative.problems
     if narrative.text:
-        return Written(narrative=narrative, problems=problems)
+        return WrittenSummary(narrative=narrative, problems=problems)
     unwritten = Unwritten(
-        model=narrative.model or means.writer,
+        model=narrative.model or tools.writer,
         kind=problems[-1].flaw if problems else "empty",
         reason=why_unwritten(problems),
         noted=", ".join(dict.fromkeys(problem.flaw for problem in problems)) or "empty",
     )
-    return Written(narrative=narrative, problems=problems, unwritten=unwritten)
+    return WrittenSummary(narrative=narrative, problems=problems, unwritten=unwritten)
 
 
-def _undone(error: ProviderError | Late, means: Means) -> Written:
-    flaw: Flaw = "timeout" if isinstance(error, Late | ProviderTimeout) else "empty"
+def _undone(error: ProviderError | SummaryLate, tools: CompressionTools) -> WrittenSummary:
+    flaw: Flaw = "timeout" if isinstance(error, SummaryLate | ProviderTimeout) else "empty"
     kind, reason = flaw if flaw == "timeout" else type(error).__name__, one_line(str(error))
-    return Written(
+    return WrittenSummary(
         problems=(Problem(flaw, f"no summary: {error}"),),
         error=error,
-        unwritten=Unwritten(model=means.writer, kind=kind, reason=reason, noted=reason),
+        unwritten=Unwritten(model=tools.writer, kind=kind, reason=reason, noted=reason),
     )
 
 
 async def _propose(
-    scene: Scene, trying: Try, order: Order, means: Means, written: Written
+    state: TipState,
+    trying: Attempted,
+    request: CompressionRequest,
+    tools: CompressionTools,
+    written: WrittenSummary,
 ) -> Proposal | Failed:
     """Make the snapshot; if somebody waits for it and there is no summary, the exact lines speak alone."""
     error = written.error
     if error and (
-        order.urgency == "soft" or (order.urgency == "manual" and isinstance(error, ProviderError))
+        request.urgency == "soft" or (request.urgency == "manual" and isinstance(error, ProviderError))
     ):
         return Failed(str(error), getattr(error, "retryable", True))
     try:
-        made = await _make(scene, trying, order, means, written.narrative)
-    except (NotFound, Overdue) as lost:  # deleted meanwhile, or nobody would wait for it
+        made = await _make(state, trying, request, tools, written.narrative)
+    except (NotFound, WorkerOverdue) as lost:  # deleted meanwhile, or nobody would wait for it
         return Failed(str(lost))
-    sent = scene.meter.read(build_context(scene.served_by(made.snapshot)), scene.counts)
+    sent = state.meter.read(build_context(state.served_by(made.snapshot)), state.counts)
     return Proposal(made=made, written=written, tokens=sent.cautious)
 
 
@@ -425,29 +435,31 @@ class Authorship(TypedDict):
     no_summary: str
 
 
-def _authorship(written: Written, means: Means, spent: Sequence[float | None]) -> Authorship:
+def _authorship(
+    written: WrittenSummary, tools: CompressionTools, spent: Sequence[float | None]
+) -> Authorship:
     """Name who contributed to a snapshot: a model whose answer was of no use did not, whatever it cost."""
     narrative = written.narrative
     if not narrative.text:
-        why = written.unwritten.reason if written.unwritten else means.unasked
+        why = written.unwritten.reason if written.unwritten else tools.unasked
         return Authorship(model="", price=None, no_summary=why)
     known = [price for price in spent if price is not None]
     return Authorship(model=narrative.model, price=sum(known) if known else None, no_summary="")
 
 
-class Late(OctavoError):
+class SummaryLate(OctavoError):
     """The summary was not there in time."""
 
 
-async def _next(pieces: asyncio.Queue[str | None], order: Order) -> str | None:
+async def _next(pieces: asyncio.Queue[str | None], request: CompressionRequest) -> str | None:
     """Wait for the next piece of the summary, as long as there is time for it; then for the lines there still is."""
-    assert order.until is not None
+    assert request.until is not None
     try:
-        async with asyncio.timeout_at(order.until - FOR_LINES):
+        async with asyncio.timeout_at(request.until - FOR_LINES):
             return await pieces.get()
     except TimeoutError:
-        allowed = WAITED_FOR if order.urgency == "hard" else NOT_WAITED_FOR
-        raise Late(f"it was not finished in the {allowed:g} seconds a compression may take") from None
+        allowed = WAITED_FOR if request.urgency == "hard" else NOT_WAITED_FOR
+        raise SummaryLate(f"it was not finished in the {allowed:g} seconds a compression may take") from None
 
 
 def _give_up(asked: asyncio.Task[Narrative]) -> None:
@@ -468,117 +480,123 @@ async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queu
         pieces.put_nowait(None)
 
 
-def _summary_job(scene: Scene, trying: Try, order: Order) -> SummaryJob:
-    branch, previous = scene.recipe.branch, scene.recipe.snapshot
-    start = max(_start(scene), len(scene.recipe.leading))
-    focus = "\n".join(text for text in (str(scene.settings.get("instructions") or ""), order.focus) if text)
+def _summary_job(state: TipState, trying: Attempted, request: CompressionRequest) -> SummaryJob:
+    branch, previous = state.recipe.branch, state.recipe.snapshot
+    start = max(_start(state), len(state.recipe.leading))
+    focus = "\n".join(text for text in (str(state.settings.get("instructions") or ""), request.focus) if text)
     return SummaryJob(
         covered=branch[start : trying.cut.cut],
         previous=previous.summary if previous else "",
-        recent=_shown(scene, trying.cut),
-        prompt=scene.policy.prompt,
+        recent=_shown(state, trying.cut),
+        prompt=state.policy.prompt,
         style="concise" if trying.pressed else "detailed",
         focus=focus,
-        cap=math.floor(_room(scene.budget.snapshot, trying) * NARRATIVE_SHARE),
+        cap=math.floor(_room(state.budget.snapshot, trying) * NARRATIVE_SHARE),
     )
 
 
-def _room(tokens: int, trying: Try) -> int:
+def _room(tokens: int, trying: Attempted) -> int:
     return max(1, math.floor(tokens * PRESSED_SHARE)) if trying.pressed else tokens
 
 
-def _shown(scene: Scene, cut: Split) -> Branch:
+def _shown(state: TipState, cut: Split) -> Branch:
     """Give what the summariser sees of what stays."""
-    return look_ahead(scene.recipe.branch, cut.cut, question=scene.policy.shows_question)
+    return look_ahead(state.recipe.branch, cut.cut, question=state.policy.shows_question)
 
 
-def _live(scene: Scene, cut: Split) -> Context:
+def _live(state: TipState, cut: Split) -> Context:
     """Give what the chat model was sent, up to the anchor: a snapshot may know nothing of what follows it."""
-    shown = (*scene.recipe.branch[: cut.cut], *_shown(scene, cut))
-    return build_context(replace(scene.recipe, branch=shown, pending=()))
+    shown = (*state.recipe.branch[: cut.cut], *_shown(state, cut))
+    return build_context(replace(state.recipe, branch=shown, pending=()))
 
 
-async def _make(scene: Scene, trying: Try, order: Order, means: Means, narrative: Narrative) -> Made:
+async def _make(
+    state: TipState,
+    trying: Attempted,
+    request: CompressionRequest,
+    tools: CompressionTools,
+    narrative: Narrative,
+) -> MadeSnapshot:
     """Draft the snapshot and choose its extracts anew from all originals it covers."""
-    branch, previous, cut = scene.recipe.branch, scene.recipe.snapshot, trying.cut
-    task = Task(
+    branch, previous, cut = state.recipe.branch, state.recipe.snapshot, trying.cut
+    task = SnapshotTask(
         id=new_id(),
-        whole=await _originals(scene, cut, means.store),
-        leading=len(scene.recipe.leading),
+        whole=await _originals(state, cut, tools.store),
+        leading=len(state.recipe.leading),
         after=branch[cut.cut :],
-        shown=len(_shown(scene, cut)) if narrative.text else 0,
+        shown=len(_shown(state, cut)) if narrative.text else 0,
         previous=previous,
         summary=narrative.text or (previous.summary if previous else ""),
-        cap=_room(min(scene.budget.snapshot, max(1, scene.history)), trying),
-        pins=tuple(pin.text for pin in scene.recipe.pins),
-        focus=order.focus,
-        voice=scene.policy.voice,
+        cap=_room(min(state.budget.snapshot, max(1, state.history)), trying),
+        pins=tuple(pin.text for pin in state.recipe.pins),
+        focus=request.focus,
+        voice=state.policy.voice,
     )
-    before = _tokens(scene, branch[_start(scene) : cut.cut])
+    before = _tokens(state, branch[_start(state) : cut.cut])
     before += previous.tokens_before if previous else 0
-    left = (order.until or math.inf) - asyncio.get_running_loop().time()
-    made = await means.aside.make(
-        task, scene.meter.count_message, tokens=before, urgent=order.urgency == "hard", seconds=left
+    left = (request.until or math.inf) - asyncio.get_running_loop().time()
+    made = await tools.workers.make(
+        task, state.meter.count_message, tokens=before, urgent=request.urgency == "hard", seconds=left
     )
     snapshot = replace(
         made.snapshot,
-        kind=order.kind,
+        kind=request.kind,
         tokens_before=before,
         model=narrative.model if narrative.text else "",
         prompt=narrative.prompt if narrative.text else "",
-        instructions=order.focus,
+        instructions=request.focus,
     )
-    return Made(snapshot, made.receipt)
+    return MadeSnapshot(snapshot, made.receipt)
 
 
-async def _originals(scene: Scene, cut: Split, store: Store) -> Branch:
+async def _originals(state: TipState, cut: Split, store: Store) -> Branch:
     """Give everything down to the cutoff as it was said: a snapshot covers, and its digest proves, the originals."""
-    branch = scene.recipe.branch
-    if scene.recipe.snapshot is None and not scene.shortened:
+    branch = state.recipe.branch
+    if state.recipe.snapshot is None and not state.shortened:
         return branch[: cut.cut]
     return await store.branch(branch[cut.cut - 1].id)
 
 
 async def _conclude(
-    scene: Scene,
-    order: Order,
-    means: Means,
+    state: TipState,
+    request: CompressionRequest,
+    tools: CompressionTools,
     held: Job,
-    proposal: Made,
+    proposal: MadeSnapshot,
     problems: tuple[Problem, ...],
 ) -> Outcome:
     """Verify the draft by the context it leads to; store it, or say why not."""
     made = proposal.snapshot
     if says_nothing(made):
-        return await _too_small(made, means, held)
-    context = build_context(scene.served_by(made))
-    before, after = scene.reading.tokens, scene.meter.read(context, scene.counts).tokens
+        return await _too_small(made, tools, held)
+    context = build_context(state.served_by(made))
+    before, after = state.reading.tokens, state.meter.read(context, state.counts).tokens
     found = (
-        *size_problems(scene.policy, scene.budget, before, after),
+        *size_problems(state.policy, state.budget, before, after),
         *context_problems(
-            scene.recipe.branch, context, scene.sent(context, means.rules).messages, means.rules
+            state.recipe.branch, context, state.sent(context, tools.rules).messages, tools.rules
         ),
     )
     if fatal(found):
         why = [*([proposal.receipt.no_summary] if problems else []), *(problem.detail for problem in found)]
-        await means.store.jobs.fail(held, "; ".join(filter(None, why)))
+        await tools.store.jobs.fail(held, "; ".join(filter(None, why)))
         return Rejected(found, before, after)
     paper = replace(proposal.receipt, tokens_before=before, tokens_after=after)
-    stored = await means.store.jobs.finish(held, replace(made, receipt=paper.trimmed().to_json()))
+    stored = await tools.store.jobs.finish(held, replace(made, receipt=paper.trimmed().to_json()))
     if isinstance(stored, Refused):
         return Failed(stored.reason)
     return Compressed(
-        snapshot=stored, before=before, after=after, urgency=order.urgency, problems=(*problems, *found)
+        snapshot=stored, before=before, after=after, urgency=request.urgency, problems=(*problems, *found)
     )
 
 
-async def _too_small(made: Snapshot, means: Means, held: Job) -> Skipped:
+async def _too_small(made: Snapshot, tools: CompressionTools, held: Job) -> Skipped:
     """Leave a history alone that is so short that nothing of it would fit a snapshot."""
     detail = (
         f"a snapshot of {made.messages:,} messages with {made.tokens_before:,} tokens would say nothing of them: "
         "they stay as they are"
     )
-    await means.store.jobs.fail(held, detail)
+    await tools.store.jobs.fail(held, detail)
     return Skipped("too_small", detail)
 
 

@@ -29,7 +29,7 @@ CHUNK = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class SnapshotTask:
     """What a snapshot is made from."""
 
     id: str
@@ -51,23 +51,23 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeSnapshot:
     """A snapshot, and the receipt for it; figures that only the caller knows are not in them yet."""
 
     snapshot: Snapshot
     receipt: Receipt
 
 
-def do(task: Task | Judging, count: Answer) -> Made | Draft:
+def do(task: SnapshotTask | Judging, count: Answer) -> MadeSnapshot | Draft:
     """Do what is asked."""
-    if isinstance(task, Task):
+    if isinstance(task, SnapshotTask):
         return make(task, count)
     from octavo.core.ask.answer import verdict
 
     return verdict(task, count)
 
 
-def make(task: Task, count: Count) -> Made:
+def make(task: SnapshotTask, count: Count) -> MadeSnapshot:
     """Choose the extracts anew from all originals the snapshot covers, and tell what became of their facts."""
     # Imported here: it takes a while, and the process that does the work is seldom the one that wants it done.
     from octavo.core.compose import compose
@@ -105,7 +105,7 @@ def make(task: Task, count: Count) -> Made:
         messages=filled.messages,
         analyses=analyses,
     )
-    return Made(filled, paper)
+    return MadeSnapshot(filled, paper)
 
 
 def _sent(snapshot: Snapshot, covered: Branch, retained: Branch) -> list[Message]:
@@ -118,22 +118,22 @@ def _sent(snapshot: Snapshot, covered: Branch, retained: Branch) -> list[Message
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CountRequest:
     """The other process wants to know what a message, or a text, costs."""
 
     what: Message | str
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class WorkerFailure:
     """The other process failed."""
 
     detail: str
 
 
-def write_task(task: Task | Judging, to: IO[bytes]) -> None:
+def write_task(task: SnapshotTask | Judging, to: IO[bytes]) -> None:
     """Write a task; the messages of one in pieces."""
-    if not isinstance(task, Task):
+    if not isinstance(task, SnapshotTask):
         write((task, 0, 0), to)
         return
     nodes = (*task.whole, *task.after)
@@ -148,10 +148,10 @@ def write(value: object, to: IO[bytes]) -> None:
     to.flush()
 
 
-def _read_task(source: IO[bytes]) -> Task | Judging:
-    task: Task | Judging
+def _read_task(source: IO[bytes]) -> SnapshotTask | Judging:
+    task: SnapshotTask | Judging
     task, cut, pieces = pickle.load(source)
-    if not isinstance(task, Task):
+    if not isinstance(task, SnapshotTask):
         return task
     nodes: list[Node] = []
     for _ in range(pieces):
@@ -165,7 +165,7 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
     gc.disable()
 
     def count(what: Message | str) -> int:
-        write(Asked(what), to)
+        write(CountRequest(what), to)
         found: int = pickle.load(source)
         return found
 
@@ -177,5 +177,5 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
         try:
             write(do(task, count), to)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
-            write(Broken(repr(error)), to)
+            write(WorkerFailure(repr(error)), to)
         gc.collect()

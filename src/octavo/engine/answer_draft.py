@@ -23,7 +23,7 @@ KEPT_EVERY = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
-class Partial:
+class AnswerDraft:
     """What an answer has said so far."""
 
     store: Store

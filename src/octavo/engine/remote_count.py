@@ -18,7 +18,7 @@ from octavo.protocols import Counting, Provider
 
 if TYPE_CHECKING:
     from octavo.engine.models import Models
-    from octavo.engine.scene import Scene
+    from octavo.engine.state import TipState
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ REMEMBERED = 1_024
 """Combinations of a model, a system prompt and tools that are not asked for twice."""
 
 
-class Counts:
+class RemoteCounts:
     """What providers are asked to count."""
 
     def __init__(self, models: Models) -> None:
@@ -43,48 +43,48 @@ class Counts:
         self._useless: set[str] = set()
         """Models whose provider does not count."""
 
-    def begin(self, scene: Scene, messages: tuple[Message, ...]) -> None:
-        """Have a scene counted in the background, as it is sent, if its system prompt and tools are new.
+    def begin(self, state: TipState, messages: tuple[Message, ...]) -> None:
+        """Have a request counted in the background, as it is sent, if its system prompt and tools are new.
 
         Each is asked for once in a process, and only of a provider that was opened to be sent something.
         """
-        model, key = scene.model, (scene.model, scene.survey.running.key)
+        model, key = state.model, (state.model, state.survey.running.key)
         if (
             not self._models.is_opened(model)
             or model in self._useless
             or key in self._asked
             or len(self._tasks) >= AT_ONCE
             or not isinstance(self._models.provider(model), Counting)
-            or scene.meter.knows(scene.survey)
+            or state.meter.knows(state.survey)
         ):
             return
         self._asked[key] = None
         if len(self._asked) > REMEMBERED:
             del self._asked[next(iter(self._asked))]
-        task = asyncio.create_task(self._in_background(scene, messages))
+        task = asyncio.create_task(self._in_background(state, messages))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _in_background(self, scene: Scene, messages: tuple[Message, ...]) -> None:
+    async def _in_background(self, state: TipState, messages: tuple[Message, ...]) -> None:
         try:
-            await self.ask(scene, messages)
+            await self.ask(state, messages)
         except UsageError:
-            self._useless.add(scene.model)
+            self._useless.add(state.model)
         except OctavoError as error:
             if isinstance(error, ProviderError) and error.status in NOT_OFFERED:
-                self._useless.add(scene.model)
-            log.warning(DID_NOT, scene.model, error)
+                self._useless.add(state.model)
+            log.warning(DID_NOT, state.model, error)
         except Exception:
             # A provider of somebody's own may raise anything; nobody waits for this.
-            self._useless.add(scene.model)
-            log.warning(DID_NOT, scene.model, "it raised", exc_info=True)
+            self._useless.add(state.model)
+            log.warning(DID_NOT, state.model, "it raised", exc_info=True)
 
-    async def ask(self, scene: Scene, messages: tuple[Message, ...]) -> int:
-        """Have a scene counted now, as it is sent; raise `UsageError` where the provider offers no count."""
+    async def ask(self, state: TipState, messages: tuple[Message, ...]) -> int:
+        """Have a request counted now, as it is sent; raise `UsageError` where the provider offers no count."""
         models = self._models
-        request = Request(model=models.name(scene.model), messages=messages, tools=scene.loaded.tools)
-        tokens = await count(models.provider(scene.model), request)
-        await models.learn_count(scene.model, scene.survey, tokens)
+        request = Request(model=models.name(state.model), messages=messages, tools=state.loaded.tools)
+        tokens = await count(models.provider(state.model), request)
+        await models.learn_count(state.model, state.survey, tokens)
         return tokens
 
     async def settled(self) -> None:

@@ -16,7 +16,17 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from octavo.engine.making import Answer, Asked, Broken, Count, Made, Task, do, write, write_task
+from octavo.engine.worker_task import (
+    Answer,
+    Count,
+    CountRequest,
+    MadeSnapshot,
+    SnapshotTask,
+    WorkerFailure,
+    do,
+    write,
+    write_task,
+)
 from octavo.errors import OctavoError
 
 if TYPE_CHECKING:
@@ -34,22 +44,22 @@ IDLE = 60.0
 LARGE_SOURCE = 40_000
 """Characters of what a summary is judged by from which on that is: as many tokens, about."""
 _PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from octavo.engine.making import serve; "
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from octavo.engine.worker_task import serve; "
     "serve(sys.stdin.buffer, sys.stdout.buffer)"
 )
 
 Child = subprocess.Popen[bytes]
 
 
-class Lost(Exception):
+class WorkerLost(Exception):
     """The process could not be started, or ended before its work did."""
 
 
-class Overdue(OctavoError):
+class WorkerOverdue(OctavoError):
     """The work took longer than anybody would wait for it."""
 
 
-class Aside:
+class WorkerPool:
     """The processes of one engine."""
 
     def __init__(self) -> None:
@@ -59,15 +69,15 @@ class Aside:
         self._places, self._urgent = asyncio.Semaphore(MOST), asyncio.Semaphore(MOST)
 
     async def make(
-        self, task: Task, count: Count, *, tokens: int, urgent: bool, seconds: float | None = None
-    ) -> Made:
+        self, task: SnapshotTask, count: Count, *, tokens: int, urgent: bool, seconds: float | None = None
+    ) -> MadeSnapshot:
         """Make a snapshot from so many tokens, in so many seconds; an urgent one waits for its like only."""
         try:
             async with asyncio.timeout(seconds):
                 made = await self._do(task, count, large=tokens >= LARGE, urgent=urgent)
         except TimeoutError as error:
-            raise Overdue("there was no time left to choose the exact lines") from error
-        assert isinstance(made, Made)
+            raise WorkerOverdue("there was no time left to choose the exact lines") from error
+        assert isinstance(made, MadeSnapshot)
         return made
 
     async def judge(self, asked: Judging, measure: Measure) -> Draft:
@@ -75,21 +85,23 @@ class Aside:
         source = asked.expected.grounds.text
         # In the places of what is urgent: it may be, and it takes a moment.
         judged = await self._do(asked, measure, large=len(source) >= LARGE_SOURCE, urgent=True)
-        assert not isinstance(judged, Made)
+        assert not isinstance(judged, MadeSnapshot)
         return judged
 
-    async def _do(self, task: Task | Judging, count: Answer, *, large: bool, urgent: bool) -> Made | Draft:
+    async def _do(
+        self, task: SnapshotTask | Judging, count: Answer, *, large: bool, urgent: bool
+    ) -> MadeSnapshot | Draft:
         """Do it in a process if it is large, else in a thread; a cancelled caller stops the process."""
         if not large:
             return await asyncio.to_thread(do, task, count)
         try:
             async with self._urgent if urgent else self._places:
                 return await self._in_child(task, count)
-        except Lost as error:
+        except WorkerLost as error:
             log.warning("compressing in a thread instead of a process of its own: %s", error)
             return await asyncio.to_thread(do, task, count)
 
-    async def _in_child(self, task: Task | Judging, count: Answer) -> Made | Draft:
+    async def _in_child(self, task: SnapshotTask | Judging, count: Answer) -> MadeSnapshot | Draft:
         child = self._taken() or _start()
         try:
             made = await asyncio.to_thread(_exchange, child, task, count)
@@ -126,7 +138,7 @@ class Aside:
 
 def _start() -> Child:
     if not sys.executable or getattr(sys, "frozen", False):
-        raise Lost("this program is no Python that could run another")
+        raise WorkerLost("this program is no Python that could run another")
     try:
         return subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)],
@@ -137,22 +149,22 @@ def _start() -> Child:
             start_new_session=True,
         )
     except OSError as error:
-        raise Lost(str(error)) from error
+        raise WorkerLost(str(error)) from error
 
 
-def _exchange(child: Child, task: Task | Judging, count: Answer) -> Made | Draft:
+def _exchange(child: Child, task: SnapshotTask | Judging, count: Answer) -> MadeSnapshot | Draft:
     """Hand a task over, answer what is asked back, give what came of it."""
     assert child.stdin
     assert child.stdout
     try:
         write_task(task, child.stdin)
-        while isinstance(told := pickle.load(child.stdout), Asked):
+        while isinstance(told := pickle.load(child.stdout), CountRequest):
             write(count(told.what), child.stdin)
     except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
-        raise Lost(f"the process ended before its work did ({error!r})") from error
-    if isinstance(told, Broken):
-        raise Lost(f"the process failed: {told.detail}")
-    made: Made | Draft = told
+        raise WorkerLost(f"the process ended before its work did ({error!r})") from error
+    if isinstance(told, WorkerFailure):
+        raise WorkerLost(f"the process failed: {told.detail}")
+    made: MadeSnapshot | Draft = told
     return made
 
 

@@ -1,0 +1,78 @@
+"""A cache of tip states, the last one of each conversation, so that a turn costs what is new in it.
+
+A state is used again only at the same tip of the same revision of its conversation, under the same settings. What
+another process changed meanwhile raises the revision, and then the state is loaded anew. The cache never gives
+anything that the store would not give.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octavo.core.plain import Json
+from octavo.core.tools import Tool
+from octavo.engine.state import TipState, grown, renewed
+from octavo.store.values import Added
+
+if TYPE_CHECKING:
+    from octavo.meters.meter import Meter
+
+MOST = 32
+"""Conversations remembered: each may hold a whole window of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedState:
+    """A state, and the revision of its conversation at which it was true."""
+
+    state: TipState
+    revision: int
+
+
+class TipStateCache:
+    """The last state of each conversation."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._states: OrderedDict[str, CachedState] = OrderedDict()
+
+    def keep(self, state: TipState, revision: int) -> None:
+        """Keep a state; the conversation used longest ago is dropped for it."""
+        self._states[state.conversation] = CachedState(state, revision)
+        self._states.move_to_end(state.conversation)
+        if len(self._states) > self._most:
+            self._states.popitem(last=False)
+
+    def grow(self, conversation: str, added: Added, meter: Meter) -> None:
+        """Go along with messages that were added below the tip that was looked at."""
+        seen = self._states.get(conversation)
+        if seen is None or seen.revision != added.revision:
+            return
+        # What the meter has learned of the tip is taken over there: further down it would not be found.
+        state = renewed(seen.state, meter) if meter.card.name == seen.state.meter.card.name else None
+        for node in added.nodes:
+            state = grown(state, node) if state else None
+        if state is not None:
+            self.keep(state, added.revision)
+
+    def find(
+        self,
+        conversation: str,
+        tip: str,
+        revision: int,
+        *,
+        settings: Mapping[str, Json],
+        tools: tuple[Tool, ...],
+        meter: Meter,
+    ) -> TipState | None:
+        """Give the state of a tip if it is known and still true."""
+        seen = self._states.get(conversation)
+        if seen is None or (seen.state.tip, seen.revision) != (tip, revision):
+            return None
+        state = seen.state
+        if state.settings != settings or state.loaded.tools != tools:
+            return None
+        return renewed(state, meter)
