@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from octavo.core.messages import Message
-    from octavo.engine.chat import Chat, Revision
+    from octavo.engine.chat import Chat
     from octavo.engine.engine import Engine
+    from octavo.engine.state import Revision
 
 # Nothing of Octavo is imported up here: the import itself is timed.
 MODEL = "gpt-4.1"
@@ -79,21 +80,22 @@ class Octavo:
         return engine, chat
 
     async def _first(self, state: dict[str, Any]) -> Revision:
-        from octavo.engine.chat import Revision
+        from octavo.engine.state import Revision
 
         chat = state["chat"]
         now = await chat.info()
         moment = Revision(await chat.settings(), now.revision)
-        await chat._state(now.tip, moment)
+        await state["engine"].states.load(chat.id, now.tip, moment)
         return moment
 
     def append(self, state: dict[str, Any], message: dict[str, Any]) -> None:
         """Store a message as a turn does: it is counted, and the running totals go along."""
         from octavo.engine.accept import accept
-        from octavo.store.values import TIP
+        from octavo.engine.turn import store_message
 
         said = accept(neutral(message), message["role"])
-        state["node"], state["moment"] = state["loop"].run_until_complete(state["chat"]._store(said, TIP))
+        storing = store_message(state["engine"], state["chat"].id, said)
+        state["node"], state["moment"] = state["loop"].run_until_complete(storing)
 
     def decide(self, state: dict[str, Any]) -> None:
         """Do what a turn does next: take the cached state if it is still true, and let the policy decide."""
@@ -101,7 +103,7 @@ class Octavo:
         from octavo.store.direct import run_through
 
         async def turn() -> None:
-            tip_state = await state["chat"]._state(state["node"].id, state["moment"])
+            tip_state = await state["engine"].states.load(state["chat"].id, state["node"].id, state["moment"])
             situation = DecisionInputs(
                 turn=tip_state.turn, model=MODEL, now=0.0, trouble=CALM, pace=LastCompression()
             )

@@ -44,6 +44,7 @@ NEAR: dict[str, tuple[str, ...]] = {
     "core/extract": ("core/extract",),
     "evals/measure": ("evals/measure",),
     "core/wire": ("core/wire",),
+    "engine/turn.py": ("engine/test_turn.py", "engine/test_answer_draft.py", "engine/test_deadline.py"),
     "engine/chat.py": ("engine/test_turn.py", "engine/test_branches.py", "engine/test_ownership.py"),
     "engine/engine.py": ("engine/test_models.py", "engine/test_attempts.py", "engine/test_turn.py"),
     "engine/compression.py": (
@@ -52,7 +53,7 @@ NEAR: dict[str, tuple[str, ...]] = {
         "engine/test_requirements.py",
         "engine/test_unwritten.py",
     ),
-    "engine/worker_task.py": ("engine/test_aside.py", "engine/test_compress.py"),
+    "engine/worker_task.py": ("engine/test_worker.py", "engine/test_compress.py"),
     "engine/attempt.py": ("engine/test_attempts.py",),
     "engine/outcome.py": ("engine/test_unwritten.py", "engine/test_attempts.py"),
     "engine/state.py": ("engine/test_turn.py", "engine/test_compress.py"),

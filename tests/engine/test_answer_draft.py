@@ -12,9 +12,10 @@ import pytest
 from octavo.core.messages import assistant
 from octavo.core.protocol import OPENAI, Rules
 from octavo.core.reply import Chunk, Delta, Reply, Request
-from octavo.engine.chat import GO_ON, Chat
+from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, AnswerFailed, Event
+from octavo.engine.turn import GO_ON
 from octavo.errors import ProviderError, StoreError
 from octavo.store.ids import new_id
 from octavo.store.values import Entry

@@ -71,7 +71,7 @@ class Babbling:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let both limits be a moment."""
-    for place in ("fold.WAITED_FOR", "fold.NOT_WAITED_FOR", "chat.WAITED_FOR"):
+    for place in ("compression.WAITED_FOR", "compression.NOT_WAITED_FOR", "turn.WAITED_FOR"):
         monkeypatch.setattr(f"octavo.engine.{place}", MOMENT)
 
 

@@ -36,7 +36,6 @@ NODES: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
     "count": lambda chat, id: chat.count(tip=id),
     "plan": lambda chat, id: chat.plan(up_to=id),
     "answer": lambda chat, id: drained(chat.answer(id)),
-    "prepare": lambda chat, id: drained(chat.prepare(id)),
     "compress": lambda chat, id: chat.compress(up_to=id),
     "compressing": lambda chat, id: drained(chat.compressing(up_to=id)),
     "pin": lambda chat, id: chat.pin(id),

@@ -171,7 +171,7 @@ async def compare_with_the_store(engine: Engine, chat: Chat) -> None:
     while True:
         revision = (await chat.info()).revision
         held = await chat.state()
-        remembered, engine.states = engine.states, TipStateCache()
+        remembered, engine.states = engine.states, TipStateCache(engine.store, engine.models)
         fresh = await chat.state()
         engine.states = remembered
         if (await chat.info()).revision == revision:

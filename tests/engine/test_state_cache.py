@@ -60,7 +60,7 @@ async def test_a_scene_that_grew_is_the_one_that_is_loaded(make: MakeEngine, loo
             assert (await chat.state()).context.retained[-1].text == f"note {n}"
     held = await chat.state()
     assert loads == []
-    engine.states = TipStateCache()
+    engine.states = TipStateCache(engine.store, engine.models)
     fresh = await chat.state()
     assert (held.recipe, held.context, held.turn) == (fresh.recipe, fresh.context, fresh.turn)
     assert (held.reading, held.budget, held.survey) == (fresh.reading, fresh.budget, fresh.survey)
@@ -108,7 +108,7 @@ async def test_other_settings_models_and_tips_are_looked_at_anew(make: MakeEngin
 
 async def test_only_so_many_conversations_are_remembered(make: MakeEngine) -> None:
     engine = await make()
-    engine.states = TipStateCache(2)
+    engine.states = TipStateCache(engine.store, engine.models, 2)
     chats = [await engine.create() for _ in range(3)]
     for chat in chats:
         await say(chat, "hello")

@@ -80,7 +80,7 @@ def test_a_conversation_can_be_chosen_by_title(tmp_path: Path) -> None:
 
 def test_every_method_of_a_chat_is_there_without_await() -> None:
     """If one is missing: add a line for it to `SyncChat`, or its name here if programs have no use for it."""
-    inside = {"state", "prepare", "require", "snapshot_here", "question_of"}
+    inside = {"state", "require", "snapshot_here", "question_of"}
     of_chat = {name for name in vars(Chat) if not name.startswith("_")} - inside
     of_sync = {name for name in vars(SyncChat) if not name.startswith("_")} - {"close"}
     assert of_sync == of_chat

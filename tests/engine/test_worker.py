@@ -156,7 +156,7 @@ async def test_work_that_takes_too_long_is_ended_and_nothing_is_changed(
 ) -> None:
     """A user who waits for it is answered from a shortened context; what was said is all there."""
     monkeypatch.setattr("octavo.engine.compression.NOT_WAITED_FOR", 0.0)
-    monkeypatch.setattr("octavo.engine.chat.WAITED_FOR", 0.0)
+    monkeypatch.setattr("octavo.engine.turn.WAITED_FOR", 0.0)
     engine = await make(summariser="none", window=20_000)
     chat = await engine.create()
     said = await engine.store.append_many(chat.id, [node.message for node in branch(400)])

@@ -55,7 +55,7 @@ async def test_nothing_is_left_of_turns_that_are_over(
     # Bills would teach the meter, which remembers a few.
     provider = ScriptedProvider(lambda _: Reply(message=assistant("It is 8080.")))
     engine = await make_engine(provider=provider)
-    engine.states = TipStateCache(FEW)
+    engine.states = TipStateCache(engine.store, engine.models, FEW)
     app = create_app(engine, ServerSettings(limits=Limits(keep_seconds=0)))
     async with client_of(app) as client:
         before = await chat_for_a_while(client, 4, provider)

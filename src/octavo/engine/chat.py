@@ -11,12 +11,11 @@ import difflib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from octavo.core.context import Context, build_context, render_summary
-from octavo.core.harden import Hardened, Repair
-from octavo.core.messages import Branch, Message, Node, user
+from octavo.core.harden import Repair
+from octavo.core.messages import Branch, Node
 from octavo.core.plain import Json
 from octavo.core.policy import (
     Compress,
@@ -27,46 +26,37 @@ from octavo.core.policy import (
     Urgency,
     decide,
 )
-from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, write, write_tools
-from octavo.engine.accept import Accepted, AnyTool, accept, accept_tools
-from octavo.engine.answer_draft import AnswerDraft
-from octavo.engine.compression import FOR_LINES, WAITED_FOR, CompressionRequest, choose_cut, make_plan
+from octavo.engine.accept import AnyTool, accept, accept_tools
+from octavo.engine.compression import CompressionRequest, choose_cut, make_plan
 from octavo.engine.outcome import (
-    Answered,
-    AnswerFailed,
-    AnswerText,
     Cancelled,
     CompressionEnded,
     Counted,
     Event,
     Outcome,
     Plan,
-    Repaired,
-    Sending,
-    Shrunk,
-    Stored,
     Usage,
-    Waiting,
 )
-from octavo.engine.state import TipState, load_state
-from octavo.errors import BadInput, NotFound, NotOnBranch, ProviderError, UsageError, WindowExceeded
+from octavo.engine.state import NOTHING, Revision, TipState
+from octavo.engine.turn import (
+    PreparedRequest,
+    TurnOptions,
+    answer,
+    count_in_background,
+    prepare,
+    store_message,
+    take_turn,
+)
+from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store.ids import new_id
-from octavo.store.values import TIP, Added, Conversation, Entry, ForConversation, Hit, PinPlace
+from octavo.store.values import TIP, Conversation, ForConversation, Hit, PinPlace
 
 if TYPE_CHECKING:
     from octavo.core.receipt import Fact, Receipt
     from octavo.engine.engine import Engine
-
-OVERFLOW_RETRIES = 2
-"""How often a request that the provider found too large is made smaller and sent again."""
-GO_ON = "[Your answer broke off here. Go on exactly where it stopped, and repeat nothing.]"
-"""What a model is told that is to go on with an answer; it is sent, not stored."""
-NOTHING: Mapping[str, Json] = MappingProxyType({})
-UNKNOWN_OVERFLOW = 0.9
-"""The window believed after an overflow error that names no smaller one: a tenth less than what was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,27 +92,6 @@ class SummarySize:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """What holds at one moment: the settings, and the revision of the conversation."""
-
-    settings: Mapping[str, Json]
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedRequest:
-    """A context that fits, and the very messages that are sent."""
-
-    state: TipState
-    context: Context
-    messages: tuple[Message, ...]
-    usage: Usage
-    """What is sent costs, after all that was done to it."""
-    repairs: tuple[Repair, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 class Chat:
     """One conversation."""
 
@@ -141,9 +110,7 @@ class Chat:
 
     async def require(self, *nodes: str | None) -> None:
         """Refuse messages of other conversations: here they do not exist."""
-        named = [node for node in nodes if node]
-        if named and (missing := await self._engine.store.missing(self.id, named)):
-            raise NotFound(f"there is no message {missing[0]} in this conversation")
+        await self._engine.require(self.id, *nodes)
 
     async def branch(self, tip: str | None = None) -> Branch:
         """Give all messages from the root to the tip: the full history, which is not what is sent."""
@@ -173,29 +140,10 @@ class Chat:
         """
         await self.require(parent)
         accepted = accept(content, role)
-        node, _ = await self._store(accepted, parent or TIP, id)
+        node, _ = await store_message(self._engine, self.id, accepted, parent or TIP, id)
         if accepted.usage and accepted.usage.input and node.parent:
             await self._learn(node.parent, accepted.usage.input)
         return node
-
-    async def _store(
-        self, accepted: Accepted, parent: str | None, id: str | None = None
-    ) -> tuple[Node, Revision]:
-        """Store a message; tells also what was found out on the way."""
-        settings = await self.settings()
-        meter = await self._engine.models.meter(str(settings.get("model") or ""))
-        usage = accepted.usage
-        entry = Entry(
-            message=accepted.message,
-            id=id,
-            counts={meter.unit.name: meter.count_message(accepted.message)},
-            input_tokens=usage.input if usage else None,
-            output_tokens=usage.output if usage else None,
-            model=accepted.model,
-        )
-        added = await self._engine.store.add(self.id, [entry], parent=parent)
-        self._engine.states.grow(self.id, added, meter)
-        return added.nodes[0], Revision(settings, added.revision)
 
     async def _learn(self, tip: str, billed: int) -> None:
         state = await self.state(tip)
@@ -214,61 +162,16 @@ class Chat:
         without: Snapshot | None = None,
         override: Mapping[str, Json] = NOTHING,
     ) -> TipState:
-        """Load everything about a tip; `NotFound` while the conversation is empty.
-
-        `override` are settings that hold for this look only.
-        """
-        now = await self.info()
-        at = tip or now.tip
-        if at is None:
-            raise NotFound("the conversation is empty: add a message first")
-        if at != now.tip:
-            await self.require(at)
-        revision = Revision({**await self.settings(), **override}, now.revision)
-        return await self._state(at, revision, tools=tools, without=without)
-
-    async def _state(
-        self,
-        at: str | None,
-        revision: Revision,
-        *,
-        tools: Sequence[Tool] = (),
-        without: Snapshot | None = None,
-    ) -> TipState:
-        """Give the state of a tip: from the cache if it is still true, else loaded anew."""
-        engine, settings, offered = self._engine, revision.settings, tuple(tools)
-        model = str(settings.get("model") or "")
-        if at is not None and without is None:
-            known = engine.states.find(
-                self.id,
-                at,
-                revision.number,
-                settings=settings,
-                tools=offered,
-                meter=await engine.models.meter(model),
-            )
-            if known is not None:
-                return known
-        state = await load_state(
-            engine.store,
-            engine.models,
-            conversation=self.id,
-            tip=at,
-            model=model,
-            settings=settings,
-            tools=offered,
-            without=without,
-        )
-        if without is None:
-            engine.states.keep(state, revision.number)
-        return state
+        """Load everything about a tip; see `Engine.state_of`."""
+        return await self._engine.state_of(self.id, tip, tools=tools, without=without, override=override)
 
     async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Usage:
         """Read the meter: tokens, budget, breakdown, distance to the next compression."""
         await self.require(tip)
         now = await self.info()
         revision = Revision(await self.settings(), now.revision)
-        return (await self._state(tip or now.tip, revision, tools=accept_tools(tools))).usage
+        state = await self._engine.states.load(self.id, tip or now.tip, revision, tools=accept_tools(tools))
+        return state.usage
 
     async def context(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> RequestPreview:
         """Give exactly what would be sent now; compresses or shrinks first if it would not fit.
@@ -277,14 +180,14 @@ class Chat:
         """
         await self.require(tip)
         ready = None
-        async for step in self.prepare(tip or await self.tip(), accept_tools(tools)):
+        async for step in prepare(self._engine, self.id, tip or await self.tip(), accept_tools(tools)):
             ready = step if isinstance(step, PreparedRequest) else ready
         if ready is None:
             raise NotFound("the conversation is empty: add a message first")
         format = self._engine.format_of(ready.state.model)
         wired = write(format, ready.messages)
-        self._count_aside(ready)
-        self._engine.compress_in_background(self, ready.state)
+        count_in_background(self._engine, ready)
+        self._engine.compress_in_background(ready.state)
         return RequestPreview(
             messages=wired.messages,
             system=wired.system,
@@ -307,11 +210,6 @@ class Chat:
         tokens = await self._engine.counts.ask(state, hardened.messages)
         return Counted(tokens=tokens, expected=state.reading, model=state.model)
 
-    def _count_aside(self, ready: PreparedRequest) -> None:
-        """Have the provider count what it is sent, if that is news; what was shrunk is too seldom sent to matter."""
-        if ready.context is ready.state.context:
-            self._engine.counts.begin(ready.state, ready.messages)
-
     async def plan(
         self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
     ) -> Plan:
@@ -329,14 +227,9 @@ class Chat:
         self, content: object, *, tools: Sequence[AnyTool] = (), temperature: float | None = None
     ) -> AsyncGenerator[Event]:
         """Store a user's message and answer it; yields what happens."""
-        offered = accept_tools(tools)
-        node, revision = await self._store(accept(content, "user"), TIP)
-        yield Stored(node)
-        answer = self._answer(
-            node.id, offered, temperature=temperature, select=True, id=None, revision=revision
-        )
-        async with aclosing(answer):
-            async for event in answer:
+        options = TurnOptions(tools=accept_tools(tools), temperature=temperature)
+        async with aclosing(take_turn(self._engine, self.id, accept(content, "user"), options)) as turn:
+            async for event in turn:
                 yield event
 
     async def answer(
@@ -355,194 +248,10 @@ class Chat:
         """
         await self.require(tip)
         at = tip or await self.tip()
-        answer = self._answer(at, accept_tools(tools), temperature=temperature, select=select, id=id)
-        async with aclosing(answer):
-            async for event in answer:
+        options = TurnOptions(tools=accept_tools(tools), temperature=temperature, select=select, id=id)
+        async with aclosing(answer(self._engine, self.id, at, options)) as answering:
+            async for event in answering:
                 yield event
-
-    async def _answer(
-        self,
-        at: str | None,
-        tools: tuple[Tool, ...],
-        *,
-        temperature: float | None,
-        select: bool,
-        id: str | None,
-        revision: Revision | None = None,
-    ) -> AsyncGenerator[Event]:
-        settings = revision.settings if revision else await self.settings()
-        # Opened before anything is made ready for it: without a key nothing needs to be.
-        self._engine.models.provider(str(settings.get("model") or ""))
-        for attempt in range(OVERFLOW_RETRIES + 1):
-            ready: PreparedRequest | None = None
-            steps = self.prepare(at, tools, forced=attempt > 0, revision=None if attempt else revision)
-            async with aclosing(steps):
-                async for step in steps:
-                    if isinstance(step, PreparedRequest):
-                        ready = step
-                    else:
-                        yield step
-            if ready is None:
-                raise NotFound("the conversation is empty: add a message first")
-            yield Sending(ready.usage)
-            self._count_aside(ready)
-            try:
-                async with aclosing(self._ask(ready, temperature, select=select, id=id)) as asked:
-                    async for event in asked:
-                        yield event
-                return
-            except WindowExceeded as error:
-                if attempt == OVERFLOW_RETRIES:
-                    yield AnswerFailed(str(error), "window_exceeded", retryable=False)
-                    return
-                await self._believe(ready, error)
-
-    async def _believe(self, ready: PreparedRequest, error: WindowExceeded) -> None:
-        """Learn from a refusal: a smaller window if it names one, else that what was sent is too much."""
-        state, models = ready.state, self._engine.models
-        if error.window is not None and error.window < state.meter.card.window:
-            await models.learn_window(state.model, error.window)
-        elif not await models.doubt(state.model, ready.context, state.counts):
-            sent = ready.usage.reading.tokens
-            await models.learn_window(state.model, int(sent * UNKNOWN_OVERFLOW), named=False)
-
-    async def prepare(
-        self,
-        tip: str | None,
-        tools: tuple[Tool, ...] = (),
-        *,
-        forced: bool = False,
-        focus: str = "",
-        override: Mapping[str, Json] = NOTHING,
-        revision: Revision | None = None,
-    ) -> AsyncGenerator[Event | PreparedRequest]:
-        """Make the context fit: compress if a mark demands it, shrink if that did not help; what fits is sent.
-
-        `moment` is what the caller has just found out, and need not be read again.
-        """
-        if tip is None:
-            return
-        if revision is not None:
-            state = await self._state(tip, revision, tools=tools)
-        else:
-            state = await self.state(tip, tools=tools, override=override)
-        situation = self._engine.situation(self.id, state)
-        decision = decide(state.policy, state.budget, state.reading, situation)
-        urgent = isinstance(decision, Compress) and decision.urgency == "hard"
-        until = asyncio.get_running_loop().time() + WAITED_FOR
-        if urgent and self._engine.is_compressing(self.id):
-            yield Waiting()
-            await self._engine.settled(self.id, WAITED_FOR - FOR_LINES)
-            state = await self.state(tip, tools=tools, override=override)
-        if urgent and state.reading.cautious > state.budget.hard:
-            request = CompressionRequest(urgency="hard", focus=focus, until=until)
-            async with aclosing(self._engine.run_compression(self, state, request)) as folding:
-                async for event in folding:
-                    yield event
-            state = await self.state(tip, tools=tools, override=override)
-        context, notes, usage = state.context, tuple[str, ...](), state.usage
-        if state.reading.cautious > state.budget.hard or forced:
-            shrunk, usage = state.shrunk()
-            context, notes = shrunk.context, shrunk.notes
-            if notes:
-                yield Shrunk(notes=notes, before=state.reading.tokens, after=usage.reading.tokens)
-        if any(map(is_unfinished, (state.added or state.loaded.branch)[-1:])):
-            context = replace(context, pending=(user(GO_ON),))
-            usage = state.gauge(state.meter.read(context, state.counts))
-        hardened = self._sendable(state, context)
-        if hardened.faults:
-            yield Repaired(hardened.faults)
-        yield PreparedRequest(state, context, hardened.messages, usage, hardened.repairs, notes)
-
-    def _sendable(self, state: TipState, context: Context) -> Hardened:
-        """Make a context acceptable to the provider; refuse one that asks nothing."""
-        hardened = state.sent(context, self._engine.rules_of(state.model))
-        if len(hardened.messages) <= len(state.loaded.system):
-            raise UsageError(
-                "there is nothing to answer: every message here was deleted or is empty; say something first"
-            )
-        return hardened
-
-    async def _ask(
-        self, ready: PreparedRequest, temperature: float | None, *, select: bool, id: str | None
-    ) -> AsyncGenerator[Event]:
-        state = ready.state
-        provider = self._engine.models.provider(state.model)
-        request = Request(
-            model=self._engine.models.name(state.model),
-            messages=ready.messages,
-            tools=state.loaded.tools,
-            max_output=state.budget.reply,
-            temperature=temperature,
-            stable=max(0, len(ready.messages) - 1),
-        )
-        partial = AnswerDraft(
-            store=self._engine.store,
-            worker=self._engine.worker,
-            conversation=self.id,
-            parent=state.tip,
-            id=id,
-            model=state.model,
-        )
-        reply: Reply | None = None
-        stream = provider.stream(request)
-        partial.begin()
-        try:
-            async for chunk in stream:
-                match chunk:
-                    case Reply():
-                        reply = chunk
-                    case Retrying():
-                        yield chunk
-                    case Delta(text, kind):
-                        if kind == "text":
-                            partial.said.append(text)
-                        yield AnswerText(text, kind)
-        except ProviderError as error:
-            if isinstance(error, WindowExceeded) and not partial.said:
-                raise
-            kept = await partial.stop(select=select)
-            node = kept.nodes[0] if kept else None
-            yield AnswerFailed(str(error), type(error).__name__, error.retryable, node)
-            return
-        except (asyncio.CancelledError, GeneratorExit):
-            await asyncio.shield(partial.stop(select=select))
-            raise
-        finally:
-            await partial.end()
-            await _closed(stream)
-        if reply is None:
-            kept = await partial.stop(select=select)
-            node = kept.nodes[0] if kept else None
-            yield AnswerFailed("the provider ended without an answer", "BadReply", retryable=True, node=node)
-            return
-        added = await self._keep(ready, reply, partial, select=select)
-        (node,) = added.nodes
-        yield Answered(node, reply)
-        revision = Revision(state.settings, added.revision)
-        self._engine.compress_in_background(
-            self, await self._state(node.id, revision, tools=state.loaded.tools)
-        )
-
-    async def _keep(
-        self, ready: PreparedRequest, reply: Reply, partial: AnswerDraft, *, select: bool
-    ) -> Added:
-        state = ready.state
-        entry = Entry(
-            message=reply.message,
-            counts={state.meter.unit.name: state.meter.count_message(reply.message)},
-            input_tokens=reply.usage.input or None,
-            output_tokens=reply.usage.output or None,
-            model=reply.model or state.model,
-        )
-        added = await partial.finish(entry, select=select)
-        sent = state.survey
-        if ready.context is not state.context:
-            sent = state.meter.survey(ready.context, state.counts)
-        models = self._engine.models
-        await models.learn_bill(state.model, sent, reply.usage.input)
-        self._engine.states.grow(self.id, added, await models.meter(state.model))
-        return added
 
     # Compressing
 
@@ -567,7 +276,7 @@ class Chat:
         """Compress now; yields what happens. The job is stored under `id`, if one is given."""
         await self.require(up_to)
         request = replace(_order("manual", focus, keep, up_to), id=id)
-        async with aclosing(self._engine.run_compression(self, await self.state(), request)) as folding:
+        async with aclosing(self._engine.run_compression(await self.state(), request)) as folding:
             async for event in folding:
                 yield event
 
@@ -654,7 +363,7 @@ class Chat:
         old = await self.snapshot_here(id)
         state = await self.state(without=old)
         request = CompressionRequest(urgency="manual", kind="regenerated", focus=focus, replaces=old, id=job)
-        async for event in self._engine.run_compression(self, state, request):
+        async for event in self._engine.run_compression(state, request):
             yield event
 
     async def diff(self, one: str, other: str) -> str:
@@ -769,7 +478,7 @@ class Chat:
         """Write another version of a user's message, beside the old one; the tip moves there."""
         await self.require(node)
         old = await self._engine.store.node(node)
-        made, _ = await self._store(accept(content, old.message.role), old.parent)
+        made, _ = await store_message(self._engine, self.id, accept(content, old.message.role), old.parent)
         return made
 
     async def regenerate(
@@ -830,17 +539,6 @@ class Chat:
     async def settled(self) -> None:
         """Wait until nothing is being compressed in the background."""
         await self._engine.settled(self.id)
-
-
-def is_unfinished(node: Node) -> bool:
-    """Tell whether a message is an answer that broke off."""
-    return node.status == "aborted" and node.message.role == "assistant"
-
-
-async def _closed(stream: AsyncIterator[object]) -> None:
-    close = getattr(stream, "aclose", None)
-    if close is not None:
-        await close()
 
 
 def _order(urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None) -> CompressionRequest:

@@ -28,6 +28,8 @@ from octavo.core.policy import (
     failed,
 )
 from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
+from octavo.core.snapshot import Snapshot
+from octavo.core.tools import Tool
 from octavo.core.wire import Format
 from octavo.engine.accept import check_options
 from octavo.engine.attempt import Attempt, attempt_of
@@ -47,10 +49,10 @@ from octavo.engine.outcome import (
     Unwritten,
     one_line,
 )
-from octavo.engine.state import TipState, policy_of, values_of
+from octavo.engine.state import NOTHING, Revision, TipState, policy_of, values_of
 from octavo.engine.state_cache import TipStateCache
 from octavo.engine.worker import WorkerPool
-from octavo.errors import BadInput, OctavoError, ReadOnly, UnknownModel, UsageError
+from octavo.errors import BadInput, NotFound, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
@@ -155,7 +157,7 @@ class Engine:
         self.listeners: list[Callable[[str, Event], None]] = [] if listen is None else [listen]
         self.watchers: list[Callable[[Attempt], None]] = []
         """Told of every attempt to compress, whoever made it."""
-        self.states = TipStateCache()
+        self.states = TipStateCache(store, self.models)
         self._workers = WorkerPool()
         self._records: OrderedDict[str, CompressionRecord] = OrderedDict()
         self._guesses: dict[str | None, str] = {}
@@ -205,6 +207,34 @@ class Engine:
 
     async def conversations(self, **filters: object) -> tuple[Conversation, ...]:
         return await self.store.conversations(**filters)  # type: ignore[arg-type]
+
+    async def state_of(
+        self,
+        conversation: str,
+        tip: str | None = None,
+        *,
+        tools: Sequence[Tool] = (),
+        without: Snapshot | None = None,
+        override: Mapping[str, Json] = NOTHING,
+    ) -> TipState:
+        """Load everything about a tip; `NotFound` while the conversation is empty.
+
+        `without`: as if that snapshot had never been made. `override` are settings that hold for this time only.
+        """
+        now = await self.store.conversation(conversation)
+        at = tip or now.tip
+        if at is None:
+            raise NotFound("the conversation is empty: add a message first")
+        if at != now.tip:
+            await self.require(conversation, at)
+        revision = Revision({**await self.settings_of(conversation), **override}, now.revision)
+        return await self.states.load(conversation, at, revision, tools=tuple(tools), without=without)
+
+    async def require(self, conversation: str, *nodes: str | None) -> None:
+        """Refuse messages of other conversations: here they do not exist."""
+        named = [node for node in nodes if node]
+        if named and (missing := await self.store.missing(conversation, named)):
+            raise NotFound(f"there is no message {missing[0]} in this conversation")
 
     # Settings
 
@@ -330,30 +360,28 @@ class Engine:
             del self._records[oldest]
         return record
 
-    async def run_compression(
-        self, chat: Chat, state: TipState, request: CompressionRequest
-    ) -> AsyncGenerator[Event]:
+    async def run_compression(self, state: TipState, request: CompressionRequest) -> AsyncGenerator[Event]:
         """Run one compression, and tell of it exactly once, however it ends."""
         began, told = time.monotonic(), False
         try:
-            async with aclosing(self._run_compression(chat, state, request)) as folding:
+            async with aclosing(self._run_compression(state, request)) as folding:
                 async for event in folding:
                     if isinstance(event, CompressionEnded):
                         told = True
-                        self._attempted(chat, state, request, began, event)
+                        self._attempted(state, request, began, event)
                     yield event
         except BaseException as error:
             if not told:
                 ended = Failed(str(error)) if isinstance(error, Exception) else Cancelled()
-                self._attempted(chat, state, request, began, CompressionEnded(ended))
+                self._attempted(state, request, began, CompressionEnded(ended))
             raise
 
     def _attempted(
-        self, chat: Chat, state: TipState, request: CompressionRequest, began: float, ended: CompressionEnded
+        self, state: TipState, request: CompressionRequest, began: float, ended: CompressionEnded
     ) -> None:
         attempt = attempt_of(
             ended.outcome,
-            conversation=chat.id,
+            conversation=state.conversation,
             trigger=request.urgency,
             before=state.reading.tokens,
             seconds=time.monotonic() - began,
@@ -363,10 +391,9 @@ class Engine:
         for watcher in self.watchers:
             watcher(attempt)
 
-    async def _run_compression(
-        self, chat: Chat, state: TipState, request: CompressionRequest
-    ) -> AsyncGenerator[Event]:
+    async def _run_compression(self, state: TipState, request: CompressionRequest) -> AsyncGenerator[Event]:
         """Run one compression with hooks around it, and remember how it went."""
+        chat = Chat(self, state.conversation)
         asked = await self._ask_hooks(chat, request)
         if asked is False:
             yield CompressionEnded(Skipped("vetoed", "a hook refused"))
@@ -378,8 +405,8 @@ class Engine:
             async for event in folding:
                 began = began or isinstance(event, CompressionStarted)
                 if isinstance(event, CompressionEnded):
-                    _complain(chat, event.unwritten)
-                    self._remember(chat, state, request, event.outcome)
+                    _complain(state, event.unwritten)
+                    self._remember(state, request, event.outcome)
                 yield event
                 if isinstance(event, CompressionEnded) and began:
                     await self._tell_hooks(chat, event.outcome)
@@ -398,8 +425,8 @@ class Engine:
         for hook in self._hooks:
             await _safely(hook.after(chat, outcome), "after")
 
-    def _remember(self, chat: Chat, state: TipState, request: CompressionRequest, outcome: Outcome) -> None:
-        record, forced = self.record(chat.id), request.urgency == "manual"
+    def _remember(self, state: TipState, request: CompressionRequest, outcome: Outcome) -> None:
+        record, forced = self.record(state.conversation), request.urgency == "manual"
         match outcome:
             case Compressed():
                 record.trouble = CALM
@@ -414,17 +441,17 @@ class Engine:
                     forced=forced,
                 )
 
-    def compress_in_background(self, chat: Chat, state: TipState) -> None:
+    def compress_in_background(self, state: TipState) -> None:
         """Start a compression in the background if a mark asks for one and none is under way."""
-        if self.is_compressing(chat.id):
+        if self.is_compressing(state.conversation):
             return
-        decision = decide(state.policy, state.budget, state.reading, self.situation(chat.id, state))
+        decision = decide(state.policy, state.budget, state.reading, self.decision_inputs(state))
         if isinstance(decision, Prepare | Compress):
-            self.record(chat.id).task = asyncio.create_task(self._in_background(chat, state))
+            self.record(state.conversation).task = asyncio.create_task(self._in_background(state))
 
-    def situation(self, conversation: str, state: TipState) -> DecisionInputs:
+    def decision_inputs(self, state: TipState) -> DecisionInputs:
         """Say what a decision depends on besides the count."""
-        record = self.record(conversation)
+        record = self.record(state.conversation)
         return DecisionInputs(
             turn=state.turn,
             model=state.model,
@@ -434,16 +461,17 @@ class Engine:
             undone=state.originals_wanted,
         )
 
-    async def _in_background(self, chat: Chat, state: TipState) -> None:
-        self._announce(chat.id, Preparing("soft"))
+    async def _in_background(self, state: TipState) -> None:
+        conversation = state.conversation
+        self._announce(conversation, Preparing("soft"))
         try:
-            async for event in self.run_compression(chat, state, CompressionRequest(urgency="soft")):
-                self._announce(chat.id, event)
+            async for event in self.run_compression(state, CompressionRequest(urgency="soft")):
+                self._announce(conversation, event)
         except OctavoError as error:
-            log.warning("compressing %s in the background failed: %s", chat.id, error)
-            self._announce(chat.id, CompressionEnded(Failed(str(error))))
+            log.warning("compressing %s in the background failed: %s", conversation, error)
+            self._announce(conversation, CompressionEnded(Failed(str(error))))
         except asyncio.CancelledError:
-            self._announce(chat.id, CompressionEnded(Cancelled()))
+            self._announce(conversation, CompressionEnded(Cancelled()))
             raise
 
     def _announce(self, conversation: str, event: Event) -> None:
@@ -476,18 +504,17 @@ class Engine:
             # Whoever can write does it.
             return 0
         for id in {job.conversation for job in left}:
-            chat = Chat(self, id)
             try:
-                self.compress_in_background(chat, await chat.state())
+                self.compress_in_background(await self.state_of(id))
             except OctavoError as error:
                 log.warning("cannot go on with the compression of %s: %s", id, error)
         return len(left) + len(answers)
 
 
-def _complain(chat: Chat, unwritten: Unwritten | None) -> None:
+def _complain(state: TipState, unwritten: Unwritten | None) -> None:
     """Log a summary that was not written."""
     if unwritten is not None:
-        told = (chat.id, unwritten.model, unwritten.noted, unwritten.seconds)
+        told = (state.conversation, unwritten.model, unwritten.noted, unwritten.seconds)
         log.warning("no summary of %s by %s: %s (%.1f s)", *told)
 
 

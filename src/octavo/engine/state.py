@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from octavo.core.budget import OFF, Budget, Overhead, Reading
@@ -41,7 +42,16 @@ OUTPUT_CHARACTERS = 3
 FEW = 32
 """Messages that are added to a state before its branch is put together again."""
 EMPTY = StoredContext(leading=(), snapshot=None, retained=(), carried=None)
+NOTHING: Mapping[str, Json] = MappingProxyType({})
 POLICY_SETTINGS = ("auto", "prepare", "soft", "hard", "retained", "minimum", "prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What holds at one moment: the settings, and the number of the conversation's revision."""
+
+    settings: Mapping[str, Json]
+    number: int
 
 
 @dataclass(frozen=True, kw_only=True)

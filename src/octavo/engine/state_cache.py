@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 
 from octavo.core.plain import Json
 from octavo.core.tools import Tool
-from octavo.engine.state import TipState, grown, renewed
+from octavo.engine.state import Revision, TipState, grown, load_state, renewed
 from octavo.store.values import Added
 
 if TYPE_CHECKING:
+    from octavo.core.snapshot import Snapshot
+    from octavo.engine.models import Models
     from octavo.meters.meter import Meter
+    from octavo.store.store import Store
 
 MOST = 32
 """Conversations remembered: each may hold a whole window of text."""
@@ -35,9 +38,41 @@ class CachedState:
 class TipStateCache:
     """The last state of each conversation."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
+    def __init__(self, store: Store, models: Models, most: int = MOST) -> None:
+        self._store, self._models, self._most = store, models, most
         self._states: OrderedDict[str, CachedState] = OrderedDict()
+
+    async def load(
+        self,
+        conversation: str,
+        tip: str | None,
+        revision: Revision,
+        *,
+        tools: tuple[Tool, ...] = (),
+        without: Snapshot | None = None,
+    ) -> TipState:
+        """Give the state of a tip: the cached one if it is still true, else load it; `without`: see `load_state`."""
+        settings = revision.settings
+        model = str(settings.get("model") or "")
+        if tip is not None and without is None:
+            meter = await self._models.meter(model)
+            number = revision.number
+            known = self.find(conversation, tip, number, settings=settings, tools=tools, meter=meter)
+            if known is not None:
+                return known
+        state = await load_state(
+            self._store,
+            self._models,
+            conversation=conversation,
+            tip=tip,
+            model=model,
+            settings=settings,
+            tools=tools,
+            without=without,
+        )
+        if without is None:
+            self.keep(state, revision.number)
+        return state
 
     def keep(self, state: TipState, revision: int) -> None:
         """Keep a state; the conversation used longest ago is dropped for it."""

@@ -27,8 +27,8 @@ from octavo.cli.chat.history import InputHistory
 from octavo.cli.chat.keyboard import LineEditor
 from octavo.cli.chat.loop import Session
 from octavo.cli.chat.screen import Screen
-from octavo.engine.chat import GO_ON
 from octavo.engine.engine import Engine
+from octavo.engine.turn import GO_ON
 from octavo.errors import BadInput
 from tests.cli.chat.test_keyboard import BACKSPACE, CTRL_C, CTRL_D, ENTER, LONG, bracketed
 from tests.cli.kit import Done, Run, octavo

@@ -22,9 +22,10 @@ from octavo.cli.lines import Line, clean, line, many
 from octavo.cli.setup import short
 from octavo.core.fields import Json
 from octavo.core.longtext import Draft
-from octavo.engine.chat import Chat, is_unfinished
+from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine, check_setting
 from octavo.engine.outcome import CompressionEnded, Event, Preparing, Sending, Usage
+from octavo.engine.turn import is_unfinished
 from octavo.errors import NotFound, OctavoError, UsageError
 
 if TYPE_CHECKING:

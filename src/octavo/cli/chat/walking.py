@@ -9,7 +9,7 @@ from octavo.cli.chat.arguments import message_at, number_of
 from octavo.cli.library import hit_lines
 from octavo.cli.lines import line
 from octavo.core.messages import Node
-from octavo.engine.chat import is_unfinished
+from octavo.engine.turn import is_unfinished
 from octavo.errors import NotFound, UsageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from octavo.engine.chat import Chat
 from octavo.errors import OctavoError
 from octavo.server.gateway.canon import bare, stored_form
 from octavo.server.gateway.exchange import Exchange
@@ -72,7 +71,6 @@ async def _learn_bill(exchange: Exchange, billed: int) -> None:
 
 async def _prepare(exchange: Exchange, tip: str) -> None:
     """Get a snapshot ready while the client thinks."""
-    engine = exchange.hub.engine
-    chat = Chat(engine, exchange.place.conversation)
-    state = await chat.state(tip, tools=exchange.asked.tools, override=exchange.settings)
-    engine.compress_in_background(chat, state)
+    engine, conversation = exchange.hub.engine, exchange.place.conversation
+    tools, settings = exchange.asked.tools, exchange.settings
+    engine.compress_in_background(await engine.state_of(conversation, tip, tools=tools, override=settings))

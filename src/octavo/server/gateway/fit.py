@@ -15,7 +15,7 @@ from octavo.core.fields import Json
 from octavo.core.messages import Message, chain
 from octavo.core.protocol import Rules
 from octavo.core.wire import Wired, write
-from octavo.engine.chat import Chat, PreparedRequest
+from octavo.engine.turn import PreparedRequest, prepare
 from octavo.errors import ContextOverflow
 from octavo.server.gateway.canon import plain
 from octavo.server.gateway.dialect import Asked, Dialect
@@ -44,9 +44,9 @@ async def fit(
     forced: bool = False,
 ) -> Fitted:
     """Make a context that fits; raise `ContextOverflow` or `BadBudget` with the sums if there is none."""
-    chat = Chat(hub.engine, conversation)
     ready: PreparedRequest | None = None
-    steps = chat.prepare(tip, asked.tools, forced=forced, focus=asked.options.focus, override=settings)
+    focus = asked.options.focus
+    steps = prepare(hub.engine, conversation, tip, asked.tools, forced=forced, focus=focus, override=settings)
     async with aclosing(steps):
         async for step in steps:
             if isinstance(step, PreparedRequest):

@@ -1,0 +1,335 @@
+"""One turn, top to bottom: store, load the state of the tip, decide, compress or shrink, send, keep the answer.
+
+Every face answers through here: page, terminal, library and agent call `take_turn` or `answer`. The gateway calls
+`prepare`, sends what it gets itself, and learns from a refusal by `learn_from_overflow`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, assert_never
+
+from octavo.core.context import Context
+from octavo.core.harden import Repair
+from octavo.core.messages import Message, Node, user
+from octavo.core.plain import Json
+from octavo.core.policy import Compress, Keep, Prepare, Shrink, decide
+from octavo.core.reply import Delta, Reply, Request, Retrying
+from octavo.core.tools import Tool
+from octavo.engine.accept import Accepted
+from octavo.engine.answer_draft import AnswerDraft
+from octavo.engine.compression import FOR_LINES, WAITED_FOR, CompressionRequest
+from octavo.engine.outcome import (
+    Answered,
+    AnswerFailed,
+    AnswerText,
+    Event,
+    Repaired,
+    Sending,
+    Shrunk,
+    Stored,
+    Usage,
+    Waiting,
+)
+from octavo.engine.state import NOTHING, Revision, TipState
+from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
+from octavo.store.values import TIP, Added, Entry
+
+if TYPE_CHECKING:
+    from octavo.engine.engine import Engine
+
+OVERFLOW_RETRIES = 2
+"""How often a request that the provider found too large is made smaller and sent again."""
+UNKNOWN_OVERFLOW = 0.9
+"""The window believed after an overflow error that names no smaller one: a tenth less than what was sent."""
+GO_ON = "[Your answer broke off here. Go on exactly where it stopped, and repeat nothing.]"
+"""What a model is told that is to go on with an answer; it is sent, not stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOptions:
+    """How a turn is answered."""
+
+    tools: tuple[Tool, ...] = ()
+    temperature: float | None = None
+    select: bool = True
+    """Whether the tip moves to the answer."""
+    id: str | None = None
+    """The id under which the answer is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRequest:
+    """A context that fits, and the very messages that are sent."""
+
+    state: TipState
+    context: Context
+    messages: tuple[Message, ...]
+    usage: Usage
+    """What is sent costs, after all that was done to it."""
+    repairs: tuple[Repair, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+async def take_turn(
+    engine: Engine, conversation: str, said: Accepted, options: TurnOptions
+) -> AsyncGenerator[Event]:
+    """Store a user's message and answer it; yields what happens."""
+    node, revision = await store_message(engine, conversation, said)
+    yield Stored(node)
+    async with aclosing(answer(engine, conversation, node.id, options, revision)) as answering:
+        async for event in answering:
+            yield event
+
+
+async def store_message(
+    engine: Engine, conversation: str, said: Accepted, parent: str | None = TIP, id: str | None = None
+) -> tuple[Node, Revision]:
+    """Store a message, counted; tells also what was found out on the way."""
+    settings = await engine.settings_of(conversation)
+    meter = await engine.models.meter(str(settings.get("model") or ""))
+    usage = said.usage
+    entry = Entry(
+        message=said.message,
+        id=id,
+        counts={meter.unit.name: meter.count_message(said.message)},
+        input_tokens=usage.input if usage else None,
+        output_tokens=usage.output if usage else None,
+        model=said.model,
+    )
+    added = await engine.store.add(conversation, [entry], parent=parent)
+    engine.states.grow(conversation, added, meter)
+    return added.nodes[0], Revision(settings, added.revision)
+
+
+async def answer(
+    engine: Engine, conversation: str, tip: str | None, options: TurnOptions, revision: Revision | None = None
+) -> AsyncGenerator[Event]:
+    """Have a tip answered; what the provider finds too large all the same is made smaller and sent again."""
+    settings = revision.settings if revision else await engine.settings_of(conversation)
+    # Opened before anything is made ready for it: without a key nothing needs to be.
+    engine.models.provider(str(settings.get("model") or ""))
+    for attempt in range(OVERFLOW_RETRIES + 1):
+        prepared: PreparedRequest | None = None
+        known = None if attempt else revision
+        steps = prepare(engine, conversation, tip, options.tools, forced=attempt > 0, revision=known)
+        async with aclosing(steps):
+            async for step in steps:
+                if isinstance(step, PreparedRequest):
+                    prepared = step
+                else:
+                    yield step
+        if prepared is None:
+            raise NotFound("the conversation is empty: add a message first")
+        yield Sending(prepared.usage)
+        count_in_background(engine, prepared)
+        try:
+            async with aclosing(_send(engine, prepared, options)) as sending:
+                async for event in sending:
+                    yield event
+            return
+        except WindowExceeded as error:
+            if attempt == OVERFLOW_RETRIES:
+                yield AnswerFailed(str(error), "window_exceeded", retryable=False)
+                return
+            await learn_from_overflow(engine, prepared, error)
+
+
+async def prepare(
+    engine: Engine,
+    conversation: str,
+    tip: str | None,
+    tools: tuple[Tool, ...] = (),
+    *,
+    forced: bool = False,
+    focus: str = "",
+    override: Mapping[str, Json] = NOTHING,
+    revision: Revision | None = None,
+) -> AsyncGenerator[Event | PreparedRequest]:
+    """Make the context of a tip fit; what fits comes last, and nothing comes if there is no message yet.
+
+    `forced`: the provider found too large what we thought fits. `override` are settings for this time only; `revision`
+    is what the caller has just found out, and need not be read again.
+    """
+    if tip is None:
+        return
+
+    async def load() -> TipState:
+        return await engine.state_of(conversation, tip, tools=tools, override=override)
+
+    state = await (engine.states.load(conversation, tip, revision, tools=tools) if revision else load())
+    too_large = forced
+    match decide(state.policy, state.budget, state.reading, engine.decision_inputs(state)):
+        case Keep() | Prepare():
+            pass  # what is prepared is prepared in the background, after the answer
+        case Compress(urgency="hard"):
+            async with aclosing(_compress_now(engine, state, focus, load)) as compressing:
+                async for step in compressing:
+                    if isinstance(step, TipState):
+                        state = step
+                    else:
+                        yield step
+            too_large = forced or state.reading.cautious > state.budget.hard
+        case Compress():
+            pass  # between turns: after the answer
+        case Shrink():
+            too_large = True
+        case other:
+            assert_never(other)
+    prepared, done = _build_request(engine, state, too_large=too_large)
+    for event in done:
+        yield event
+    yield prepared
+
+
+async def _compress_now(
+    engine: Engine, state: TipState, focus: str, load: Callable[[], Awaitable[TipState]]
+) -> AsyncGenerator[Event | TipState]:
+    """Compress while the turn waits, or wait for a compression that is under way; the new state comes last."""
+    until = asyncio.get_running_loop().time() + WAITED_FOR
+    if engine.is_compressing(state.conversation):
+        yield Waiting()
+        await engine.settled(state.conversation, WAITED_FOR - FOR_LINES)
+        state = await load()
+    if state.reading.cautious > state.budget.hard:
+        request = CompressionRequest(urgency="hard", focus=focus, until=until)
+        async with aclosing(engine.run_compression(state, request)) as compressing:
+            async for event in compressing:
+                yield event
+        state = await load()
+    yield state
+
+
+def _build_request(
+    engine: Engine, state: TipState, *, too_large: bool
+) -> tuple[PreparedRequest, list[Event]]:
+    """Build what is sent, shrunk without a model if it is too large; tells also what was done to it."""
+    context, notes, usage, done = state.context, tuple[str, ...](), state.usage, list[Event]()
+    if too_large:
+        shrunk, usage = state.shrunk()
+        context, notes = shrunk.context, shrunk.notes
+        if notes:
+            done.append(Shrunk(notes=notes, before=state.reading.tokens, after=usage.reading.tokens))
+    if any(map(is_unfinished, (state.added or state.loaded.branch)[-1:])):
+        context = replace(context, pending=(user(GO_ON),))
+        usage = state.gauge(state.meter.read(context, state.counts))
+    hardened = state.sent(context, engine.rules_of(state.model))
+    if len(hardened.messages) <= len(state.loaded.system):
+        raise UsageError(
+            "there is nothing to answer: every message here was deleted or is empty; say something first"
+        )
+    if hardened.faults:
+        done.append(Repaired(hardened.faults))
+    return PreparedRequest(state, context, hardened.messages, usage, hardened.repairs, notes), done
+
+
+def is_unfinished(node: Node) -> bool:
+    """Tell whether a message is an answer that broke off."""
+    return node.status == "aborted" and node.message.role == "assistant"
+
+
+def count_in_background(engine: Engine, prepared: PreparedRequest) -> None:
+    """Have the provider count what it is sent, if that is news; what was shrunk is too seldom sent to matter."""
+    if prepared.context is prepared.state.context:
+        engine.counts.begin(prepared.state, prepared.messages)
+
+
+async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions) -> AsyncGenerator[Event]:
+    """Send a request, pass on what the model says, and store it as far as it comes."""
+    state = prepared.state
+    request = Request(
+        model=engine.models.name(state.model),
+        messages=prepared.messages,
+        tools=state.loaded.tools,
+        max_output=state.budget.reply,
+        temperature=options.temperature,
+        stable=max(0, len(prepared.messages) - 1),
+    )
+    draft = AnswerDraft(
+        store=engine.store,
+        worker=engine.worker,
+        conversation=state.conversation,
+        parent=state.tip,
+        id=options.id,
+        model=state.model,
+    )
+    reply: Reply | None = None
+    stream = engine.models.provider(state.model).stream(request)
+    draft.begin()
+    try:
+        async for chunk in stream:
+            match chunk:
+                case Reply():
+                    reply = chunk
+                case Retrying():
+                    yield chunk
+                case Delta(text, kind):
+                    if kind == "text":
+                        draft.said.append(text)
+                    yield AnswerText(text, kind)
+                case other:
+                    assert_never(other)
+    except ProviderError as error:
+        if isinstance(error, WindowExceeded) and not draft.said:
+            raise
+        kept = await draft.stop(select=options.select)
+        node = kept.nodes[0] if kept else None
+        yield AnswerFailed(str(error), type(error).__name__, error.retryable, node)
+        return
+    except (asyncio.CancelledError, GeneratorExit):
+        await asyncio.shield(draft.stop(select=options.select))
+        raise
+    finally:
+        await draft.end()
+        await _close(stream)
+    if reply is None:
+        kept = await draft.stop(select=options.select)
+        node = kept.nodes[0] if kept else None
+        yield AnswerFailed("the provider ended without an answer", "BadReply", retryable=True, node=node)
+        return
+    added = await _keep(engine, prepared, reply, draft, select=options.select)
+    (node,) = added.nodes
+    yield Answered(node, reply)
+    revision = Revision(state.settings, added.revision)
+    after = await engine.states.load(state.conversation, node.id, revision, tools=state.loaded.tools)
+    engine.compress_in_background(after)
+
+
+async def _keep(
+    engine: Engine, prepared: PreparedRequest, reply: Reply, draft: AnswerDraft, *, select: bool
+) -> Added:
+    """Store an answer, and learn from its bill."""
+    state, models = prepared.state, engine.models
+    entry = Entry(
+        message=reply.message,
+        counts={state.meter.unit.name: state.meter.count_message(reply.message)},
+        input_tokens=reply.usage.input or None,
+        output_tokens=reply.usage.output or None,
+        model=reply.model or state.model,
+    )
+    added = await draft.finish(entry, select=select)
+    sent = state.survey
+    if prepared.context is not state.context:
+        sent = state.meter.survey(prepared.context, state.counts)
+    await models.learn_bill(state.model, sent, reply.usage.input)
+    engine.states.grow(state.conversation, added, await models.meter(state.model))
+    return added
+
+
+async def learn_from_overflow(engine: Engine, prepared: PreparedRequest, error: WindowExceeded) -> None:
+    """Learn from a refusal: a smaller window if it names one, else that what was sent is too much."""
+    state, models = prepared.state, engine.models
+    if error.window is not None and error.window < state.meter.card.window:
+        await models.learn_window(state.model, error.window)
+    elif not await models.doubt(state.model, prepared.context, state.counts):
+        sent = prepared.usage.reading.tokens
+        await models.learn_window(state.model, int(sent * UNKNOWN_OVERFLOW), named=False)
+
+
+async def _close(stream: AsyncIterator[object]) -> None:
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()
