@@ -16,7 +16,7 @@ from octavo.core.policy import FailureStreak
 from octavo.core.reply import Reply, Request, Usage
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event, Sending, Shrunk
+from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event, Sending, Shrunk, Skipped
 from octavo.errors import WindowExceeded
 from octavo.store.values import Entry
 from octavo.testing import ScriptedProvider
@@ -92,6 +92,8 @@ BILLS = st.one_of(
 
 
 SHORT = "And now? "
+A_LINE = 100
+"""Tokens of a snapshot: less than that may not hold a line beside its frame."""
 LIVES = st.fixed_dictionaries(
     {
         "bills": st.lists(BILLS, min_size=1, max_size=8),
@@ -121,8 +123,10 @@ def test_whatever_is_billed_a_conversation_is_compressed_and_answered() -> None:
             upstreams[model] = Upstream(lambda _: next(told))
             runner.run(_survive(engine, model, life))
 
-        survives()
-        runner.run(engine.close())
+        try:
+            survives()
+        finally:
+            runner.run(engine.close())
 
 
 async def _survive(engine: Engine, model: str, life: dict[str, Any]) -> None:
@@ -139,7 +143,11 @@ async def _survive(engine: Engine, model: str, life: dict[str, Any]) -> None:
         await answered(chat, question)
     await take_in(chat, engine, said)
     outcome = await chat.compress(keep=0)
-    assert isinstance(outcome, Compressed), outcome
+    if isinstance(outcome, Skipped):
+        # Bills may leave so little room that not one line fits into a snapshot: then none is stored.
+        assert (outcome.reason, (await chat.usage()).budget.snapshot < A_LINE) == ("too_small", True), outcome
+    else:
+        assert isinstance(outcome, Compressed), outcome
     await answered(chat, "And then?")
 
 
