@@ -34,6 +34,8 @@ def paste(page: Page, text: str) -> None:
 
 
 def stored(octavo: Octavo, page: Page) -> list[dict[str, Any]]:
+    """Give the messages of the open conversation; an answer is on the screen before it is stored."""
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     found: list[dict[str, Any]] = octavo.get(f"conversations/{page.url.rpartition('/')[2]}/messages")[
         "messages"
     ]
