@@ -149,9 +149,6 @@ class Chat:
         state = await self.state(tip)
         await self._engine.models.learn_bill(state.model, state.survey, billed)
 
-    async def _model(self) -> str:
-        return str((await self.settings()).get("model") or "")
-
     # Looking
 
     async def state(

@@ -140,10 +140,6 @@ class Hub:
             raise NotFound(f"there is no conversation {id}")
         return Chat(self.engine, conversation.id)
 
-    async def check_message(self, chat: Chat, *ids: str | None) -> None:
-        """Refuse messages of other conversations."""
-        await chat.require(*ids)
-
 
 async def the_hub(request: Request) -> Hub:
     return cast(Hub, request.app.state.hub)

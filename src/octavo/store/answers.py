@@ -16,7 +16,6 @@ from octavo.errors import NotFound
 from octavo.store import jobs, rows, tree
 from octavo.store.clock import in_seconds, is_over
 from octavo.store.direct import Connection
-from octavo.store.ids import new_id
 from octavo.store.schema import conversation, job, message
 from octavo.store.values import Added, Entry, Job
 
@@ -31,23 +30,8 @@ async def begin(
     entry = replace(entry, status="streaming")
     (node,) = (await tree.append(connection, conversation_id, [entry], parent, select=False)).nodes
     owner = await tree.lock(connection, conversation_id)
-    made = await connection.execute(
-        sa.insert(job)
-        .values(
-            id=new_id(),
-            conversation_id=owner.id,
-            anchor_id=node.id,
-            trigger=jobs.ANSWER,
-            status="running",
-            worker=worker,
-            attempt=1,
-            lease_until=in_seconds(lease),
-            deletions=owner.deletions,
-            progress="",
-            error="",
-        )
-        .returning(*jobs._columns())
-    )
+    begun = jobs.new_row(owner, node.id, jobs.ANSWER, worker, in_seconds(lease))
+    made = await connection.execute(sa.insert(job).values(**begun).returning(*jobs._columns()))
     return rows.job(made.one())
 
 

@@ -41,6 +41,30 @@ def _columns() -> tuple[sa.ColumnElement[Any], ...]:
     return (*job.c, clock().label("clock"))
 
 
+def new_row(
+    owner: sa.Row[Any],
+    anchor: str,
+    trigger: str,
+    worker: str,
+    until: sa.ColumnElement[int],
+    id: str | None = None,
+) -> dict[str, Any]:
+    """Give the row of a job that begins."""
+    return {
+        "id": id or new_id(),
+        "conversation_id": owner.id,
+        "anchor_id": anchor,
+        "trigger": trigger,
+        "status": "running",
+        "worker": worker,
+        "attempt": 1,
+        "lease_until": until,
+        "deletions": owner.deletions,
+        "progress": "",
+        "error": "",
+    }
+
+
 async def claim(
     connection: Connection,
     conversation_id: str,
@@ -61,19 +85,7 @@ async def claim(
         return Stale(serving)
     until = _until(lease)
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    new = insert(job).values(
-        id=id or new_id(),
-        conversation_id=owner.id,
-        anchor_id=anchor,
-        trigger=trigger,
-        status="running",
-        worker=worker,
-        attempt=1,
-        lease_until=until,
-        deletions=owner.deletions,
-        progress="",
-        error="",
-    )
+    new = insert(job).values(**new_row(owner, anchor, trigger, worker, until, id))
     fresh = ("worker", "lease_until", "deletions", "progress", "trigger")
     taken = new.on_conflict_do_update(
         index_elements=[job.c.anchor_id],

@@ -454,11 +454,8 @@ def test_flags_are_taken_out_of_what_is_typed() -> None:
             flags_of(wrong, **known)
 
 
-@pytest.mark.parametrize("signal_name", ["SIGHUP", "SIGINT"])
-def test_what_was_said_when_the_terminal_went_away_is_kept(
-    environment: dict[str, str], run: Run, signal_name: str
-) -> None:
-    """As when a connection breaks: the unfinished answer is stored as aborted."""
+def interrupted(environment: dict[str, str], when: str, by: signal.Signals) -> None:
+    """Run the program and send it a signal in the middle of an answer, once it has said so much."""
     command = [sys.executable, "-m", "tests.cli.scripted", "chat", "--model", MODEL]
     with subprocess.Popen(
         command,
@@ -473,10 +470,18 @@ def test_what_was_said_when_the_terminal_went_away_is_kept(
         assert process.stdout is not None
         process.stdin.write(b"slowly\n")
         seen = b""
-        while b"word5 " not in seen:
+        while when.encode() not in seen:
             seen += process.stdout.read(8)
-        process.send_signal(getattr(signal, signal_name))
+        process.send_signal(by)
         process.wait(60)
+
+
+@pytest.mark.parametrize("signal_name", ["SIGHUP", "SIGINT"])
+def test_what_was_said_when_the_terminal_went_away_is_kept(
+    environment: dict[str, str], run: Run, signal_name: str
+) -> None:
+    """As when a connection breaks: the unfinished answer is stored as aborted."""
+    interrupted(environment, "word5 ", getattr(signal, signal_name))
     nodes = run("show", "last", "--json").json["nodes"]
     assert [node["status"] for node in nodes] == ["complete", "aborted"]
     assert nodes[1]["message"]["parts"][0]["text"].startswith("word1 word2 word3 word4 word5")
@@ -486,24 +491,7 @@ def test_what_was_said_when_the_program_was_killed_is_kept_and_can_be_gone_on_wi
     environment: dict[str, str], run: Run
 ) -> None:
     """All but what came in the last second."""
-    command = [sys.executable, "-m", "tests.cli.scripted", "chat", "--model", MODEL]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, **environment},
-        cwd=Path(__file__).parents[3],
-        bufsize=0,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(b"slowly\n")
-        seen = b""
-        while b"word60 " not in seen:
-            seen += process.stdout.read(8)
-        process.kill()
-        process.wait(60)
+    interrupted(environment, "word60 ", signal.SIGKILL)
     done = chat(run, "/continue", "/continue", more=("--conversation", "last"))
     assert "[interrupted]" in done.out
     assert "The last answer was interrupted. /continue goes on with it, /retry asks again." in done.out

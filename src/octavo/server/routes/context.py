@@ -22,16 +22,16 @@ routes = router("context", "/conversations/{conversation}")
 
 
 @routes.get("/usage", response_model=s.UsageOut)
-async def read_usage(chat: TheChat, hub: TheHub, *, tip: Annotated[s.Id | None, Query()] = None) -> Response:
+async def read_usage(chat: TheChat, *, tip: Annotated[s.Id | None, Query()] = None) -> Response:
     """Read the meter, section by section: of the branch that is shown, or of the one down to another message."""
-    await hub.check_message(chat, tip)
+    await chat.require(tip)
     return reply(show_usage(await chat.usage(tip=tip)))
 
 
 @routes.post("/count", response_model=s.CountOut)
 async def count_context(body: s.ContextIn, chat: TheChat, hub: TheHub) -> Response:
     """Ask the provider itself what would be sent costs, tools included; the meter learns from it."""
-    await hub.check_message(chat, body.tip)
+    await chat.require(body.tip)
     settings = await chat.settings()
     # Opening a provider imports its library, which takes seconds once: not in the event loop.
     await asyncio.to_thread(hub.engine.models.provider, str(settings.get("model") or ""))
@@ -43,14 +43,13 @@ async def count_context(body: s.ContextIn, chat: TheChat, hub: TheHub) -> Respon
 @routes.get("/plan", response_model=s.PlanOut)
 async def read_plan(
     chat: TheChat,
-    hub: TheHub,
     *,
     focus: Annotated[str, Query(max_length=2_000)] = "",
     keep: Annotated[s.Tokens | s.Share | None, Query()] = None,
     up_to: Annotated[s.Id | None, Query()] = None,
 ) -> Response:
     """See what a compression would do now, without doing it."""
-    await hub.check_message(chat, up_to)
+    await chat.require(up_to)
     return reply(show_plan(await chat.plan(focus=focus, keep=keep, up_to=up_to)))
 
 
@@ -59,7 +58,7 @@ async def read_context(
     chat: TheChat, hub: TheHub, *, tip: Annotated[s.Id | None, Query()] = None
 ) -> Response:
     """See what would be sent, as it stands: nothing is compressed for a look, `fits` tells whether it would be."""
-    await hub.check_message(chat, tip)
+    await chat.require(tip)
     state = await chat.state(tip)
     format = hub.engine.format_of(state.model)
     hardened = state.sent(state.context, hub.engine.rules_of(state.model))
@@ -78,9 +77,9 @@ async def read_context(
 
 
 @routes.post("/context", response_model=s.ContextOut)
-async def make_context(body: s.ContextIn, chat: TheChat, hub: TheHub) -> Response:
+async def make_context(body: s.ContextIn, chat: TheChat) -> Response:
     """Get exactly what to send now, compressed or shrunk if need be: for programs that ask the model themselves."""
-    await hub.check_message(chat, body.tip)
+    await chat.require(body.tip)
     sent = await chat.context(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
     state = await chat.state(body.tip)
     return reply(

@@ -104,7 +104,7 @@ async def undelete_conversation(chat: TheChat, hub: TheHub) -> Response:
 @routes.post("/{conversation}/copies", response_model=s.ConversationOut, status_code=201)
 async def copy_conversation(body: s.CopyIn, chat: TheChat, hub: TheHub) -> Response:
     """Copy a conversation, or one branch of it, with its snapshots, pins and settings."""
-    await hub.check_message(chat, body.message)
+    await chat.require(body.message)
     store = hub.engine.store
     if body.message:
         made = await store.fork(body.message, title=body.title)

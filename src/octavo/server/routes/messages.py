@@ -53,7 +53,7 @@ async def list_messages(
     limit: Limit = 100,
 ) -> Response:
     """Page through a branch from its newest message upward; long texts and pictures are shortened."""
-    await hub.check_message(chat, tip, before)
+    await chat.require(tip, before)
     at = tip or await chat.tip()
     if before:
         at = (await hub.engine.store.node(before)).parent
@@ -65,14 +65,14 @@ async def list_messages(
 @routes.post("/messages", response_model=s.MessageOut, status_code=201)
 async def add_message(body: s.MessageIn, chat: TheChat, hub: TheHub) -> Response:
     """Store a message without asking a model."""
-    node = await store_message(hub, chat, body)
+    node = await store_message(chat, body)
     (shown,) = await show_all(hub, [node])
     return reply(shown, 201)
 
 
-async def store_message(hub: Hub, chat: Chat, body: s.MessageIn) -> Node:
+async def store_message(chat: Chat, body: s.MessageIn) -> Node:
     """Store what a client sent, below the tip, below a parent, or beside what it edits."""
-    await hub.check_message(chat, body.parent, body.edits)
+    await chat.require(body.parent, body.edits)
     message = read_message(body.content, body.role)
     if body.edits:
         if body.id or body.parent:
@@ -94,7 +94,7 @@ async def _give_title(chat: Chat, node: Node) -> None:
 @routes.get("/messages/{message}", response_model=s.MessageOut)
 async def read_one_message(message: MessageId, chat: TheChat, hub: TheHub) -> Response:
     """Read a message, whole."""
-    await hub.check_message(chat, message)
+    await chat.require(message)
     (shown,) = await show_all(hub, [await hub.engine.store.node(message)], whole=True)
     return reply(shown)
 
@@ -104,7 +104,7 @@ async def read_part(
     message: MessageId, part: Annotated[int, Path(ge=0, le=100_000)], chat: TheChat, hub: TheHub
 ) -> Response:
     """Read one part as it is: a picture as a picture, a text as a text; parts are counted from 0."""
-    await hub.check_message(chat, message)
+    await chat.require(message)
     parts = (await hub.engine.store.node(message)).message.parts
     found = content_of(parts[part]) if part < len(parts) else None
     if found is None:
@@ -123,7 +123,7 @@ async def delete_message(
     subtree: Annotated[bool, Query(description="Everything below it too.")] = False,
 ) -> Response:
     """Delete a message for good; snapshots that were shown it are retired."""
-    await hub.check_message(chat, message)
+    await chat.require(message)
     await chat.delete_message(message, subtree=subtree)
     hub.memory.forget(chat.id)
     return Response(status_code=204)
@@ -140,7 +140,7 @@ async def list_siblings(
     limit: Limit = 100,
 ) -> Response:
     """List the versions of a message, itself included, in the order they were made."""
-    await hub.check_message(chat, message, after, before)
+    await chat.require(message, after, before)
     found = await hub.engine.store.siblings(message, after=after, before=before, limit=limit + 1)
     page = found[-limit:] if before and not after else found[:limit]
     return reply(s.Messages(messages=await show_all(hub, page), more=len(found) > limit))
@@ -168,7 +168,7 @@ async def list_branches(
     limit: Limit = 100,
 ) -> Response:
     """List the tips of all branches, in the order they were made."""
-    await hub.check_message(chat, after)
+    await chat.require(after)
     found = await hub.engine.store.tips(chat.id, after=after, limit=limit + 1)
     return reply(s.Messages(messages=await show_all(hub, found[:limit]), more=len(found) > limit))
 

@@ -36,7 +36,7 @@ async def _shown(hub: Hub, chat: Chat) -> s.Pins:
 @routes.post("", response_model=s.Pins, status_code=201)
 async def add_pin(body: s.PinIn, chat: TheChat, hub: TheHub) -> Response:
     """Pin a message, or a part of its text."""
-    await hub.check_message(chat, body.message)
+    await chat.require(body.message)
     try:
         await chat.pin(body.message, body.selection)
     except BadInput as error:

@@ -110,7 +110,7 @@ async def list_originals(
 ) -> Response:
     """Page through the original messages that a snapshot covers, the newest first."""
     found = await chat.snapshot(snapshot)
-    await hub.check_message(chat, before)
+    await chat.require(before)
     store = hub.engine.store
     first, at = await store.node(found.first), found.cutoff
     if before:

@@ -105,7 +105,7 @@ async def begin_turn(body: s.TurnIn, chat: TheChat, hub: TheHub) -> Response:
         return begun
     id = body.id or new_id()
     tools = tuple(read_tool(tool) for tool in body.tools)
-    start, before = await _start_of(hub, chat, body)
+    start, before = await _start_of(chat, body)
     answer = chat.answer(start, tools=tools, temperature=body.temperature, id=id)
     hub.channels.tell(chat.id, "turn_started", {"turn": id})
     return begin(hub, "turn", chat, id, _chained(before, answer), stream=body.stream)
@@ -135,22 +135,22 @@ def _question_id(turn: str | None) -> str | None:
     return f"{(int(turn, 16) - 1) % (1 << 128):032x}" if turn else None
 
 
-async def _start_of(hub: Hub, chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
+async def _start_of(chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
     """Store what was said, if anything; give the message that is to be answered."""
     if body.regenerates:
         if body.content is not None or body.edits:
             raise UsageError("another answer is to the same question: leave 'content' and 'edits' out")
-        await hub.check_message(chat, body.regenerates)
+        await chat.require(body.regenerates)
         return (await chat.question_of(body.regenerates)).id, []
     if body.content is None:
-        await hub.check_message(chat, body.parent)
+        await chat.require(body.parent)
         at = body.parent or await chat.tip()
         if at is None:
             raise UsageError("the conversation is empty: say something first")
         return at, []
     id = None if body.edits else _question_id(body.id)
     said = s.MessageIn(content=body.content, parent=body.parent, edits=body.edits, id=id)
-    node = await store_message(hub, chat, said)
+    node = await store_message(chat, said)
     return node.id, [Stored(node)]
 
 
@@ -164,7 +164,7 @@ async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIter
 @routes.post("/compressions", response_model=None, responses=STREAMED)
 async def begin_compression(body: s.CompressIn, chat: TheChat, hub: TheHub) -> Response:
     """Compress now."""
-    await hub.check_message(chat, body.up_to)
+    await chat.require(body.up_to)
     await chat.state()
     id = new_id()
     events = chat.compressing(focus=body.focus, keep=body.keep, up_to=body.up_to, id=id)
