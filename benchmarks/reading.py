@@ -25,7 +25,7 @@ from octavo.core.protocol import Rules
 from octavo.core.reply import Chunk, Reply, Request
 from octavo.core.snapshot import Snapshot, draft
 from octavo.core.summary import SummaryJob
-from octavo.engine.stateless import NARRATIVE_SHARE
+from octavo.engine.summary_writing import NARRATIVE_SHARE
 from octavo.errors import BadReply, ProviderError
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter

@@ -33,7 +33,7 @@ from octavo.core.reply import Usage
 from octavo.core.snapshot import Kind, Snapshot, look_ahead, says_nothing
 from octavo.core.split import Split, protocol_cuts, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
-from octavo.core.verify import Flaw, Problem, context_problems, fatal, size_problems
+from octavo.core.verify import Problem, context_problems, fatal, size_problems
 from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
@@ -45,14 +45,12 @@ from octavo.engine.outcome import (
     Rejected,
     Skipped,
     SummaryText,
-    Unwritten,
-    one_line,
-    why_unwritten,
 )
 from octavo.engine.state import TipState
+from octavo.engine.summary_writing import NARRATIVE_SHARE, Deadline, WrittenSummary, write_summary
 from octavo.engine.worker import WorkerOverdue, WorkerPool
 from octavo.engine.worker_task import MadeSnapshot, SnapshotTask
-from octavo.errors import NotFound, OctavoError, ProviderError, ProviderTimeout
+from octavo.errors import NotFound, ProviderError
 from octavo.protocols import Continuing, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Busy, Job, Refused, Stale
@@ -60,8 +58,6 @@ from octavo.store.values import Busy, Job, Refused, Stale
 if TYPE_CHECKING:
     from octavo.store.store import Store
 
-NARRATIVE_SHARE = 0.5
-"""Share of a snapshot that the narrative may take; the rest is for exact lines."""
 PRESSED_SHARE = 0.5
 """Share of its room that a snapshot is given when one that took all of it left too little for the rest."""
 HEARTBEAT = 10.0
@@ -219,8 +215,8 @@ async def compress(
     yield CompressionStarted(urgency=request.urgency, messages=len(covered_now), tokens=tokens)
     beat = asyncio.create_task(_keep_alive(tools.store, held, asyncio.current_task()))
     if request.until is None:
-        allowed = WAITED_FOR if request.urgency == "hard" else NOT_WAITED_FOR
-        request = replace(request, until=asyncio.get_running_loop().time() + allowed)
+        now = asyncio.get_running_loop().time()
+        request = replace(request, until=now + _seconds_allowed(request))
     try:
         async with aclosing(_work(state, cut, request, tools, held)) as work:
             async for event in work:
@@ -233,6 +229,10 @@ async def compress(
         beat.cancel()
         with suppress(asyncio.CancelledError):
             await beat
+
+
+def _seconds_allowed(request: CompressionRequest) -> float:
+    return WAITED_FOR if request.urgency == "hard" else NOT_WAITED_FOR
 
 
 def _hopeless(state: TipState, cut: Split) -> str:
@@ -293,16 +293,6 @@ class Attempted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenSummary:
-    """What came of asking for a summary."""
-
-    narrative: Narrative = Narrative()
-    problems: tuple[Problem, ...] = ()
-    error: ProviderError | SummaryLate | None = None
-    unwritten: Unwritten | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """A snapshot that was made, and what the next request would hold with it."""
 
@@ -359,51 +349,18 @@ def _smaller(state: TipState, request: CompressionRequest, tried: Attempted) -> 
 async def _write(
     state: TipState, trying: Attempted, request: CompressionRequest, tools: CompressionTools
 ) -> AsyncGenerator[SummaryText | WrittenSummary]:
-    """Have a summary written; what came of it is the last that is given."""
+    """Have a summary written; the last value says what came of it."""
     if tools.summariser is None:
         yield WrittenSummary()
         return
-    job, began = _summary_job(state, trying, request), time.monotonic()
+    job = _summary_job(state, trying, request)
     if isinstance(tools.summariser, Continuing) and tools.summariser.continues(state.model):
         job = replace(job, live=_live(state, trying.cut))
-    pieces: asyncio.Queue[str | None] = asyncio.Queue()
-    asked = asyncio.create_task(_narrate(tools.summariser, job, pieces))
-    try:
-        while (piece := await _next(pieces, request)) is not None:
-            yield SummaryText(piece)
-        written = _judged(await asked, tools)
-    except (ProviderError, SummaryLate) as error:
-        written = _undone(error, tools)
-    finally:
-        _give_up(asked)
-    if written.unwritten is not None:
-        taken = replace(written.unwritten, seconds=time.monotonic() - began)
-        written = replace(written, unwritten=taken)
-    yield written
-
-
-def _judged(narrative: Narrative, tools: CompressionTools) -> WrittenSummary:
-    """Take a narrative, or say why there is nothing in it."""
-    problems = narrative.problems
-    if narrative.text:
-        return WrittenSummary(narrative=narrative, problems=problems)
-    unwritten = Unwritten(
-        model=narrative.model or tools.writer,
-        kind=problems[-1].flaw if problems else "empty",
-        reason=why_unwritten(problems),
-        noted=", ".join(dict.fromkeys(problem.flaw for problem in problems)) or "empty",
-    )
-    return WrittenSummary(narrative=narrative, problems=problems, unwritten=unwritten)
-
-
-def _undone(error: ProviderError | SummaryLate, tools: CompressionTools) -> WrittenSummary:
-    flaw: Flaw = "timeout" if isinstance(error, SummaryLate | ProviderTimeout) else "empty"
-    kind, reason = flaw if flaw == "timeout" else type(error).__name__, one_line(str(error))
-    return WrittenSummary(
-        problems=(Problem(flaw, f"no summary: {error}"),),
-        error=error,
-        unwritten=Unwritten(model=tools.writer, kind=kind, reason=reason, noted=reason),
-    )
+    assert request.until is not None
+    deadline = Deadline(at=request.until - FOR_LINES, allowed=_seconds_allowed(request))
+    async with aclosing(write_summary(tools.summariser, job, tools.writer, deadline)) as writing:
+        async for step in writing:
+            yield step
 
 
 async def _propose(
@@ -445,39 +402,6 @@ def _authorship(
         return Authorship(model="", price=None, no_summary=why)
     known = [price for price in spent if price is not None]
     return Authorship(model=narrative.model, price=sum(known) if known else None, no_summary="")
-
-
-class SummaryLate(OctavoError):
-    """The summary was not there in time."""
-
-
-async def _next(pieces: asyncio.Queue[str | None], request: CompressionRequest) -> str | None:
-    """Wait for the next piece of the summary, as long as there is time for it; then for the lines there still is."""
-    assert request.until is not None
-    try:
-        async with asyncio.timeout_at(request.until - FOR_LINES):
-            return await pieces.get()
-    except TimeoutError:
-        allowed = WAITED_FOR if request.urgency == "hard" else NOT_WAITED_FOR
-        raise SummaryLate(f"it was not finished in the {allowed:g} seconds a compression may take") from None
-
-
-def _give_up(asked: asyncio.Task[Narrative]) -> None:
-    """Stop a summariser; what it still says is nobody's concern."""
-    asked.cancel()
-    asked.add_done_callback(lambda task: task.cancelled() or task.exception())
-
-
-async def _narrate(summariser: Summariser, job: SummaryJob, pieces: asyncio.Queue[str | None]) -> Narrative:
-    try:
-        return await summariser.summarise(job, pieces.put_nowait)
-    except OctavoError:
-        raise
-    except Exception as error:
-        # Anybody may write a summariser; a bug in it costs the summary, not the turn.
-        raise ProviderError(f"the summariser failed: {type(error).__name__}: {error}") from error
-    finally:
-        pieces.put_nowait(None)
 
 
 def _summary_job(state: TipState, trying: Attempted, request: CompressionRequest) -> SummaryJob:

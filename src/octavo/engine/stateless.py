@@ -15,17 +15,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack, cast
 
 from octavo.core.budget import ModelCard, fraction
-from octavo.core.compose import compose
 from octavo.core.context import Context, ContextInputs, build_context, parse_summary
-from octavo.core.extract.units import Analysis, analyse, analyse_all
+from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
 from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, place
 from octavo.core.plain import Json, JsonObject
 from octavo.core.policy import Policy, budget_for, preset
 from octavo.core.protocol import RULES
-from octavo.core.receipt import Receipt, receipt, verbatim_text
+from octavo.core.receipt import Receipt
 from octavo.core.shrink import shrink
-from octavo.core.snapshot import Snapshot, draft
+from octavo.core.snapshot import Snapshot
 from octavo.core.split import Split, lead, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.tools import Tool
@@ -33,7 +32,8 @@ from octavo.core.wire import Format, Payload, detect, read, read_tools, write
 from octavo.core.wire.wave import read_block
 from octavo.engine.accept import check_options
 from octavo.engine.attempt import Attempt, Ending
-from octavo.engine.outcome import why_unwritten
+from octavo.engine.summary_writing import NARRATIVE_SHARE, WrittenSummary, write_summary
+from octavo.engine.worker_task import SnapshotTask, fill
 from octavo.errors import BadInput, UsageError
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
@@ -44,9 +44,6 @@ KEEP = 0.5
 CARRIED_SHARE = 0.1
 """Share of the room that the question of a turn cut inside may take, word for word; a longer one would crowd out what
 is needed to answer it, and its sentences stand among the extracts."""
-NARRATIVE_SHARE = 0.5
-"""Share of the snapshot that a summariser's words may take; the rest is for exact lines."""
-
 REMEMBERED = 10_000
 """Snapshots that are recognised when they come back: about a megabyte."""
 
@@ -65,7 +62,7 @@ class Result:
     before: int
     after: int
     covered: int
-    """How many of the messages handed in are folded; 0 when they fitted."""
+    """How many of the messages handed in are compressed; 0 when they fitted."""
     receipt: Receipt | None
     snapshot: Snapshot | None
     repairs: tuple[Repair, ...] = ()
@@ -196,30 +193,59 @@ def _record(ending: Ending, made: Result, seconds: float) -> None:
 async def _made_to_fit(
     result: Result, whole: Branch, scale: _Scale, limit: int, policy: Policy, options: Options
 ) -> Result:
-    kind, before = result.format, result.before
-    branch, earlier, own = _unfold(whole, options.get("previous"))
-    recipe, covered = _cut(branch, scale, limit, options.get("keep", KEEP), policy)
-    analyses = analyse_all(branch, {own.id: analyse(own.message, ours=True)} if own else None)
-    missing = ""
-    if recipe.snapshot is not None:
-        filled, missing = await _fill(recipe, covered, scale, limit, earlier, analyses, options)
-        recipe = _with_something(filled)
-    shrunk = shrink(recipe, limit, scale.measure)
-    hardened = harden(shrunk.context.messages, RULES[kind])
-    wired = write(kind, hardened.messages)
+    """Compress what the budget has no room for; what does not fit even then is shortened."""
+    branch, earlier, own = _taken_apart(whole, options.get("previous"))
+    inputs = ContextInputs(branch=branch, tools=scale.tools, voice=policy.voice)
+    filled, written = None, WrittenSummary()
+    if cut := _choose_cut(branch, scale, limit, options.get("keep", KEEP), policy):
+        cap = limit - scale.measure(cut.rest)
+        written = await _write(cut, earlier, cap, options)
+        task = SnapshotTask(
+            id="stateless",
+            whole=branch[: cut.at],
+            leading=cut.start,
+            after=branch[cut.at :],
+            previous=None,
+            summary=written.narrative.text or earlier,
+            cap=cap,
+            pins=(),
+            focus=options.get("focus", ""),
+            voice=policy.voice,
+            carried=cut.carried.id if cut.carried else None,
+            analyses={own.id: analyse(own.message, ours=True)} if own else {},
+        )
+        filled = fill(task, scale.meter.count_message)
+        inputs = _with_something(replace(inputs, snapshot=filled.snapshot, carried=cut.carried))
+    shrunk = shrink(inputs, limit, scale.measure)
+    hardened = harden(shrunk.context.messages, RULES[result.format])
+    wired = write(result.format, hardened.messages)
     _remember(shrunk.context.summary)
-    paper = _receipt(covered, analyses, shrunk.recipe.snapshot, shrunk.context)
-    return replace(
+    snapshot = shrunk.recipe.snapshot
+    made = replace(
         result,
         messages=wired.messages,
         system=wired.system,
         after=shrunk.tokens,
-        covered=len(covered),
-        receipt=paper
-        and replace(paper, tokens_before=before, tokens_after=shrunk.tokens, no_summary=missing),
-        snapshot=shrunk.recipe.snapshot,
         repairs=hardened.repairs,
         notes=shrunk.notes,
+    )
+    if filled is None or snapshot is None:
+        return made
+    if narrative := written.narrative.text and written.narrative:
+        snapshot = replace(snapshot, model=narrative.model, prompt=narrative.prompt)
+    snapshot = replace(snapshot, instructions=options.get("focus", ""))
+    paper = replace(filled, snapshot=snapshot).receipt(shrunk.context.retained)
+    return replace(
+        made,
+        covered=len(filled.covered),
+        snapshot=snapshot,
+        receipt=replace(
+            paper,
+            tokens_before=made.before,
+            tokens_after=made.after,
+            model=snapshot.model,
+            no_summary=written.unwritten.reason if written.unwritten else "",
+        ),
     )
 
 
@@ -278,7 +304,7 @@ def _is_ours(message: Message, previous: Result | None) -> bool:
     return bool(previous and previous.snapshot and message in read(previous.format, previous.messages))
 
 
-def _unfold(branch: Branch, previous: Result | None) -> tuple[Branch, str, Node | None]:
+def _taken_apart(branch: Branch, previous: Result | None) -> tuple[Branch, str, Node | None]:
     """Take an earlier result apart where it stands in the history: its lines are chosen from again.
 
     Gives the branch, the summary it was continued from, and the node that holds the lines.
@@ -289,15 +315,37 @@ def _unfold(branch: Branch, previous: Result | None) -> tuple[Branch, str, Node 
     if heard is None:
         return branch, previous.snapshot.summary if previous and previous.snapshot else "", None
     lines = Message(role="user", parts=(Text(text=heard.rest),)) if heard.rest else None
-    unfolded = replace(branch[start], message=lines) if lines else None
-    rest = (*branch[:start], *([unfolded] if unfolded else []), *branch[start + 1 :])
+    opened = replace(branch[start], message=lines) if lines else None
+    rest = (*branch[:start], *([opened] if opened else []), *branch[start + 1 :])
     placed = tuple(replace(node, depth=n, parent=None) for n, node in enumerate(rest, start=1))
-    return placed, heard.summary, placed[start] if unfolded else None
+    return placed, heard.summary, placed[start] if opened else None
 
 
-def _cut(
-    branch: Branch, scale: _Scale, limit: int, keep: float | int, policy: Policy
-) -> tuple[ContextInputs, Branch]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cut:
+    """What is covered: everything from `start` up to `at`."""
+
+    branch: Branch
+    start: int
+    at: int
+    carried: Node | None
+    """The covered question that is sent all the same."""
+
+    @property
+    def covered(self) -> Branch:
+        return self.branch[self.start : self.at]
+
+    @property
+    def rest(self) -> Context:
+        """Everything that is sent besides the snapshot."""
+        retained = (*([self.carried] if self.carried else []), *self.branch[self.at :])
+        return Context(
+            system=tuple(node.message for node in self.branch[: self.start]),
+            retained=tuple(node.message for node in retained),
+        )
+
+
+def _choose_cut(branch: Branch, scale: _Scale, limit: int, keep: float | int, policy: Policy) -> _Cut | None:
     """Decide what is covered; a last turn too large for its share is cut inside, and its question goes along."""
     said = [node.message for node in branch]
     sizes = [scale.meter.count_message(message) for message in said]
@@ -307,16 +355,13 @@ def _cut(
     chosen = split(said, sizes, min(share, room), room=share, boundary=policy.boundary)
     if sum(sizes[chosen.cut if chosen else start :]) > share and _may_cover_all(said, start):
         chosen = Split(len(said), inside=True)
-    bare = ContextInputs(branch=branch, tools=scale.tools, voice=policy.voice)
     if chosen is None:
-        return bare, ()
-    made = draft(branch, chosen.cut, id="stateless", summary="")
+        return None
     question = last_turn(said)
     carried: Node | None = None
     if chosen.inside and question is not None and sizes[question] <= room * CARRIED_SHARE:
         carried = branch[question]
-    made = replace(made, carried=carried.id if carried else None)
-    return replace(bare, snapshot=made, carried=carried), branch[start : chosen.cut]
+    return _Cut(branch=branch, start=start, at=chosen.cut, carried=carried)
 
 
 def _may_cover_all(said: Sequence[Message], start: int) -> bool:
@@ -328,43 +373,39 @@ def _share(keep: float | int) -> float:
     return 0.0 if keep == 0 else fraction(keep, "keep")
 
 
-async def _fill(
-    recipe: ContextInputs,
-    covered: Branch,
-    scale: _Scale,
-    limit: int,
-    earlier: str,
-    analyses: Mapping[str, Analysis],
-    options: Options,
-) -> tuple[ContextInputs, str]:
-    """Write the snapshot into the room that the rest leaves; say why there is no summary, if one was asked for."""
-    snapshot = recipe.snapshot
-    assert snapshot is not None
-    cap = limit - scale.measure(replace(build_context(recipe), summary=()))
-    focus, missing = options.get("focus", ""), ""
-    if summariser := options.get("summariser"):
-        job = SummaryJob(
-            covered=covered, previous=earlier, focus=focus, cap=math.floor(cap * NARRATIVE_SHARE)
-        )
-        narrative = await _narrate(summariser, job)
-        snapshot = replace(snapshot, summary=narrative.text or earlier, instructions=focus)
-        if narrative.text:
-            snapshot = replace(snapshot, model=narrative.model, prompt=narrative.prompt)
-        else:
-            missing = why_unwritten(narrative.problems)
-    else:
-        snapshot = replace(snapshot, summary=earlier)
-    filled = compose(
-        snapshot,
-        covered,
-        cap=cap,
-        count=scale.meter.count_message,
-        retained=recipe.retained,
-        focus=focus,
-        voice=recipe.voice,
-        analyses=analyses,
+async def _write(cut: _Cut, earlier: str, cap: int, options: Options) -> WrittenSummary:
+    """Have the summary written, if there is somebody to write it; what stops the summariser stops the call."""
+    summariser = options.get("summariser")
+    if summariser is None:
+        return WrittenSummary()
+    if not isinstance(summariser, Summariser):
+        summariser = _FunctionSummariser(summariser)
+    job = SummaryJob(
+        covered=cut.covered,
+        previous=earlier,
+        focus=options.get("focus", ""),
+        cap=math.floor(cap * NARRATIVE_SHARE),
     )
-    return replace(recipe, snapshot=filled), missing
+    written = WrittenSummary()
+    async for step in write_summary(summariser, job, type(summariser).__name__):
+        if isinstance(step, WrittenSummary):
+            written = step
+    if written.error is not None:
+        raise written.error.__cause__ or written.error
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class _FunctionSummariser:
+    """A plain function as a summariser."""
+
+    function: Write
+
+    async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+        text = self.function([node.message for node in job.covered], job.previous)
+        written = (await text if inspect.isawaitable(text) else text).strip()
+        tell(written)
+        return Narrative(text=written, model="callable")
 
 
 def _with_something(recipe: ContextInputs) -> ContextInputs:
@@ -375,29 +416,3 @@ def _with_something(recipe: ContextInputs) -> ContextInputs:
         return recipe
     question = recipe.branch[asked]
     return replace(recipe, carried=question, snapshot=replace(snapshot, carried=question.id))
-
-
-async def _narrate(summariser: Summariser | Write, job: SummaryJob) -> Narrative:
-    if isinstance(summariser, Summariser):
-        return await summariser.summarise(job, lambda _: None)
-    text = summariser([node.message for node in job.covered], job.previous)
-    return Narrative(text=(await text if inspect.isawaitable(text) else text).strip(), model="callable")
-
-
-def _receipt(
-    covered: Branch,
-    analyses: Mapping[str, Analysis],
-    snapshot: Snapshot | None,
-    context: Context,
-) -> Receipt | None:
-    if snapshot is None:
-        return None
-    return receipt(
-        covered,
-        extracts=snapshot.extracts,
-        sent=verbatim_text(context.retained),
-        narrative=snapshot.summary,
-        messages=len(covered),
-        model=snapshot.model,
-        analyses=analyses,
-    )

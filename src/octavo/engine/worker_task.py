@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,11 +19,14 @@ from octavo.core.snapshot import Snapshot, draft
 
 if TYPE_CHECKING:
     from octavo.core.ask.answer import Draft, Judging
+    from octavo.core.extract.units import Analysis
     from octavo.core.receipt import Receipt
 
 Count = Callable[[Message], int]
 Answer = Callable[[Any], int]
 """Counts whatever the task at hand counts: messages, or texts."""
+OPEN_QUESTION = ""
+"""Stands for the user's message whose turn goes on after the cut, if the cut falls inside a turn."""
 CHUNK = 100
 """Messages that are written at once: while they are, nothing else in this process runs."""
 
@@ -48,6 +51,10 @@ class SnapshotTask:
     pins: tuple[str, ...]
     focus: str
     voice: Voice
+    carried: str | None = OPEN_QUESTION
+    """The covered message that is sent all the same."""
+    analyses: Mapping[str, Analysis] = field(default_factory=dict, repr=False)
+    """What is known of some messages already, by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +76,53 @@ def do(task: SnapshotTask | Judging, count: Answer) -> MadeSnapshot | Draft:
 
 def make(task: SnapshotTask, count: Count) -> MadeSnapshot:
     """Choose the extracts anew from all originals the snapshot covers, and tell what became of their facts."""
+    filled = fill(task, count)
+    return MadeSnapshot(filled.snapshot, filled.receipt(_sent(filled)))
+
+
+@dataclass(frozen=True, slots=True)
+class FilledSnapshot:
+    """A snapshot with its extracts, and what is needed to write the receipt for it."""
+
+    snapshot: Snapshot
+    covered: Branch = field(repr=False)
+    retained: Branch = field(repr=False)
+    pins: tuple[str, ...]
+    analyses: Mapping[str, Analysis] = field(repr=False)
+
+    def receipt(self, sent: Sequence[Message]) -> Receipt:
+        """Tell what became of the facts, where `sent` is sent word for word besides the snapshot."""
+        from octavo.core.receipt import receipt, verbatim_text
+
+        return receipt(
+            self.covered,
+            extracts=self.snapshot.extracts,
+            sent=verbatim_text(sent, self.pins),
+            narrative=self.snapshot.summary,
+            messages=self.snapshot.messages,
+            analyses=self.analyses,
+        )
+
+
+def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
+    """Draft the snapshot and fill the room that its summary leaves with extracts."""
     # Imported here: it takes a while, and the process that does the work is seldom the one that wants it done.
     from octavo.core.compose import compose
     from octavo.core.extract.units import analyse_all
-    from octavo.core.receipt import receipt, verbatim_text
 
-    placed = (*task.whole, *task.after)
     snapshot = draft(
-        placed,
+        (*task.whole, *task.after),
         len(task.whole),
         id=task.id,
         summary=task.summary,
         previous=task.previous,
         shown=task.after[: task.shown],
     )
+    if task.carried != OPEN_QUESTION:
+        snapshot = replace(snapshot, carried=task.carried)
     covered = task.whole[task.leading :]
     retained = tuple(node for node in task.after if node.depth > snapshot.cutoff_depth)
-    analyses = analyse_all((*covered, *retained))
+    analyses = analyse_all((*covered, *retained), task.analyses)
     filled = compose(
         snapshot,
         covered,
@@ -97,21 +134,13 @@ def make(task: SnapshotTask, count: Count) -> MadeSnapshot:
         voice=task.voice,
         analyses=analyses,
     )
-    paper = receipt(
-        covered,
-        extracts=filled.extracts,
-        sent=verbatim_text(_sent(filled, covered, retained), task.pins),
-        narrative=filled.summary,
-        messages=filled.messages,
-        analyses=analyses,
-    )
-    return MadeSnapshot(filled, paper)
+    return FilledSnapshot(filled, covered, retained, task.pins, analyses)
 
 
-def _sent(snapshot: Snapshot, covered: Branch, retained: Branch) -> list[Message]:
+def _sent(filled: FilledSnapshot) -> list[Message]:
     """List the messages that are sent word for word besides the snapshot."""
-    carried = [node.message for node in covered if node.id == snapshot.carried]
-    return [*carried, *(node.message for node in retained if node.status not in UNSENT)]
+    carried = [node.message for node in filled.covered if node.id == filled.snapshot.carried]
+    return [*carried, *(node.message for node in filled.retained if node.status not in UNSENT)]
 
 
 # What goes through the pipes. A task is written in pieces: a long history at once would hold up everything else.
