@@ -13,11 +13,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from octavo.engine.settings import SETTINGS
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "web" / "src" / "api" / "schema.ts"
+SETTINGS_TARGET = ROOT / "web" / "src" / "api" / "settings.ts"
 WORDING = ("description", "summary", "title", "examples")
 
 
@@ -44,7 +46,29 @@ def first_line(document: str) -> str:
     return f"// Made by `python -m scripts.web_types` from the OpenAPI document {digest}; do not edit.\n"
 
 
+def settings_module() -> str:
+    """Give the table of settings as the page's form reads it."""
+    rows = [
+        {
+            "name": one.name,
+            "label": one.label,
+            "meaning": one.meaning,
+            "kind": one.kind,
+            "group": one.group,
+            "choices": list(one.choices),
+            "levels": list(one.levels),
+        }
+        for one in SETTINGS.values()
+    ]
+    table = json.dumps(rows, indent=2, ensure_ascii=False)
+    return (
+        "// Made by `python -m scripts.web_types` from the table of settings; do not edit.\n\n"
+        f"export const SETTINGS = {table} as const;\n"
+    )
+
+
 def main() -> None:
+    SETTINGS_TARGET.write_text(settings_module(), "utf-8")
     described = document()
     spec = importlib.util.spec_from_file_location("web_build", ROOT / "web" / "build.py")
     assert spec is not None

@@ -233,3 +233,11 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
         "utf-8",
     )
     assert broken_links(path, tmp_path) == ["gone.md", "../other.md#four", "#there", "../../", "lost.md"]
+
+
+def test_the_page_of_policies_lists_every_setting() -> None:
+    from scripts.refresh_docs import with_table
+
+    page = (ROOT / "docs" / "policies.md").read_text("utf-8")
+    assert page == with_table(page), "run: python -m scripts.refresh_docs docs/policies.md"
+    assert "| `soft` |" in page

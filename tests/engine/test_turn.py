@@ -466,8 +466,8 @@ async def test_settings_of_a_conversation_beat_global_ones(make: MakeEngine) -> 
 
     engine = await make()
     chat, other = await engine.create(), await engine.create()
-    await engine.configure(Everywhere(), {"soft": 0.7})
-    await engine.configure(ForConversation(chat.id), {"soft": 0.6})
+    await engine.settings.change(Everywhere(), {"soft": 0.7})
+    await engine.settings.change(ForConversation(chat.id), {"soft": 0.6})
     for each in (chat, other):
         await each.add("Hi")
     assert (await chat.state()).policy.marks.soft == 0.6

@@ -11,7 +11,8 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from octavo.engine.engine import SETTINGS, Engine
+from octavo.engine.engine import Engine
+from octavo.engine.settings import SETTINGS
 from octavo.errors import BadInput, UsageError
 from octavo.providers.settings import Account
 from octavo.providers.settings import Settings as ProviderSettings

@@ -14,3 +14,5 @@ def test_the_types_of_the_web_chat_are_current() -> None:
         assert file.readline() == script["first_line"](script["document"]()), (
             "run: python -m scripts.web_types"
         )
+    made = script["SETTINGS_TARGET"].read_text("utf-8")
+    assert made == script["settings_module"](), "run: python -m scripts.web_types"

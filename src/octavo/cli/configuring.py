@@ -15,7 +15,7 @@ from octavo.cli.options import AsJson, Db, complete_conversations, complete_mode
 from octavo.cli.printing import show, show_json, tell
 from octavo.cli.setup import find_conversation, opened, run, setup_of, short
 from octavo.core.fields import Json, JsonObject
-from octavo.errors import BadInput, NotFound, UsageError
+from octavo.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
     from octavo.engine.engine import Engine
@@ -77,26 +77,6 @@ async def scope_of(engine: Engine, model: str | None, conversation: str | None) 
     return values.ForModel(model) if model else values.Everywhere()
 
 
-def read_value(name: str, text: str) -> Json:
-    """Read the value of a setting as its type wants it: `off`, `0.7`, `2000`, or text."""
-    from octavo.engine.engine import SETTINGS
-
-    if name not in SETTINGS:
-        raise BadInput(name, f"unknown setting; one of {', '.join(SETTINGS)}")
-    kinds = SETTINGS[name]
-    if str in kinds:
-        return text
-    switch = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
-    if bool in kinds:
-        if text.lower() not in switch:
-            raise BadInput(name, f"expected on or off, got {text!r}")
-        return switch[text.lower()]
-    try:
-        return int(text) if int in kinds and "." not in text else float(text)
-    except ValueError:
-        raise BadInput(name, f"expected a number, got {text!r}") from None
-
-
 def value_text(value: Json) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
@@ -120,17 +100,8 @@ def list_settings(
     setup = setup_of(context, db)
 
     async def look() -> dict[str, Json]:
-        from octavo.store import values
-
         async with opened(setup) as engine:
-            scope = await scope_of(engine, model, conversation)
-            match scope:
-                case values.ForConversation(id):
-                    return await engine.settings_of(id)
-                case values.ForModel(name):
-                    return await engine.store.settings.resolve(model=name)
-                case _:
-                    return await engine.settings_of()
+            return await engine.settings.at(await scope_of(engine, model, conversation))
 
     found = run(look())
     if as_json:
@@ -139,45 +110,20 @@ def list_settings(
         show(setup, setting_lines(found))
 
 
-MEANINGS = {
-    "model": "the model that answers",
-    "policy": "how to compress: octavo, onyx, wave, requirements, gemini",
-    "system": "the system prompt",
-    "auto": "compress automatically; the hard mark guards in any case",
-    "prepare": "share of what is available where a compression starts in the background; 1: never",
-    "soft": "share where it happens between turns; 1: never",
-    "hard": "share where it happens before sending, always",
-    "retained": "what stays verbatim: tokens, or a share of the history",
-    "minimum": "tokens below which nothing is compressed automatically",
-    "reply": "tokens kept for the answer",
-    "prompt": "the prompt of the summariser: default, code, state, dense, chat, or a text",
-    "summariser": "who writes summaries: a model, `same`, or `none` for exact lines only",
-    "instructions": "what every summary is told to keep",
-    "notifications": "tell when a compression happened",
-}
-"""What each setting is for, in the order they are listed."""
-
-
-def built_in(policy: str) -> dict[str, Json]:
-    """Give what holds where nothing is set: the values of a policy."""
-    from octavo.core.policy import preset
-    from octavo.engine.state import values_of
-
-    return values_of(preset(policy))
-
-
 def setting_lines(found: Mapping[str, Json]) -> Iterator[Line]:
     """List the settings: what was set, else what is built in."""
-    usual = built_in(str(found.get("policy") or "octavo"))
+    from octavo.core.policy import preset
+    from octavo.engine.settings import SETTINGS, built_in
+
+    usual = built_in(preset(str(found.get("policy") or "octavo")))
 
     def shown(name: str) -> str:
         if found.get(name) not in (None, ""):
             return value_text(found[name])
         return f"{value_text(usual[name])} (built in)" if usual.get(name) is not None else "-"
 
-    known = [*MEANINGS, *(name for name in found if name not in MEANINGS)]
     yield from table(
-        [(name, shown(name), MEANINGS.get(name, "")) for name in known],
+        [(setting.name, shown(setting.name), setting.meaning) for setting in SETTINGS.values()],
         head=("setting", "value", "what it is"),
     )
 
@@ -199,15 +145,12 @@ def get(
     setup = setup_of(context, db)
 
     async def look() -> Json:
-        from octavo.engine.engine import check_setting
+        from octavo.engine.settings import check_setting
 
         check_setting(name, None)
         async with opened(setup) as engine:
-            if model:
-                await scope_of(engine, model, conversation)
-                return (await engine.store.settings.resolve(model=model)).get(name)
-            id = (await find_conversation(engine, conversation)).id if conversation else None
-            return (await engine.settings_of(id)).get(name)
+            scope = await scope_of(engine, model, conversation)
+            return (await engine.settings.at(scope)).get(name)
 
     value = run(look())
     if as_json:
@@ -240,11 +183,13 @@ def set_setting(
 ) -> None:
     """Set a setting; what does not make sense is refused and changes nothing."""
     setup = setup_of(context, db)
-    chosen = read_value(name, value)
+    from octavo.engine.settings import find_setting
+
+    chosen = find_setting(name).parse(value)
 
     async def work() -> None:
         async with opened(setup) as engine:
-            await engine.configure(await scope_of(engine, model, conversation), {name: chosen})
+            await engine.settings.change(await scope_of(engine, model, conversation), {name: chosen})
 
     run(work())
 
@@ -265,7 +210,7 @@ def unset(
     setup = setup_of(context, db)
 
     async def work() -> None:
-        from octavo.engine.engine import check_setting
+        from octavo.engine.settings import check_setting
 
         check_setting(name, None)
         async with opened(setup) as engine:

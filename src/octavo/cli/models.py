@@ -94,7 +94,7 @@ async def _cards(setup: Setup) -> tuple[list[ModelCard], frozenset[str]]:
     if not setup.stored:
         return [card for card in shipped().cards.values() if card.provider != OURS], frozenset()
     async with opened(setup) as engine:
-        await engine.settings_of()
+        await engine.settings.of()
         own = frozenset(engine.models.own)
         known = [card for card in engine.models.book.cards.values() if card.provider != OURS]
         known.sort(key=lambda card: card.name not in own)

@@ -27,7 +27,7 @@ def complete_policies(incomplete: str) -> list[str]:
 
 
 def complete_settings(incomplete: str) -> list[str]:
-    from octavo.engine.engine import SETTINGS
+    from octavo.engine.settings import SETTINGS
 
     return [name for name in SETTINGS if name.startswith(incomplete)]
 

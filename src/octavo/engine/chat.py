@@ -120,11 +120,11 @@ class Chat:
 
     async def settings(self) -> dict[str, Json]:
         """Give the settings that hold here: the conversation's before the model's before the global ones."""
-        return await self._engine.settings_of(self.id)
+        return await self._engine.settings.of(self.id)
 
     async def set(self, /, **settings: Json) -> None:
         """Change settings of this conversation; None removes one, so that the next level holds."""
-        await self._engine.configure(ForConversation(self.id), settings)
+        await self._engine.settings.change(ForConversation(self.id), settings)
 
     async def rename(self, title: str) -> None:
         await self._engine.store.rename(self.id, title)

@@ -22,7 +22,6 @@ from octavo.core.policy import (
     FailureStreak,
     LastCompression,
     Prepare,
-    budget_for,
     compressed,
     decide,
     failed,
@@ -49,13 +48,14 @@ from octavo.engine.outcome import (
     Unwritten,
     one_line,
 )
-from octavo.engine.state import NOTHING, Revision, TipState, policy_of, values_of
+from octavo.engine.settings import SettingLevels
+from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.engine.state_cache import TipStateCache
 from octavo.engine.worker import WorkerPool
-from octavo.errors import BadInput, NotFound, OctavoError, ReadOnly, UnknownModel, UsageError
+from octavo.errors import NotFound, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
 from octavo.store.ids import new_id
-from octavo.store.values import Conversation, Everywhere, ForConversation, ForModel, Scope
+from octavo.store.values import Conversation, ForConversation
 
 if TYPE_CHECKING:
     from octavo.engine.models import Models
@@ -148,9 +148,10 @@ class Engine:
         self.counts: RemoteCounts = RemoteCounts(self.models)
         self.clock = clock
         self.worker = new_id()
-        self._defaults: dict[str, Json] = {"model": model, "policy": policy}
+        defaults: dict[str, Json] = {"model": model, "policy": policy}
         if isinstance(summariser, str):
-            self._defaults["summariser"] = summariser
+            defaults["summariser"] = summariser
+        self.settings = SettingLevels(store, self.models, defaults)
         self._given = provider is not None
         self._summariser = None if isinstance(summariser, str) else summariser
         self._hooks = tuple(hooks)
@@ -160,7 +161,6 @@ class Engine:
         self.states = TipStateCache(store, self.models)
         self._workers = WorkerPool()
         self._records: OrderedDict[str, CompressionRecord] = OrderedDict()
-        self._guesses: dict[str | None, str] = {}
 
     @classmethod
     async def open(cls, where: str | Path = "sqlite://", **options: Unpack[EngineOptions]) -> Engine:
@@ -194,7 +194,7 @@ class Engine:
         """Make a conversation; settings such as `model`, `system` or `policy` may be given at once."""
         made = await self.store.create(title, owner=owner)
         if settings:
-            await self.configure(ForConversation(made.id), settings)
+            await self.settings.change(ForConversation(made.id), settings)
         return Chat(self, made.id)
 
     async def chat(self, id: str) -> Chat:
@@ -227,7 +227,7 @@ class Engine:
             raise NotFound("the conversation is empty: add a message first")
         if at != now.tip:
             await self.require(conversation, at)
-        revision = Revision({**await self.settings_of(conversation), **override}, now.revision)
+        revision = Revision({**await self.settings.of(conversation), **override}, now.revision)
         return await self.states.load(conversation, at, revision, tools=tuple(tools), without=without)
 
     async def require(self, conversation: str, *nodes: str | None) -> None:
@@ -235,61 +235,6 @@ class Engine:
         named = [node for node in nodes if node]
         if named and (missing := await self.store.missing(conversation, named)):
             raise NotFound(f"there is no message {missing[0]} in this conversation")
-
-    # Settings
-
-    async def settings_of(self, conversation: str | None = None) -> dict[str, Json]:
-        """Resolve the settings: conversation before model before global before the engine's own.
-
-        The cards that people defined are read with them, so that one defined anywhere holds from the next turn on.
-        """
-        # One statement, since the model is nearly always the one it was before.
-        guess = str(self._guesses.get(conversation) or self._defaults["model"] or "")
-        scopes: list[Scope] = [Everywhere(), ForModel(guess)]
-        if conversation is not None:
-            scopes.append(ForConversation(conversation))
-        cards, (everywhere, of_model, *own) = await self.store.settings.with_note(self.models.CARDS, *scopes)
-        self.models.take(cards)
-        here = own[0] if own else {}
-        model = here.get("model") or everywhere.get("model") or self._defaults["model"]
-        if model != guess:
-            self._guesses[conversation] = str(model or "")
-            of_model = await self.store.settings.of_scope(ForModel(str(model))) if model else {}
-        return {**self._defaults, **everywhere, **of_model, **here, "model": model}
-
-    async def inherited(self, scope: Scope) -> dict[str, Json]:
-        """Give what would hold at a level without what is set there: the levels below it, then the policy's values."""
-        everywhere, own = await self.store.settings.of_scopes(Everywhere(), scope)
-        below: dict[str, Json] = {**self._defaults}
-        if not isinstance(scope, Everywhere):
-            below |= everywhere
-        model = str(own.get("model") or below.get("model") or "")
-        if isinstance(scope, ForConversation):
-            below |= {**await self.store.settings.of_scope(ForModel(model)), "model": below.get("model")}
-        meter = await self.models.meter(scope.model if isinstance(scope, ForModel) else model or "gpt-4o")
-        policy = policy_of({**below, "policy": own.get("policy") or below.get("policy") or "octavo"}, meter)
-        return {**values_of(policy), **{key: value for key, value in below.items() if value is not None}}
-
-    async def configure(self, scope: Scope, settings: Mapping[str, Json]) -> None:
-        """Change settings at one level; what does not make sense is refused before anything is changed."""
-        await self.check_settings(scope, settings)
-        for key, value in settings.items():
-            if value is None:
-                await self.store.settings.remove(scope, key)
-            else:
-                await self.store.settings.put(scope, key, value)
-
-    async def check_settings(self, scope: Scope, settings: Mapping[str, Json]) -> None:
-        """Refuse settings that do not exist, have the wrong type, or contradict those that hold already."""
-        conversation = scope.id if isinstance(scope, ForConversation) else None
-        trial = {**await self.settings_of(conversation), **settings}
-        model = scope.model if isinstance(scope, ForModel) else str(trial.get("model") or "gpt-4o")
-        for key, value in settings.items():
-            check_setting(key, value)
-        meter = await self.models.meter(model)
-        policy = policy_of({key: value for key, value in trial.items() if value is not None}, meter)
-        reply = trial.get("reply")
-        budget_for(policy, meter.card, reply=reply if isinstance(reply, int) else None)
 
     # Models
 
@@ -555,35 +500,3 @@ def database_url(where: str | Path) -> str:
     """Read a URL, or a path of a SQLite file."""
     text = str(where)
     return text if "://" in text else f"sqlite:///{text}"
-
-
-SETTINGS: dict[str, tuple[type, ...]] = {
-    "model": (str,),
-    "policy": (str,),
-    "system": (str,),
-    "auto": (bool,),
-    "prepare": (float,),
-    "soft": (float,),
-    "hard": (float,),
-    "retained": (int, float),
-    "minimum": (int,),
-    "reply": (int,),
-    "prompt": (str,),
-    "summariser": (str,),
-    "instructions": (str,),
-    "notifications": (bool,),
-}
-"""Every setting and what it may be."""
-
-
-def check_setting(name: str, value: Json) -> None:
-    """Refuse a setting that does not exist or has the wrong type."""
-    if name not in SETTINGS:
-        raise BadInput(name, f"unknown setting; one of {', '.join(SETTINGS)}")
-    kinds = SETTINGS[name]
-    if float in kinds and type(value) is int:
-        return  # JSON writes 1.0 as 1; what a share may be is said where it is used
-    if value is not None and (
-        not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
-    ):
-        raise BadInput(name, f"expected {' or '.join(kind.__name__ for kind in kinds)}, got {value!r}")

@@ -14,12 +14,12 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from octavo.core.budget import OFF, Budget, Overhead, Reading
+from octavo.core.budget import Budget, Overhead, Reading
 from octavo.core.context import UNSENT, Context, ContextInputs, build_context, extended
 from octavo.core.harden import Hardened, harden
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.plain import Json
-from octavo.core.policy import KeepNothing, KeepShare, KeepTokens, Policy, adjust, budget_for, preset
+from octavo.core.policy import Policy, budget_for
 from octavo.core.protocol import Rules
 from octavo.core.shrink import Shrunk, preview, shrink
 from octavo.core.snapshot import Snapshot
@@ -27,7 +27,8 @@ from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.core.transcript import shared_files
 from octavo.engine.outcome import Usage
-from octavo.errors import BadBudget, BadInput, ContextOverflow, ReadOnly
+from octavo.engine.settings import policy_of, whole
+from octavo.errors import BadBudget, ContextOverflow, ReadOnly
 from octavo.store.values import StoredContext
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ FEW = 32
 """Messages that are added to a state before its branch is put together again."""
 EMPTY = StoredContext(leading=(), snapshot=None, retained=(), carried=None)
 NOTHING: Mapping[str, Json] = MappingProxyType({})
-POLICY_SETTINGS = ("auto", "prepare", "soft", "hard", "retained", "minimum", "prompt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,41 +168,6 @@ class TipState:
             next_in=budget.left(reading.cautious, budget.trigger),
             level=level,
         )
-
-
-def policy_of(settings: Mapping[str, Json], meter: Meter) -> Policy:
-    """Give the policy that holds: a preset, the model's preferences, the user's settings."""
-    name = settings.get("policy", "octavo")
-    if not isinstance(name, str):
-        raise BadInput("policy", f"expected the name of a policy, got {name!r}")
-    chosen = {key: settings[key] for key in POLICY_SETTINGS if settings.get(key) is not None}
-    return adjust(preset(name), meter.card, chosen)
-
-
-def values_of(policy: Policy) -> dict[str, Json]:
-    """Give a policy's values as settings: what holds where nothing is set."""
-    match policy.retain:
-        case KeepShare(share):
-            kept: Json = share
-        case KeepTokens(tokens):
-            kept = tokens
-        case KeepNothing():
-            kept = 0
-    return {
-        "auto": policy.auto,
-        "prepare": policy.marks.prepare or OFF,
-        "soft": policy.marks.soft or OFF,
-        "hard": policy.marks.hard or OFF,
-        "retained": kept,
-        "minimum": policy.minimum,
-        "prompt": policy.prompt,
-        "notifications": True,
-    }
-
-
-def whole(value: Json) -> int | None:
-    """Read a setting that is a number of tokens."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 async def load_state(

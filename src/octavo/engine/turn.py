@@ -89,7 +89,7 @@ async def store_message(
     engine: Engine, conversation: str, said: Accepted, parent: str | None = TIP, id: str | None = None
 ) -> tuple[Node, Revision]:
     """Store a message, counted; tells also what was found out on the way."""
-    settings = await engine.settings_of(conversation)
+    settings = await engine.settings.of(conversation)
     meter = await engine.models.meter(str(settings.get("model") or ""))
     usage = said.usage
     entry = Entry(
@@ -109,7 +109,7 @@ async def answer(
     engine: Engine, conversation: str, tip: str | None, options: TurnOptions, revision: Revision | None = None
 ) -> AsyncGenerator[Event]:
     """Have a tip answered; what the provider finds too large all the same is made smaller and sent again."""
-    settings = revision.settings if revision else await engine.settings_of(conversation)
+    settings = revision.settings if revision else await engine.settings.of(conversation)
     # Opened before anything is made ready for it: without a key nothing needs to be.
     engine.models.provider(str(settings.get("model") or ""))
     for attempt in range(OVERFLOW_RETRIES + 1):

@@ -6,14 +6,12 @@ the same models that write it.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, StringConstraints, create_model
 
-from octavo.core.policy import PRESETS
+from octavo.engine.settings import MAX_TOKENS, SETTINGS, Setting
 
-MAX_TOKENS = 100_000_000
-"""No window is larger, and every database column holds it."""
 MAX_SIZE = 2**53 - 1
 """The largest whole number that every reader of JSON keeps."""
 
@@ -235,23 +233,38 @@ class Conversations(Shape):
     more: bool
 
 
-class SettingsIn(Shape):
-    """Settings; null removes one, so that the next level holds."""
+def _setting_type(setting: Setting) -> Any:
+    """Say what a setting may be on the wire."""
+    match setting.kind:
+        case "switch":
+            return Switch
+        case "mark":
+            return Mark
+        case "tokens":
+            return Some if setting.least else Tokens
+        case "amount":
+            return Tokens | Share
+        case "choice":
+            return Literal[setting.choices]
+        case _:
+            return Annotated[str, StringConstraints(max_length=setting.longest)] if setting.longest else str
 
-    model: Annotated[str, StringConstraints(max_length=200)] | None = None
-    policy: Literal["octavo", "onyx", "wave", "requirements", "gemini"] | None = None
-    system: str | None = None
-    auto: Switch | None = None
-    prepare: Mark | None = None
-    soft: Mark | None = None
-    hard: Mark | None = None
-    retained: Tokens | Share | None = None
-    minimum: Tokens | None = None
-    reply: Some | None = None
-    prompt: Annotated[str, StringConstraints(max_length=20_000)] | None = None
-    summariser: Annotated[str, StringConstraints(max_length=200)] | None = None
-    instructions: Focus | None = None
-    notifications: Switch | None = None
+
+def _setting_field(setting: Setting) -> tuple[Any, Any]:
+    return _setting_type(setting) | None, Field(default=None, description=setting.meaning)
+
+
+if TYPE_CHECKING:
+
+    class SettingsIn(Shape): ...
+
+else:
+    SettingsIn = create_model(
+        "SettingsIn",
+        __base__=Shape,
+        __doc__="Settings; null removes one, so that the next level holds.",
+        **{name: _setting_field(setting) for name, setting in SETTINGS.items()},
+    )
 
 
 class SettingsOut(Shape):
@@ -737,8 +750,3 @@ class ReadyOut(Shape):
     read_only: bool = Field(
         description="Whether what is stored is only shown: nothing can be said or changed."
     )
-
-
-assert set(PRESETS) == {"octavo", "onyx", "wave", "requirements", "gemini"}, (
-    "SettingsIn.policy lists the presets"
-)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields, replace
 
 from octavo.core.fields import Json, JsonObject
 from octavo.engine.engine import Engine
-from octavo.store.values import Everywhere, ForConversation, ForModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +42,7 @@ class Standing:
 async def read_standings(engine: Engine, ids: Sequence[str]) -> dict[str, Standing]:
     """Read how conversations stand, without their jobs; those that are gone are left out."""
     found = await engine.store.conversations(archived=None, deleted=None, limit=len(ids), ids=ids)
-    settings = await _settings(engine, [one.id for one in found])
+    settings = await engine.settings.of_many([one.id for one in found])
     return {
         one.id: Standing(
             tip=one.tip,
@@ -56,19 +55,6 @@ async def read_standings(engine: Engine, ids: Sequence[str]) -> dict[str, Standi
         )
         for one, values in zip(found, settings, strict=True)
     }
-
-
-async def _settings(engine: Engine, ids: Sequence[str]) -> list[Mapping[str, Json]]:
-    """Resolve the settings of several conversations in as many statements as one takes."""
-    usual = str((await engine.settings_of()).get("model") or "")
-    levels = engine.store.settings
-    everywhere, *own = await levels.of_scopes(Everywhere(), *(ForConversation(id) for id in ids))
-    models = [str(values.get("model") or usual) for values in own]
-    of_models = await levels.of_scopes(*(ForModel(model) for model in models))
-    return [
-        {**everywhere, **theirs, **values, "model": model}
-        for values, theirs, model in zip(own, of_models, models, strict=True)
-    ]
 
 
 async def with_jobs(engine: Engine, id: str, standing: Standing) -> Standing:

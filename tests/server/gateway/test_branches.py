@@ -173,7 +173,7 @@ async def test_a_system_prompt_that_changes_is_sent_as_it_is_now_and_loses_no_hi
     assert len(tree) == len(history) - 1
     after = await house.engine.store.snapshots.of_conversation(headers["x-octavo-conversation"])
     assert len(after) <= len(folded) + 1
-    settings = await house.engine.settings_of(headers["x-octavo-conversation"])
+    settings = await house.engine.settings.of(headers["x-octavo-conversation"])
     assert settings["system"] == "You guard the doors."
 
 

@@ -62,7 +62,7 @@ async def test_a_conversation_becomes_a_stored_branch(house: Setup) -> None:
     conversation = await house.engine.store.conversation(again["x-octavo-conversation"])
     assert conversation.title == "What is a zeppelin?"
     assert conversation.messages == 4
-    assert (await house.engine.settings_of(conversation.id))["model"] == MODEL
+    assert (await house.engine.settings.of(conversation.id))["model"] == MODEL
 
 
 async def test_streams_are_read_in_passing(house: Setup) -> None:

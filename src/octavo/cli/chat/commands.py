@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from octavo.cli.chat import folding, keeping, view, walking
-from octavo.cli.configuring import MEANINGS
 from octavo.cli.setup import short
 from octavo.cli.transfer import EXPORTS
+from octavo.engine.settings import SETTINGS
 from octavo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _conversations(session: Session) -> Iterator[tuple[str, str]]:
 
 def _settings(session: Session) -> Iterator[tuple[str, str]]:
     del session
-    return iter(MEANINGS.items())
+    return ((setting.name, setting.meaning) for setting in SETTINGS.values())
 
 
 COMMANDS = (

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octavo.cli.chat.arguments import flags_of
-from octavo.cli.configuring import MEANINGS, read_value, setting_lines, value_text
+from octavo.cli.configuring import setting_lines, value_text
 from octavo.cli.library import conversation_lines
 from octavo.cli.lines import clean, line
 from octavo.cli.printing import written
 from octavo.cli.setup import find_conversation, short
 from octavo.cli.transfer import export_format, export_text
-from octavo.errors import BadInput, UsageError
+from octavo.engine.settings import find_setting
+from octavo.errors import UsageError
 from octavo.store.values import Everywhere
 
 if TYPE_CHECKING:
@@ -36,17 +37,16 @@ async def settings(session: Session, text: str) -> None:
     if not name:
         session.show(setting_lines(await session.settings()))
         return
+    setting = find_setting(name)
     if value.strip():
-        chosen = None if value.strip() in ("-", "unset") else read_value(name, value.strip())
+        chosen = None if value.strip() in ("-", "unset") else setting.parse(value.strip())
         if "--everywhere" in flags:
-            await session.engine.configure(Everywhere(), {name: chosen})
+            await session.engine.settings.change(Everywhere(), {name: chosen})
         else:
             await session.configure({name: chosen})
-    elif name not in MEANINGS:
-        raise BadInput(name, f"unknown setting; one of {', '.join(MEANINGS)}")
     held = (await session.settings()).get(name)
     said = clean(value_text(held)) if held not in (None, "") else "not set"
-    session.show([line(("accent", name), f" {said}", ("faint", f"  {MEANINGS[name]}"))])
+    session.show([line(("accent", name), f" {said}", ("faint", f"  {setting.meaning}"))])
 
 
 async def export(session: Session, text: str) -> None:

@@ -23,8 +23,9 @@ from octavo.cli.setup import short
 from octavo.core.fields import Json
 from octavo.core.longtext import Draft
 from octavo.engine.chat import Chat
-from octavo.engine.engine import Engine, check_setting
+from octavo.engine.engine import Engine
 from octavo.engine.outcome import CompressionEnded, Event, Preparing, Sending, Usage
+from octavo.engine.settings import check_setting
 from octavo.engine.turn import is_unfinished
 from octavo.errors import NotFound, OctavoError, UsageError
 
@@ -164,7 +165,7 @@ class Session:
                 return None
 
     async def settings(self) -> Mapping[str, Json]:
-        return {**await self.engine.settings_of(self.chat.id if self.chat else None), **self.wanted}
+        return {**await self.engine.settings.of(self.chat.id if self.chat else None), **self.wanted}
 
     async def configure(self, settings: Mapping[str, Json]) -> None:
         """Change settings of this conversation, also before it is made."""

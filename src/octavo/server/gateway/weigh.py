@@ -27,7 +27,7 @@ from octavo.core.messages import (
 )
 from octavo.core.policy import budget_for
 from octavo.core.tools import Tool
-from octavo.engine.state import policy_of
+from octavo.engine.settings import policy_of
 from octavo.errors import BadBudget
 from octavo.meters.meter import Meter
 from octavo.server.gateway.canon import bare, digests_of
@@ -67,7 +67,7 @@ async def settings_for(hub: Hub, asked: Asked, place: Place) -> dict[str, Json]:
     where = "" if place.new else place.conversation
     known = hub.memory.settings(where)
     if known is None:
-        known = await hub.engine.settings_of(where or None)
+        known = await hub.engine.settings.of(where or None)
         hub.memory.keep_settings(where, known)
     # The system prompt is the client's own, also when it has none: one that was set here is for chats here.
     said: dict[str, Json] = {**known, "model": asked.model, "system": asked.prompt or None}

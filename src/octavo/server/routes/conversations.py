@@ -53,7 +53,7 @@ async def create_conversation(body: s.ConversationIn, hub: TheHub, caller: TheCa
     given = body.settings.model_dump(exclude_unset=True)
     await check_settings(hub, Everywhere(), given)
     made = await hub.engine.store.create(body.title, owner=caller.owner)
-    await hub.engine.configure(ForConversation(made.id), given)
+    await hub.engine.settings.change(ForConversation(made.id), given)
     return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
 
 

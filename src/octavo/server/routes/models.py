@@ -25,7 +25,7 @@ async def list_models(hub: TheHub, _: TheCaller) -> Response:
     providers = await asyncio.to_thread(availability, hub.settings.providers)
     own = hub.registry.fields_of
     cards = [show_card(card, own(card.name)) for card in hub.engine.models.book.cards.values()]
-    default = str((await hub.engine.settings_of()).get("model") or "")
+    default = str((await hub.engine.settings.of()).get("model") or "")
     shown = [show_provider(each) for each in providers]
     usual = usual_model(providers)
     return reply(s.ModelsOut(models=cards, providers=shown, default=default, usual=usual))

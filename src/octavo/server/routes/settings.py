@@ -21,19 +21,21 @@ routes = router("settings")
 ModelName = Annotated[s.Name, Path(description="A model, such as `gpt-4o` or `ollama/llama3.2`.")]
 
 
-async def _shown(hub: Hub, scope: Scope, conversation: str | None = None) -> Response:
-    own = await hub.engine.store.settings.of_scope(scope)
-    effective = {**await hub.engine.settings_of(conversation)}
-    if isinstance(scope, ForModel):
-        effective |= {**own, "model": scope.model}
-    inherited = await hub.engine.inherited(scope)
-    return reply(s.SettingsOut(own=own, effective=effective, inherited=inherited))
+async def _shown(hub: Hub, scope: Scope) -> Response:
+    settings = hub.engine.settings
+    return reply(
+        s.SettingsOut(
+            own=await hub.engine.store.settings.of_scope(scope),
+            effective=await settings.at(scope),
+            inherited=await settings.inherited(scope),
+        )
+    )
 
 
 async def check_settings(hub: Hub, scope: Scope, given: dict[str, Json]) -> None:
     """Refuse what contradicts what is set already: each value is right by itself, or it would not get here."""
     try:
-        await hub.engine.check_settings(scope, given)
+        await hub.engine.settings.check(scope, given)
     except BadInput as error:
         raise refuse(409, "conflict", str(error), "change the other setting too, or remove it") from error
 
@@ -41,7 +43,7 @@ async def check_settings(hub: Hub, scope: Scope, given: dict[str, Json]) -> None
 async def _change(hub: Hub, scope: Scope, body: s.SettingsIn) -> None:
     given = body.model_dump(exclude_unset=True)
     await check_settings(hub, scope, given)
-    await hub.engine.configure(scope, given)
+    await hub.engine.settings.change(scope, given)
     hub.memory.forget_settings()
 
 
@@ -74,11 +76,11 @@ async def change_model_settings(model: ModelName, body: s.SettingsIn, hub: TheHu
 @routes.get("/conversations/{conversation}/settings", response_model=s.SettingsOut)
 async def read_conversation_settings(chat: TheChat, hub: TheHub) -> Response:
     """Read the settings of a conversation."""
-    return await _shown(hub, ForConversation(chat.id), chat.id)
+    return await _shown(hub, ForConversation(chat.id))
 
 
 @routes.patch("/conversations/{conversation}/settings", response_model=s.SettingsOut)
 async def change_conversation_settings(body: s.SettingsIn, chat: TheChat, hub: TheHub) -> Response:
     """Change the settings of a conversation."""
     await _change(hub, ForConversation(chat.id), body)
-    return await _shown(hub, ForConversation(chat.id), chat.id)
+    return await _shown(hub, ForConversation(chat.id))

@@ -1,7 +1,7 @@
 /** The right control for a setting. A choice is saved at once, a text when it is left or Enter is pressed. */
 
 import { useState, type KeyboardEvent } from "react";
-import { PROMPTS, type Field } from "./fields";
+import type { Field } from "./fields";
 
 interface Props {
   id: string;
@@ -20,12 +20,14 @@ export const MODELS = "settings-models";
 
 const OWN = "own";
 
+export const isNumber = (field: Field): boolean => ["mark", "tokens", "amount"].includes(field.kind);
+
 export function FieldInput(props: Props) {
   const { field } = props;
   if (field.kind === "prompt") return <PromptInput {...props} />;
   if (field.kind === "switch") return <Choice {...props} options={[["true", "On"], ["false", "Off"]]} />;
   if (field.kind === "choice")
-    return <Choice {...props} options={(field.choices ?? []).map((name) => [name, name] as const)} />;
+    return <Choice {...props} options={field.choices.map((name) => [name, name] as const)} />;
   return <Words {...props} />;
 }
 
@@ -63,7 +65,7 @@ function Words(props: Props) {
     <input
       {...common}
       type="text"
-      inputMode={field.kind === "number" ? "decimal" : "text"}
+      inputMode={isNumber(field) ? "decimal" : "text"}
       list={field.kind === "model" ? MODELS : undefined}
       autoComplete="off"
       spellCheck={false}
@@ -76,10 +78,11 @@ function Words(props: Props) {
 
 /** A template of Octavo's, or a text of one's own. */
 function PromptInput(props: Props) {
-  const { value, commit, change, cancel } = props;
+  const { field, value, commit, change, cancel } = props;
+  const prompts: readonly string[] = field.choices;
   const [writing, write] = useState(false);
-  const own = writing || (value !== "" && !PROMPTS.includes(value));
-  const options = [...PROMPTS.map((name) => [name, name] as const), [OWN, "A text of my own"] as const];
+  const own = writing || (value !== "" && !prompts.includes(value));
+  const options = [...prompts.map((name) => [name, name] as const), [OWN, "A text of my own"] as const];
   const choose = (chosen: string) => {
     write(chosen === OWN);
     if (chosen === OWN) change("");

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Settings } from "../../api/types";
 import { changeLevel, readLevel, type Level } from "../../state/effects/settings";
-import { GROUPS, type SettingName } from "./fields";
+import { groupsOf, type SettingName } from "./fields";
 import { SettingField } from "./SettingField";
 
 export function LevelPanel({ level, about }: { level: Level; about: string }) {
@@ -39,19 +39,17 @@ export function LevelPanel({ level, about }: { level: Level; about: string }) {
     <>
       <p className="panel-about">{about}</p>
       {settings &&
-        GROUPS.map((group) => (
+        groupsOf(level.name).map((group) => (
           <section key={group.title} className="setting-group" aria-label={group.title}>
             <h3>{group.title}</h3>
-            {group.fields
-              .filter((field) => field.not !== level.name)
-              .map((field) => (
-                <SettingField
-                  key={field.name}
-                  field={field}
-                  settings={settings}
-                  save={(value) => save(field.name, field.label, value)}
-                />
-              ))}
+            {group.fields.map((field) => (
+              <SettingField
+                key={field.name}
+                field={field}
+                settings={settings}
+                save={(value) => save(field.name, field.label, value)}
+              />
+            ))}
           </section>
         ))}
       <p className="panel-news" role="status">

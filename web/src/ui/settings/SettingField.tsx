@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { Settings } from "../../api/types";
 import type { Field } from "./fields";
-import { FieldInput } from "./FieldInput";
+import { FieldInput, isNumber } from "./FieldInput";
 
 interface Props {
   field: Field;
@@ -51,7 +51,7 @@ export function SettingField({ field, settings, save }: Props) {
         </p>
       )}
       <p className="setting-note" id={`${field.name}-note`}>
-        {field.hint}{" "}
+        {field.meaning}{" "}
         {own === undefined ? (
           // A list says itself what is inherited.
           !CHOSEN.includes(field.kind) && (
@@ -81,7 +81,7 @@ const short = (text: string) => <bdi>{text.length > LONG ? `${text.slice(0, LONG
 function valueOf(field: Field, text: string): unknown {
   if (text.trim() === "") return null;
   if (field.kind === "switch") return text === "true";
-  if (field.kind !== "number") return text;
+  if (!isNumber(field)) return text;
   const number = Number(text.replace(",", "."));
   return Number.isNaN(number) ? text : number;
 }

@@ -1,0 +1,197 @@
+// Made by `python -m scripts.web_types` from the table of settings; do not edit.
+
+export const SETTINGS = [
+  {
+    "name": "model",
+    "label": "Model",
+    "meaning": "The model that answers.",
+    "kind": "model",
+    "group": "Answers",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "conversation"
+    ]
+  },
+  {
+    "name": "policy",
+    "label": "Policy",
+    "meaning": "When to compress and how much stays; the settings below change parts of it.",
+    "kind": "choice",
+    "group": "Compression",
+    "choices": [
+      "octavo",
+      "onyx",
+      "wave",
+      "requirements",
+      "gemini"
+    ],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "system",
+    "label": "System prompt",
+    "meaning": "Sent before everything else.",
+    "kind": "text",
+    "group": "Answers",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "auto",
+    "label": "Compress automatically",
+    "meaning": "Off: only what no longer fits is compressed by itself.",
+    "kind": "switch",
+    "group": "Compression",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "prepare",
+    "label": "Prepare mark",
+    "meaning": "Share of the room at which a compression starts in the background; 1: never.",
+    "kind": "mark",
+    "group": "Compression",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "soft",
+    "label": "Soft mark",
+    "meaning": "Share of the room at which the conversation is compressed between turns; 1: never.",
+    "kind": "mark",
+    "group": "Compression",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "hard",
+    "label": "Hard mark",
+    "meaning": "Share of the room that no request exceeds; 1: only what cannot be sent is compressed first.",
+    "kind": "mark",
+    "group": "Compression",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "retained",
+    "label": "Kept word for word",
+    "meaning": "How much of the newest messages stays as it is: tokens, or a share of the history below 1.",
+    "kind": "amount",
+    "group": "Compression",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "minimum",
+    "label": "Smallest conversation",
+    "meaning": "Histories with fewer tokens are not compressed automatically.",
+    "kind": "tokens",
+    "group": "Compression",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "reply",
+    "label": "Kept free for the reply",
+    "meaning": "Tokens reserved for the answer; not set: as much as the model can write.",
+    "kind": "tokens",
+    "group": "Answers",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "prompt",
+    "label": "Prompt",
+    "meaning": "What the summariser is asked for: one of Octavo's prompts, or a text of your own.",
+    "kind": "prompt",
+    "group": "Summaries",
+    "choices": [
+      "default",
+      "code",
+      "state",
+      "dense",
+      "chat"
+    ],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "summariser",
+    "label": "Summariser",
+    "meaning": "Who writes summaries: a model, `same` for the one that answers, `none` for exact lines only; not set: the provider's cheap model.",
+    "kind": "model",
+    "group": "Summaries",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "instructions",
+    "label": "Instructions",
+    "meaning": "What every summary must keep.",
+    "kind": "text",
+    "group": "Summaries",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "notifications",
+    "label": "Say when it was compressed",
+    "meaning": "Show a short message when a conversation was compressed automatically.",
+    "kind": "switch",
+    "group": "Summaries",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  }
+] as const;
