@@ -1,6 +1,6 @@
 """Makes pictures of every page and dialog: `python -m scripts.screenshots [FOLDER]`, by default into `screenshots/`.
 
-The real server, a provider that says what it is told, and a conversation that was folded; each picture in a light, a
+The real server, a provider that says what it is told, and a compressed conversation; each picture in a light, a
 dark and a narrow look. Nothing waits for a clock: a picture is taken when what it shows is there.
 """
 
@@ -26,7 +26,7 @@ from tests.web.upstream import HOLD, Upstream, running
 SHARP = 1.5
 """Pixels of a picture for one of the page: sharp on most screens, and still small."""
 KEPT = 200
-"""Tokens that stay word for word in the folded conversation."""
+"""Tokens that stay word for word in the compressed conversation."""
 LINES = 160
 """Of a log that somebody pasted: what makes a conversation long."""
 
@@ -156,16 +156,16 @@ def meter(place: Place) -> None:
     place.see("See what will be sent")
 
 
-def fold(place: Place) -> None:
+def compression(place: Place) -> None:
     place.open()
-    place.page.get_by_role("button", name=pattern("folded: show the summary")).click()
-    panel = place.page.get_by_role("region", name="Folded messages")
+    place.page.get_by_role("button", name=pattern("compressed: show the summary")).click()
+    panel = place.page.get_by_role("region", name="Compressed messages")
     expect(panel.get_by_role("button", name="Versions")).to_be_visible()
 
 
-def fold_dialog(button: str) -> Scene:
+def compression_dialog(button: str) -> Scene:
     def scene(place: Place) -> None:
-        fold(place)
+        compression(place)
         place.press(button)
         expect(place.page.get_by_role("dialog")).to_be_visible()
 
@@ -276,10 +276,10 @@ SCENES: dict[str, Scene] = {
     "answering": answering,
     "meter": meter,
     "failure": failure,
-    "fold": fold,
-    "summary": fold_dialog("Edit the summary"),
-    "regenerate": fold_dialog("Regenerate"),
-    "versions": fold_dialog("Versions"),
+    "compression": compression,
+    "summary": compression_dialog("Edit the summary"),
+    "regenerate": compression_dialog("Regenerate"),
+    "versions": compression_dialog("Versions"),
     "compress": compress,
     "model-picker": model_picker,
     "shortcuts": shortcuts,
@@ -304,7 +304,7 @@ def answer(body: dict[str, Any]) -> str:
 
 
 def seed(octavo: Octavo) -> str:
-    """Store the conversations, fold one, and have its last question answered; gives its id."""
+    """Store the conversations, compress one, and have its last question answered; gives its id."""
     for title in OTHERS:
         octavo.conversation("u: Hello", title=title)
     id: str = octavo.post("conversations", {"title": TITLE})["id"]
@@ -316,7 +316,7 @@ def seed(octavo: Octavo) -> str:
         f"conversations/{id}/settings", {"system": "You help a bookseller. Be brief and exact.", "soft": 0.75}
     )
     octavo.post_stream(f"conversations/{id}/compressions", {"keep": KEPT})
-    assert octavo.get(f"conversations/{id}/snapshots")["serving"], "the conversation could not be folded"
+    assert octavo.get(f"conversations/{id}/snapshots")["serving"], "the conversation could not be compressed"
     octavo.post_stream(f"conversations/{id}/turns", {"content": SAID["question"]})
     return id
 

@@ -28,8 +28,8 @@ def imported(octavo: Octavo, texts: list[str]) -> str:
     return str(made["id"])
 
 
-def folded(octavo: Octavo) -> str:
-    """Store a conversation whose older half is folded; gives its id."""
+def compressed(octavo: Octavo) -> str:
+    """Store a conversation whose older half is compressed; gives its id."""
     id = octavo.conversation(
         "u: The harbour office is at 14 Quay Street, berth 7. " + "We spoke of boats and tides. " * 60,
         "a: Noted: 14 Quay Street, berth 7. " + "The tide is high at noon. " * 60,
@@ -55,10 +55,10 @@ def history(page: Page) -> Locator:
     return page.get_by_role("dialog", name="History")
 
 
-def test_the_full_history_shows_folded_messages_and_says_that_they_are_not_sent(
+def test_the_full_history_shows_compressed_messages_and_says_that_they_are_not_sent(
     page: Page, octavo: Octavo, audit: Audit
 ) -> None:
-    id = folded(octavo)
+    id = compressed(octavo)
     sent = octavo.get(f"conversations/{id}/context")["sent"]
     page.goto(f"/c/{id}")
     dialog = history(page)
@@ -69,7 +69,7 @@ def test_the_full_history_shows_folded_messages_and_says_that_they_are_not_sent(
     rows.evaluate("list => list.scrollTop = 0")
     first = rows.get_by_role("article").first
     expect(first).to_contain_text("14 Quay Street")
-    expect(first).to_contain_text("folded, not sent")
+    expect(first).to_contain_text("compressed, not sent")
     audit(page)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -145,7 +145,7 @@ def test_a_hit_on_another_branch_is_said_to_be_there(page: Page, octavo: Octavo)
 def test_what_will_be_sent_is_exactly_the_context_and_can_be_copied(
     page: Page, octavo: Octavo, audit: Audit
 ) -> None:
-    id = folded(octavo)
+    id = compressed(octavo)
     context = octavo.get(f"conversations/{id}/context")
     assert context["snapshot"]
     page.goto(f"/c/{id}")
@@ -170,7 +170,7 @@ def test_what_will_be_sent_is_exactly_the_context_and_can_be_copied(
 
 
 def test_the_history_fits_a_phone(page: Page, octavo: Octavo, audit: Audit) -> None:
-    id = folded(octavo)
+    id = compressed(octavo)
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(f"/c/{id}")
     dialog = history(page)

@@ -50,8 +50,8 @@ def test_hostile_files_and_tools_do_nothing(page: Page, octavo: Octavo) -> None:
     octavo.post(messages, {"content": parts})
     page.goto(f"/c/{id}")
     expect(page.get_by_text("window.pwned = 1</script>").last).to_be_attached()
-    for folded in page.locator("main details").all():
-        folded.locator("summary").click()
+    for compressed in page.locator("main details").all():
+        compressed.locator("summary").click()
     expect(page.locator("main details[open] pre", has_text="</code></pre><script>")).to_have_count(2)
     harmless(page)
     page.set_viewport_size({"width": 390, "height": 780})

@@ -15,10 +15,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import Audit, Watch
 from tests.web.serving import Octavo
-from tests.web.test_fold import fold, open_fold, talk
+from tests.web.test_compression import compress, open_compression, talk
 from tests.web.test_list import act
 
-FOLDED = re.compile("folded: show the summary")
+COMPRESSED = re.compile("compressed: show the summary")
 
 
 @pytest.fixture
@@ -31,24 +31,26 @@ def row_of(tab: Page, message: str) -> Locator:
     return tab.locator(f"[data-message='{message}']")
 
 
-def test_folds_and_pins_of_one_tab_are_seen_in_the_other(page: Page, other: Page, octavo: Octavo) -> None:
+def test_compressions_and_pins_of_one_tab_are_seen_in_the_other(
+    page: Page, other: Page, octavo: Octavo
+) -> None:
     id = talk(octavo)
-    made = fold(octavo, id)
+    made = compress(octavo, id)
     other.goto(f"/c/{id}")
-    expect(other.get_by_role("button", name=FOLDED)).to_be_visible()
+    expect(other.get_by_role("button", name=COMPRESSED)).to_be_visible()
     meter = other.get_by_role("button", name="Context:")
     full = octavo.get(f"conversations/{id}/usage")["reading"]["tokens"]
     expect(meter).to_contain_text(f"{full:,} /")
     page.bring_to_front()
-    panel = open_fold(page, id)
+    panel = open_compression(page, id)
     panel.get_by_role("button", name="Undo").click()
     expect(other.get_by_text("was undone")).to_be_visible()
     expect(meter).not_to_contain_text(f"{full:,} /")
     page.get_by_role("button", name="Redo", exact=True).first.click()
-    expect(other.get_by_role("button", name=FOLDED)).to_be_visible()
+    expect(other.get_by_role("button", name=COMPRESSED)).to_be_visible()
     expect(meter).to_contain_text(f"{full:,} /")
     other.bring_to_front()
-    other.get_by_role("button", name=FOLDED).click()
+    other.get_by_role("button", name=COMPRESSED).click()
     octavo.put(f"conversations/{id}/snapshots/{made['id']}/summary", {"summary": "Told in a **sentence**."})
     expect(other.get_by_text("Told in a sentence.")).to_be_visible()
     last = octavo.get(f"conversations/{id}/messages")["messages"][-1]["id"]
@@ -106,7 +108,7 @@ def test_the_name_the_settings_and_the_model_are_the_same_in_both(
     expect(other.get_by_role("button", name="Context:")).to_contain_text(f"/ {window:,}")
     octavo.patch("settings", {"soft": 0.6})
     left = octavo.get(f"conversations/{id}/usage")["next_in"]
-    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"next fold in {left:,}")
+    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"next compression in {left:,}")
     act(page, "Afterwards", "Archive")
     expect(other.get_by_role("link", name="Afterwards")).to_have_count(0)
     expect(other.get_by_role("link", name="Another")).to_be_visible()

@@ -274,7 +274,7 @@ def test_a_very_long_message_is_copied_and_edited_whole(page: Page, octavo: Octa
 # Tools, pictures, files
 
 
-def test_calls_and_results_of_tools_are_folded_and_pictures_are_shown(
+def test_calls_and_results_of_tools_are_compressed_and_pictures_are_shown(
     page: Page, octavo: Octavo, audit: Audit
 ) -> None:
     id = octavo.conversation("u: What is the weather?")

@@ -273,8 +273,8 @@ class Chat:
         """Compress now; yields what happens. The job is stored under `id`, if one is given."""
         await self.require(up_to)
         request = replace(_order("manual", focus, keep, up_to), id=id)
-        async with aclosing(self._engine.run_compression(await self.state(), request)) as folding:
-            async for event in folding:
+        async with aclosing(self._engine.run_compression(await self.state(), request)) as events:
+            async for event in events:
                 yield event
 
     async def snapshots(self) -> tuple[Snapshot, ...]:

@@ -238,7 +238,7 @@ def _seconds_allowed(request: CompressionRequest) -> float:
 def _hopeless(state: TipState, cut: Split) -> str:
     """Say why even a snapshot of no size would not be accepted; empty if one may be.
 
-    So it is when the last turn is nearly all there is. It is no failure: with the next turn, that one can be folded.
+    That is so when the last turn is nearly all there is. It is no failure: after the next turn it can be compressed.
     """
     before = state.reading.tokens
     kept = state.budget.overhead.total + _tokens(state, state.recipe.branch[cut.cut :])

@@ -309,8 +309,8 @@ class Engine:
         """Run one compression, and tell of it exactly once, however it ends."""
         began, told = time.monotonic(), False
         try:
-            async with aclosing(self._run_compression(state, request)) as folding:
-                async for event in folding:
+            async with aclosing(self._run_compression(state, request)) as events:
+                async for event in events:
                     if isinstance(event, CompressionEnded):
                         told = True
                         self._attempted(state, request, began, event)
@@ -346,8 +346,8 @@ class Engine:
         if asked:
             request = replace(request, focus="\n".join(text for text in (request.focus, asked) if text))
         began = False
-        async with aclosing(compress(state, request, await self._compression_tools(state))) as folding:
-            async for event in folding:
+        async with aclosing(compress(state, request, await self._compression_tools(state))) as events:
+            async for event in events:
                 began = began or isinstance(event, CompressionStarted)
                 if isinstance(event, CompressionEnded):
                     _complain(state, event.unwritten)

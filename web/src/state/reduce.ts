@@ -3,7 +3,7 @@
 import type { Models } from "../api/types";
 import { openChat, reduceChat } from "./reducers/chat";
 import { reduceConversations } from "./reducers/conversations";
-import { reduceFoldings } from "./reducers/fold";
+import { reduceCompressions } from "./reducers/compression";
 import type { Action, Chat, State } from "./types";
 
 export function reduce(state: State, action: Action): State {
@@ -30,13 +30,13 @@ export function reduce(state: State, action: Action): State {
       return { ...state, drafts: { ...state.drafts, [action.key]: action.text } };
     case "draft/extras":
       return { ...state, extras: { ...state.extras, [action.key]: action.extras } };
-    case "fold/begun":
-    case "fold/started":
-    case "fold/told":
-    case "fold/stopping":
-    case "fold/failed":
-    case "fold/cleared":
-      return { ...state, foldings: reduceFoldings(state.foldings, action) };
+    case "compression/begun":
+    case "compression/started":
+    case "compression/told":
+    case "compression/stopping":
+    case "compression/failed":
+    case "compression/cleared":
+      return { ...state, compressions: reduceCompressions(state.compressions, action) };
     default:
       return withParts(state, action);
   }

@@ -6,22 +6,22 @@ import type { Chat, ShownMessage, Trouble, Turn } from "./types";
 export type Row =
   | { kind: "message"; key: string; message: ShownMessage; covered: boolean }
   | { kind: "snapshot"; key: string; snapshot: Snapshot }
-  | { kind: "unfolded"; key: string; snapshot: Snapshot }
+  | { kind: "undone"; key: string; snapshot: Snapshot }
   | { kind: "pending"; key: string; text: string }
   | { kind: "turn"; key: string; turn: Turn }
   | { kind: "failure"; key: string; trouble: Trouble };
 
 /** The same for all versions: what is open in the row stays so. */
-export const snapshotKey = (snapshot: Snapshot): string => `fold-${snapshot.cutoff}`;
+export const snapshotKey = (snapshot: Snapshot): string => `compression-${snapshot.cutoff}`;
 
 export const servingOf = (chat: Chat): Snapshot | undefined =>
   chat.snapshots?.snapshots.find((one) => one.id === chat.snapshots?.serving);
 
 export const isCovered = (row: Row | undefined): boolean => row?.kind === "message" && row.covered;
 
-/** Whether there is more to be shown above; not while what is above is out of sight, folded. */
+/** Whether there is more to be shown above; not while what is above is out of sight, compressed. */
 export function hasOlder(chat: Chat): boolean {
-  const cutoff = chat.fold.originals ? undefined : servingOf(chat)?.cutoff;
+  const cutoff = chat.compression.originals ? undefined : servingOf(chat)?.cutoff;
   return chat.before !== null && !chat.messages.some((one) => one.id === cutoff);
 }
 
@@ -36,10 +36,10 @@ export function rowsOf(chat: Chat): Row[] {
   const start = serving ? ids.indexOf(serving.first) : -1;
   chat.messages.forEach((message, index) => {
     const covered = index <= cut && index >= start;
-    if (!covered || chat.fold.originals) rows.push({ kind: "message", key: message.id, message, covered });
+    if (!covered || chat.compression.originals) rows.push({ kind: "message", key: message.id, message, covered });
     if (serving?.cutoff === message.id)
       rows.push({ kind: "snapshot", key: snapshotKey(serving), snapshot: serving });
-    if (undone?.cutoff === message.id) rows.push({ kind: "unfolded", key: snapshotKey(undone), snapshot: undone });
+    if (undone?.cutoff === message.id) rows.push({ kind: "undone", key: snapshotKey(undone), snapshot: undone });
   });
   if (chat.pending !== null) rows.push({ kind: "pending", key: "pending", text: chat.pending });
   // The answer is stored under the turn's own id: with the same key, the row stays when the answer is there.

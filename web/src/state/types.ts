@@ -13,7 +13,7 @@ import type {
   Usage,
 } from "../api/types";
 import type { Editing, Extras } from "../lib/entry";
-import type { FoldAction, Foldings, FoldView, FoldViewAction } from "./fold";
+import type { CompressionAction, RunningCompressions, CompressionView, CompressionViewAction } from "./compression";
 
 export type Route = { name: "home" } | { name: "chat"; id: string };
 
@@ -70,7 +70,7 @@ export interface Chat {
   /** A compression is being prepared in the background. */
   preparing: boolean;
   /** What is shown of compressions. */
-  fold: FoldView;
+  compression: CompressionView;
   /** A message of one's own that is being written anew. */
   editing: Editing | null;
   /** While something is said anew: the message it goes below; null is the beginning. What was below it is not shown. */
@@ -114,7 +114,7 @@ export interface State {
   chosen: string | null;
   chat: Chat | null;
   /** Compressions that were asked for, by conversation, until their end was seen. */
-  foldings: Foldings;
+  compressions: RunningCompressions;
   /** What is in the input of each conversation; `new` is the one not made yet. */
   drafts: Readonly<Record<string, string>>;
   /** What stands behind the text of an input: long pastes and files. */
@@ -140,7 +140,7 @@ export type Action =
   | { type: "conversations/failed" }
   | { type: "conversations/changed"; conversation: Conversation }
   | { type: "conversations/removed"; id: string }
-  | FoldAction
+  | CompressionAction
   | ChatAction;
 
 /** What happens to one conversation; ignored unless that one is open. */
@@ -164,7 +164,7 @@ export type ChatAction =
   | { type: "turn/followed"; id: string; task: string }
   | { type: "turn/told"; id: string; task: string; told: TaskEvent }
   | { type: "turn/stopping"; id: string }
-  | FoldViewAction;
+  | CompressionViewAction;
 
 export const INITIAL: State = {
   route: { name: "home" },
@@ -174,7 +174,7 @@ export const INITIAL: State = {
   models: null,
   chosen: null,
   chat: null,
-  foldings: {},
+  compressions: {},
   drafts: {},
   extras: {},
   dialog: null,

@@ -47,7 +47,17 @@ from octavo.core.wire.media import (
     type_of,
     words_for,
 )
-from octavo.core.wire.notes import WHOLE, fold, is_listed, note, notes, objects, patch, read_words, whole
+from octavo.core.wire.notes import (
+    WHOLE,
+    is_listed,
+    join_pieces,
+    note,
+    notes,
+    objects,
+    patch,
+    read_words,
+    whole,
+)
 from octavo.core.wire.pairing import APART, input_of, join_results, joinable
 from octavo.errors import BadInput
 
@@ -103,7 +113,7 @@ def _write_system(messages: Sequence[Message]) -> Json:
         block for message in messages for part in message.parts for block in _write_part(part, "system")
     ]
     listed = len(messages) == 1 and notes(messages[0].wire, FORMAT).get("listed")
-    return fold(blocks, empty=[], listed=listed)
+    return join_pieces(blocks, empty=[], listed=listed)
 
 
 def _read_message(data: JsonObject, where: str, previous: Message | None) -> Message:
@@ -136,7 +146,7 @@ def _write_message(message: Message) -> JsonObject:
 
 def _bare_message(message: Message, role: str, *, listed: Json = False) -> JsonObject:
     blocks = [block for part in message.parts for block in _write_part(part, message.role)]
-    return {"role": role, "content": fold(blocks, empty=[], listed=listed)}
+    return {"role": role, "content": join_pieces(blocks, empty=[], listed=listed)}
 
 
 def _read_content(content: Json, where: str, read: Callable[[JsonObject, str], P]) -> tuple[P | Text, ...]:
@@ -275,7 +285,7 @@ def _bare_result(result: ToolResult, *, listed: Json = False) -> JsonObject:
     pieces: list[Json] = [block for piece in result.content for block in _write_part(piece, "tool")]
     bare: JsonObject = {"type": "tool_result", "tool_use_id": result.call_id}
     if pieces:
-        bare["content"] = fold(pieces, empty=None, listed=listed)
+        bare["content"] = join_pieces(pieces, empty=None, listed=listed)
     if result.error:
         bare["is_error"] = True
     return bare

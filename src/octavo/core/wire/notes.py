@@ -108,7 +108,7 @@ def same(one: Json, other: Json) -> bool:
     return type(one) is type(other) and one == other
 
 
-def fold(pieces: Sequence[Json], *, empty: Json, listed: Json = False) -> Json:
+def join_pieces(pieces: Sequence[Json], *, empty: Json, listed: Json = False) -> Json:
     """Write content as the string it can be when it is one text, unless it is marked to have been a list."""
     match pieces:
         case []:

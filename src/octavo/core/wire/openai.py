@@ -33,7 +33,17 @@ from octavo.core.messages import (
     ToolResult,
 )
 from octavo.core.wire.media import Data, as_picture, file_text, is_link, read_data, type_of, words_for
-from octavo.core.wire.notes import WHOLE, fold, is_listed, note, notes, objects, patch, read_words, whole
+from octavo.core.wire.notes import (
+    WHOLE,
+    is_listed,
+    join_pieces,
+    note,
+    notes,
+    objects,
+    patch,
+    read_words,
+    whole,
+)
 from octavo.core.wire.pairing import Calls
 from octavo.errors import BadInput
 
@@ -256,7 +266,7 @@ def _bare_said(message: Message, *, listed: Json = False) -> JsonObject:
     empty = None if message.role == "assistant" else ""
     bare: JsonObject = {
         "role": "user" if message.role == "tool" else message.role,
-        "content": fold(held.pop("content", []), empty=empty, listed=listed),
+        "content": join_pieces(held.pop("content", []), empty=empty, listed=listed),
     }
     if message.name:
         bare["name"] = message.name
@@ -269,7 +279,7 @@ def _bare_said(message: Message, *, listed: Json = False) -> JsonObject:
 def _bare_result(result: ToolResult, name: str) -> JsonObject:
     noted = notes(result.wire, FORMAT)
     pieces = [written for piece in result.content for _, written in _write_part(piece, "tool")]
-    content = fold(pieces, empty="", listed=noted.get("listed"))
+    content = join_pieces(pieces, empty="", listed=noted.get("listed"))
     if noted.get("kind") == "function":
         return {"role": "function", "name": result.name, "content": content}
     bare: JsonObject = {"role": "tool", "tool_call_id": result.call_id, "content": content}

@@ -6,9 +6,9 @@ import { Problem } from "../../api/problem";
 import { follow } from "../../api/sse";
 import { count, plural } from "../../lib/format";
 import { dispatch, state } from "../store";
-import { resumeCompression } from "./fold";
+import { resumeCompression } from "./compression";
 import { loadPins } from "./pins";
-import { showFold } from "./snapshots";
+import { showCompression } from "./snapshots";
 import { report, toast } from "./toast";
 import { followTurn, unfollow } from "./turns";
 
@@ -137,7 +137,7 @@ async function listen(id: string, signal: AbortSignal): Promise<void> {
 
 /** `again`: this is not the first that is heard, so that a `state` comes after a lost connection. */
 function hear(id: string, told: ChannelEvent, again: boolean): void {
-  const background = state().chat?.preparing === true && !state().foldings[id];
+  const background = state().chat?.preparing === true && !state().compressions[id];
   dispatch({ type: "chat/heard", id, told });
   switch (told.event) {
     case "state": {
@@ -178,12 +178,12 @@ function change(id: string, { what, tip, deleted }: Change): void {
 function tellOutcome(id: string, outcome: Outcome, background: boolean): void {
   if (state().chat?.settings?.effective["notifications"] === false) return;
   if (outcome.outcome === "failed" && background)
-    toast({ tone: "info", text: "A fold could not be prepared; it is tried again later", detail: outcome.error });
+    toast({ tone: "info", text: "A compression could not be prepared; it is tried again later", detail: outcome.error });
   if (outcome.outcome !== "compressed" || outcome.urgency === "manual") return;
   toast({
     tone: "success",
-    text: `${plural(outcome.messages, "message")} folded`,
+    text: `${plural(outcome.messages, "message")} compressed`,
     detail: `${count(outcome.before)} → ${count(outcome.after)} tokens`,
-    action: { label: "View", run: () => void showFold(id) },
+    action: { label: "View", run: () => void showCompression(id) },
   });
 }

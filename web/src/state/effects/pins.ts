@@ -1,6 +1,6 @@
 /** Pins: messages, or words of them, that are always sent byte for byte. */
 
-import * as api from "../../api/fold";
+import * as api from "../../api/compression";
 import { sourceOf } from "../../lib/source";
 import { dispatch } from "../store";
 import type { ShownMessage } from "../types";

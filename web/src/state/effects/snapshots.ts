@@ -1,10 +1,10 @@
 /** What compressions made: read it, look at it, take it back, write it anew. */
 
-import * as api from "../../api/fold";
+import * as api from "../../api/compression";
 import { Problem } from "../../api/problem";
 import type { Snapshot, SummarySize } from "../../api/types";
 import { plural } from "../../lib/format";
-import type { SnapshotRead } from "../fold";
+import type { SnapshotRead } from "../compression";
 import { dispatch, state } from "../store";
 import { servingOf, snapshotKey } from "../timeline";
 import { refresh } from "./chat";
@@ -14,7 +14,7 @@ import { report, toast } from "./toast";
 
 /** Fetch a snapshot with its receipt; one that was edited by hand has none. */
 export async function readSnapshot(id: string, snapshot: string): Promise<SnapshotRead | null> {
-  const known = state().chat?.id === id ? state().chat?.fold.read[snapshot] : undefined;
+  const known = state().chat?.id === id ? state().chat?.compression.read[snapshot] : undefined;
   if (known) return known;
   try {
     const full = await api.readSnapshot(id, snapshot);
@@ -28,9 +28,9 @@ export async function readSnapshot(id: string, snapshot: string): Promise<Snapsh
 }
 
 /** Open or close the divider; it is read first, so that it opens to its full size at once. */
-export async function toggleFold(id: string, snapshot: string, open: boolean): Promise<void> {
+export async function toggleCompression(id: string, snapshot: string, open: boolean): Promise<void> {
   if (open) await readSnapshot(id, snapshot);
-  dispatch({ type: "chat/foldOpened", id, open });
+  dispatch({ type: "chat/compressionOpened", id, open });
 }
 
 export function showOriginals(id: string, shown: boolean): void {
@@ -43,14 +43,14 @@ function servingNow(id: string): Snapshot | undefined {
 }
 
 /** Open the divider, wherever it is. */
-export async function showFold(id: string): Promise<void> {
+export async function showCompression(id: string): Promise<void> {
   go({ name: "chat", id });
   await untilReady(id);
   // What was just made may not be listed yet.
   if (!servingNow(id)) await refresh(id);
   const serving = servingNow(id);
   if (!serving) return;
-  await toggleFold(id, serving.id, true);
+  await toggleCompression(id, serving.id, true);
   await reveal(id, serving.cutoff, serving.cutoff_depth);
   dispatch({ type: "chat/target", id, message: snapshotKey(serving) });
 }
@@ -61,26 +61,26 @@ export function showSource(id: string, message: string, depth: number): void {
   void reveal(id, message, depth);
 }
 
-export async function undoFold(id: string, snapshot: Snapshot): Promise<void> {
+export async function undoCompression(id: string, snapshot: Snapshot): Promise<void> {
   await change(
     id,
     () => api.undoSnapshot(id, snapshot.id),
     (moved) => ({
       text: "Undone",
       detail: inUse(moved.in_use),
-      action: { label: "Redo", run: () => void chooseFold(id, snapshot) },
+      action: { label: "Redo", run: () => void chooseCompression(id, snapshot) },
     }),
   );
 }
 
 /** Put one of the versions into use, an undone one too. */
-export async function chooseFold(id: string, snapshot: Snapshot): Promise<void> {
+export async function chooseCompression(id: string, snapshot: Snapshot): Promise<void> {
   await change(
     id,
     () => api.useSnapshot(id, snapshot.id),
     (moved) => ({
       text: inUse(moved.in_use),
-      action: { label: "Undo", run: () => void undoFold(id, snapshot) },
+      action: { label: "Undo", run: () => void undoCompression(id, snapshot) },
     }),
   );
 }

@@ -2,8 +2,8 @@
 
 import type { ChannelEvent, TaskEvent } from "../../api/events";
 import type { Chat, ChatAction } from "../types";
-import { FOLD_VIEW } from "../fold";
-import { reduceFoldView } from "./fold";
+import { COMPRESSION_VIEW } from "../compression";
+import { reduceCompressionView } from "./compression";
 import { cutAt, place, renew } from "./messages";
 import { newTurn, reduceTurn } from "./turn";
 
@@ -22,7 +22,7 @@ export function openChat(id: string, info: Chat["info"]): Chat {
     turn: null,
     failure: null,
     preparing: false,
-    fold: FOLD_VIEW,
+    compression: COMPRESSION_VIEW,
     editing: null,
     target: null,
   };
@@ -75,11 +75,11 @@ export function reduceChat(chat: Chat, action: ChatAction): Chat {
       return chat.turn?.task === action.task ? tell(chat, action.told) : chat;
     case "turn/stopping":
       return chat.turn ? { ...chat, turn: { ...chat.turn, stopping: true } } : chat;
-    case "chat/foldOpened":
+    case "chat/compressionOpened":
     case "chat/originalsShown":
     case "chat/snapshotRead":
     case "chat/pinned":
-      return { ...chat, fold: reduceFoldView(chat.fold, action) };
+      return { ...chat, compression: reduceCompressionView(chat.compression, action) };
     case "chat/opened":
       return chat;
   }

@@ -13,7 +13,7 @@ export function Announcer({ chat }: { chat: Chat }) {
   const [news, tell] = useState("");
   const before = useRef(chat.turn);
   useEffect(() => {
-    if (chat.turn?.phase === "compressing" && before.current?.phase !== "compressing") tell("Folding older messages");
+    if (chat.turn?.phase === "compressing" && before.current?.phase !== "compressing") tell("Compressing older messages");
     else if (chat.turn && !before.current) tell("Answering");
     else if (!chat.turn && before.current) tell(ending(chat, before.current));
     before.current = chat.turn;

@@ -2,7 +2,7 @@
 
 import type { Chat } from "../../state/types";
 import { titleOf } from "../../state/effects/conversations";
-import { FoldTools } from "../fold/FoldTools";
+import { CompressionTools } from "../compression/CompressionTools";
 import { Meter } from "../meter/Meter";
 import { BranchesButton } from "./BranchesButton";
 import { ChatTools } from "./ChatTools";
@@ -19,7 +19,7 @@ export function ChatHeader({ chat }: { chat: Chat }) {
       <Connection />
       <div className="chat-tools">
         <BranchesButton />
-        <FoldTools chat={chat} />
+        <CompressionTools chat={chat} />
         <ChatTools id={chat.id} />
         <Meter usage={chat.usage} preparing={chat.preparing} />
       </div>

@@ -2,8 +2,8 @@
 
 import { useStore } from "../../state/store";
 import { Composer } from "../composer/Composer";
-import { LeftBehind } from "../fold/LeftBehind";
-import { SelectionPin } from "../fold/SelectionPin";
+import { LeftBehind } from "../compression/LeftBehind";
+import { SelectionPin } from "../compression/SelectionPin";
 import { Announcer } from "./Announcer";
 import { ChatHeader } from "./ChatHeader";
 import { Gone } from "./Gone";

@@ -21,12 +21,12 @@ export function Home() {
         </p>
         <h1>Talk as long as you like</h1>
         <p>
-          Every message is kept. When a model's window fills, the older part is folded into a summary that you can open,
+          Every message is kept. When a model's window fills, the older part is compressed into a summary that you can open,
           edit and undo, and the conversation goes on.
         </p>
         {ready ? (
           <ul className="hints">
-            <li>The meter shows what the next request costs, and when the next fold comes.</li>
+            <li>The meter shows what the next request costs, and when the next compression comes.</li>
             <li>
               <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line, <kbd>?</kbd> lists all keys.
             </li>

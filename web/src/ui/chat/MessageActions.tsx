@@ -2,7 +2,7 @@
 
 import { wholeText } from "../../state/effects/whole";
 import type { ShownMessage } from "../../state/types";
-import { PinButton } from "../fold/PinButton";
+import { PinButton } from "../compression/PinButton";
 import { CopyButton } from "../kit/CopyButton";
 import { AgainButton } from "./AgainButton";
 import { Versions } from "./Versions";

@@ -43,7 +43,7 @@ export function Timeline({ chat }: { chat: Chat }) {
   const ready = chat.status === "ready";
   useLayoutEffect(() => virtualizer.scrollToEnd(), [ready, virtualizer]);
   useLayoutEffect(() => {
-    // A row that comes in between, such as a fold, would push the end out of sight.
+    // A row that comes in between, such as a compression, would push the end out of sight.
     if (!away && !chat.target) virtualizer.scrollToEnd();
   }, [rows.length]);
   useSentIsSeen(rows, () => virtualizer.scrollToEnd());

@@ -9,7 +9,7 @@ import { expanded } from "../../lib/longtext";
 import { editLast } from "../../state/effects/branches";
 import { clearEntry, readEntry, setEntry } from "../../state/effects/entry";
 import { attach } from "../../state/effects/files";
-import { compressByCommand } from "../../state/effects/fold";
+import { compressByCommand } from "../../state/effects/compression";
 import { say, stop } from "../../state/effects/turns";
 import { useStore } from "../../state/store";
 import type { Turn } from "../../state/types";

@@ -1,4 +1,4 @@
-/** Everything that is stored of this branch, folded messages too. Not what is sent. */
+/** Everything that is stored of this branch, compressed messages too. Not what is sent. */
 
 import { useEffect, useState } from "react";
 import type { Context, Hit } from "../../api/types";
@@ -67,5 +67,5 @@ export function AllView({ id, context }: { id: string; context: Context | null }
 function fatesOf(context: Context | null): (message: string) => Fate {
   const sent = new Set(context?.sent);
   const pinned = new Set(context?.pinned);
-  return (message) => (context ? (pinned.has(message) ? "pinned" : sent.has(message) ? "sent" : "folded") : null);
+  return (message) => (context ? (pinned.has(message) ? "pinned" : sent.has(message) ? "sent" : "compressed") : null);
 }

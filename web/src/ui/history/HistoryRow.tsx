@@ -7,9 +7,9 @@ import { isShortened } from "../../lib/shortened";
 import { Markdown } from "../chat/Markdown";
 import { PartView } from "../chat/parts/PartView";
 
-export type Fate = "sent" | "pinned" | "folded" | null;
+export type Fate = "sent" | "pinned" | "compressed" | null;
 export const ROLES = { user: "You", assistant: "Answer", system: "System", tool: "Tool" } as const;
-const FATES = { sent: "sent word for word", pinned: "pinned, always sent", folded: "folded, not sent" } as const;
+const FATES = { sent: "sent word for word", pinned: "pinned, always sent", compressed: "compressed, not sent" } as const;
 
 interface Props {
   message: Message;

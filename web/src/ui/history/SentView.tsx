@@ -32,7 +32,7 @@ export function SentView({ context }: { context: Context }) {
         ))}
       </dl>
       {!context.fits && (
-        <p className="note">This is more than may be sent: it is folded or shortened before it goes out.</p>
+        <p className="note">This is more than may be sent: it is compressed or shortened before it goes out.</p>
       )}
       {[...context.notes, ...context.repairs.map((repair) => repair.detail)].map((note, index) => (
         <p key={index} className="setting-note">

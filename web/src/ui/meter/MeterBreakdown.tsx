@@ -9,7 +9,7 @@ export const SECTIONS: Record<string, string> = {
   system: "System prompt",
   tools: "Tools",
   pins: "Pins",
-  summary: "Summary of folded messages",
+  summary: "Summary of compressed messages",
   retained: "Messages",
   pending: "What you are sending",
   frame: "Framing",
@@ -45,10 +45,10 @@ export function MeterBreakdown({ usage }: { usage: Usage }) {
       <Figures
         caption="Marks"
         rows={[
-          ["A fold is prepared above", budget.prepare],
-          ["Folded between turns above", budget.soft],
-          ["Folded before sending above", budget.hard],
-          ["Until the next automatic fold", usage.next_in],
+          ["A compression is prepared above", budget.prepare],
+          ["Compressed between turns above", budget.soft],
+          ["Compressed before sending above", budget.hard],
+          ["Until the next automatic compression", usage.next_in],
         ]}
       />
       <p className="breakdown-basis">

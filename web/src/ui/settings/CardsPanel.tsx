@@ -60,7 +60,7 @@ function CardEntry({ card, edit }: { card: Card; edit: () => void }) {
               · ${card.price[0]} in, ${card.price[1]} out per million
             </>
           )}
-          {card.soft !== null && (card.soft < 1 ? <> · folds at {Math.round(card.soft * 100)} %</> : <> · never folds early</>)}
+          {card.soft !== null && (card.soft < 1 ? <> · compresses at {Math.round(card.soft * 100)} %</> : <> · never compresses early</>)}
           {card.retained !== null && <> · keeps {count(card.retained)} word for word</>}
         </p>
       </div>

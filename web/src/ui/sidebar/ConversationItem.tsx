@@ -11,7 +11,7 @@ import {
   renameConversation,
   titleOf,
 } from "../../state/effects/conversations";
-import { askToCompress } from "../../state/effects/fold";
+import { askToCompress } from "../../state/effects/compression";
 import { go, pathOf } from "../../state/effects/route";
 import { Icon } from "../kit/Icon";
 import { Menu, type MenuItem } from "../kit/Menu";

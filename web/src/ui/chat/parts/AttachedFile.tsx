@@ -21,7 +21,7 @@ export function AttachedFile({ name, kind, size, source = "" }: Props) {
   );
   if (!source.startsWith("data:text/")) return <p className="file">{words}</p>;
   return (
-    <details className="folded" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className="collapsed" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{words}</summary>
       {open && <pre tabIndex={0}>{textOf(source) ?? "This file cannot be read."}</pre>}
     </details>

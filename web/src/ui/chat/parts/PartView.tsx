@@ -3,7 +3,7 @@
 import type { Message, Part } from "../../../api/types";
 import { Markdown } from "../Markdown";
 import { AttachedFile } from "./AttachedFile";
-import { Folded } from "./Folded";
+import { Collapsed } from "./Collapsed";
 import { Picture } from "./Picture";
 import { TextPart } from "./TextPart";
 
@@ -24,19 +24,19 @@ export function PartView({ part, role, conversation, message, index = -1 }: Prop
       return <TextPart text={part.text} plain={role === "user"} conversation={conversation} message={message} />;
     case "reasoning":
       return (
-        <Folded title="Reasoning">
+        <Collapsed title="Reasoning">
           <Markdown text={part.text} />
-        </Folded>
+        </Collapsed>
       );
     case "tool_call":
       return (
-        <Folded title="Called" name={part.name}>
+        <Collapsed title="Called" name={part.name}>
           <pre tabIndex={0}>{part.input}</pre>
-        </Folded>
+        </Collapsed>
       );
     case "tool_result":
       return (
-        <Folded title={part.error ? "Failed" : "Result"} name={part.name}>
+        <Collapsed title={part.error ? "Failed" : "Result"} name={part.name}>
           {part.content.map((piece, index) =>
             piece.type === "text" ? (
               <pre key={index} tabIndex={0}>
@@ -46,7 +46,7 @@ export function PartView({ part, role, conversation, message, index = -1 }: Prop
               <PartView key={index} part={piece} role={role} conversation={conversation} message={message} />
             ),
           )}
-        </Folded>
+        </Collapsed>
       );
     case "image":
       // An image elsewhere is not fetched: opening a conversation asks nobody for anything.

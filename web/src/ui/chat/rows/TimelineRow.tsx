@@ -2,8 +2,8 @@
 
 import type { Row } from "../../../state/timeline";
 import type { Chat } from "../../../state/types";
-import { FoldRow } from "../../fold/FoldRow";
-import { UnfoldedRow } from "../../fold/UnfoldedRow";
+import { CompressionRow } from "../../compression/CompressionRow";
+import { UndoneRow } from "../../compression/UndoneRow";
 import { EditRow } from "./EditRow";
 import { FailureRow } from "./FailureRow";
 import { MessageRow } from "./MessageRow";
@@ -16,9 +16,9 @@ export function TimelineRow({ row, chat }: { row: Row; chat: Chat }) {
       if (chat.editing?.message === row.message.id) return <EditRow editing={chat.editing} conversation={chat.id} />;
       return <MessageRow message={row.message} conversation={chat.id} />;
     case "snapshot":
-      return <FoldRow snapshot={row.snapshot} chat={chat} />;
-    case "unfolded":
-      return <UnfoldedRow snapshot={row.snapshot} conversation={chat.id} />;
+      return <CompressionRow snapshot={row.snapshot} chat={chat} />;
+    case "undone":
+      return <UndoneRow snapshot={row.snapshot} conversation={chat.id} />;
     case "pending":
       return <PendingRow text={row.text} />;
     case "turn":

@@ -3,7 +3,7 @@
 import { plural } from "../../../lib/format";
 import type { Turn } from "../../../state/types";
 import { Markdown } from "../Markdown";
-import { Folded } from "../parts/Folded";
+import { Collapsed } from "../parts/Collapsed";
 
 export function TurnRow({ turn }: { turn: Turn }) {
   return (
@@ -13,9 +13,9 @@ export function TurnRow({ turn }: { turn: Turn }) {
       </header>
       <div className="message-body" dir="auto">
         {turn.reasoning && (
-          <Folded title="Reasoning">
+          <Collapsed title="Reasoning">
             <Markdown text={turn.reasoning} />
-          </Folded>
+          </Collapsed>
         )}
         {turn.again && <p className="unfinished">{turn.again.reason}</p>}
         {turn.text ? <Markdown text={turn.text} /> : <span className="working" aria-hidden="true" />}
@@ -26,8 +26,8 @@ export function TurnRow({ turn }: { turn: Turn }) {
 
 function label(turn: Turn): string {
   if (turn.stopping) return "Stopping…";
-  if (turn.compression) return `Folding ${plural(turn.compression.messages, "message")}…`;
-  if (turn.phase === "compressing") return "Waiting for the fold…";
+  if (turn.compression) return `Compressing ${plural(turn.compression.messages, "message")}…`;
+  if (turn.phase === "compressing") return "Waiting for the compression…";
   if (turn.again) return `Trying again (${turn.again.attempt} of ${turn.again.attempts})…`;
   return turn.phase === "writing" ? "Writing…" : "Waiting for the model…";
 }

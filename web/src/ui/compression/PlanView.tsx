@@ -9,13 +9,13 @@ const TOO_LITTLE = "There is too little history to summarize.";
 export function PlanView({ found, retry }: { found: Plan | Problem | null; retry: () => void }) {
   if (found instanceof Problem && found.status === 404)
     return (
-      <p className="fold-warning" role="status">
+      <p className="compression-warning" role="status">
         <strong>{TOO_LITTLE}</strong> Nothing was said here yet.
       </p>
     );
   if (found instanceof Problem)
     return (
-      <div className="fold-warning" role="alert">
+      <div className="compression-warning" role="alert">
         <strong>The tokens could not be counted, so nothing can be planned.</strong>
         <p>{found.detail.message}</p>
         {found.detail.hint && <p>{found.detail.hint}</p>}
@@ -57,18 +57,18 @@ function Warnings({ plan }: { plan: Plan }) {
   return (
     <div role="status" className="plan-warnings">
       {plan.covered === 0 ? (
-        <p className="fold-warning">
+        <p className="compression-warning">
           <strong>{TOO_LITTLE}</strong> {sentence(plan.reason)}
         </p>
       ) : (
         plan.small && (
-          <p className="fold-warning">
-            This conversation is small: it would not be folded by itself, and a summary may not make it smaller.
+          <p className="compression-warning">
+            This conversation is small: it would not be compressed automatically, and a summary may not make it smaller.
           </p>
         )
       )}
       {plan.reading.basis === "estimated" && (
-        <p className="fold-warning">
+        <p className="compression-warning">
           The tokens of this model cannot be counted exactly: these figures are estimates, give or take{" "}
           {count(plan.reading.error_bound)}.
         </p>

@@ -2,9 +2,9 @@
 
 import type { ReactNode } from "react";
 
-export function Folded({ title, name = "", children }: { title: string; name?: string; children: ReactNode }) {
+export function Collapsed({ title, name = "", children }: { title: string; name?: string; children: ReactNode }) {
   return (
-    <details className="folded">
+    <details className="collapsed">
       <summary>
         {title} {name && <bdi className="mono">{name}</bdi>}
       </summary>

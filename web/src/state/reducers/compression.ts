@@ -1,21 +1,21 @@
 /** Compressions, event by event, and what is shown of them. */
 
 import type { TaskEvent } from "../../api/events";
-import type { FoldAction, Folding, Foldings, FoldView, FoldViewAction } from "../fold";
+import type { CompressionAction, RunningCompression, RunningCompressions, CompressionView, CompressionViewAction } from "../compression";
 
-export function reduceFoldings(foldings: Foldings, action: FoldAction): Foldings {
-  if (action.type === "fold/begun")
-    return { ...foldings, [action.id]: begun(action.order, action.task) };
-  const one = foldings[action.id];
-  if (!one) return foldings;
-  if (action.type === "fold/cleared") {
-    const { [action.id]: _, ...others } = foldings;
+export function reduceCompressions(compressions: RunningCompressions, action: CompressionAction): RunningCompressions {
+  if (action.type === "compression/begun")
+    return { ...compressions, [action.id]: begun(action.order, action.task) };
+  const one = compressions[action.id];
+  if (!one) return compressions;
+  if (action.type === "compression/cleared") {
+    const { [action.id]: _, ...others } = compressions;
     return others;
   }
-  return { ...foldings, [action.id]: reduceFolding(one, action) };
+  return { ...compressions, [action.id]: reduceCompression(one, action) };
 }
 
-const begun = (order: Folding["order"], task: string | null): Folding => ({
+const begun = (order: RunningCompression["order"], task: string | null): RunningCompression => ({
   order,
   task,
   covers: null,
@@ -24,22 +24,22 @@ const begun = (order: Folding["order"], task: string | null): Folding => ({
   outcome: null,
 });
 
-function reduceFolding(one: Folding, action: FoldAction): Folding {
+function reduceCompression(one: RunningCompression, action: CompressionAction): RunningCompression {
   switch (action.type) {
-    case "fold/started":
+    case "compression/started":
       return { ...one, task: action.task };
-    case "fold/stopping":
+    case "compression/stopping":
       return { ...one, stopping: true };
-    case "fold/failed":
+    case "compression/failed":
       return { ...one, outcome: { outcome: "error", message: action.message, hint: action.hint } };
-    case "fold/told":
+    case "compression/told":
       return one.task === action.task ? tell(one, action.told) : one;
     default:
       return one;
   }
 }
 
-function tell(one: Folding, told: TaskEvent): Folding {
+function tell(one: RunningCompression, told: TaskEvent): RunningCompression {
   switch (told.event) {
     case "compression_started":
       return { ...one, covers: { messages: told.data.messages, tokens: told.data.tokens }, text: "" };
@@ -60,9 +60,9 @@ function tell(one: Folding, told: TaskEvent): Folding {
   }
 }
 
-export function reduceFoldView(view: FoldView, action: FoldViewAction): FoldView {
+export function reduceCompressionView(view: CompressionView, action: CompressionViewAction): CompressionView {
   switch (action.type) {
-    case "chat/foldOpened":
+    case "chat/compressionOpened":
       return { ...view, open: action.open };
     case "chat/originalsShown":
       return { ...view, originals: action.shown };

@@ -12,21 +12,21 @@ export interface Order {
   small: boolean;
 }
 
-export interface FoldTrouble {
+export interface CompressionFailure {
   outcome: "error";
   message: string;
   hint: string;
 }
 
 /** A compression somebody asked for, from the moment it was asked until its end was seen. */
-export interface Folding {
+export interface RunningCompression {
   order: Order;
   task: string | null;
   /** What it covers, as soon as it really began. */
   covers: { messages: number; tokens: number } | null;
   text: string;
   stopping: boolean;
-  outcome: Outcome | FoldTrouble | null;
+  outcome: Outcome | CompressionFailure | null;
 }
 
 /** A snapshot with its text; the receipt is null when it was edited by hand. */
@@ -35,7 +35,7 @@ export interface SnapshotRead {
   receipt: Receipt | null;
 }
 
-export interface FoldView {
+export interface CompressionView {
   open: boolean;
   /** The covered messages are shown above the divider. */
   originals: boolean;
@@ -43,22 +43,22 @@ export interface FoldView {
   pins: Pin[];
 }
 
-export const FOLD_VIEW: FoldView = { open: false, originals: true, read: {}, pins: [] };
+export const COMPRESSION_VIEW: CompressionView = { open: false, originals: true, read: {}, pins: [] };
 
 /** What happens to the view of the open conversation. */
-export type FoldViewAction =
-  | { type: "chat/foldOpened"; id: string; open: boolean }
+export type CompressionViewAction =
+  | { type: "chat/compressionOpened"; id: string; open: boolean }
   | { type: "chat/originalsShown"; id: string; shown: boolean }
   | { type: "chat/snapshotRead"; id: string; read: SnapshotRead }
   | { type: "chat/pinned"; id: string; pins: Pin[] };
 
 /** What happens to a compression, of whichever conversation. */
-export type FoldAction =
-  | { type: "fold/begun"; id: string; order: Order; task: string | null }
-  | { type: "fold/started"; id: string; task: string }
-  | { type: "fold/told"; id: string; task: string; told: TaskEvent }
-  | { type: "fold/stopping"; id: string }
-  | { type: "fold/failed"; id: string; message: string; hint: string }
-  | { type: "fold/cleared"; id: string };
+export type CompressionAction =
+  | { type: "compression/begun"; id: string; order: Order; task: string | null }
+  | { type: "compression/started"; id: string; task: string }
+  | { type: "compression/told"; id: string; task: string; told: TaskEvent }
+  | { type: "compression/stopping"; id: string }
+  | { type: "compression/failed"; id: string; message: string; hint: string }
+  | { type: "compression/cleared"; id: string };
 
-export type Foldings = Readonly<Record<string, Folding>>;
+export type RunningCompressions = Readonly<Record<string, RunningCompression>>;

@@ -51,7 +51,7 @@ export function KeepField({ keep, change }: { keep: Keep; change: (keep: Keep) =
         </label>
       )}
       {wrong && (
-        <p id="keep-wrong" className="fold-warning" role="alert">
+        <p id="keep-wrong" className="compression-warning" role="alert">
           {keep.how === "share" ? "A whole number from 1 to 99." : "A whole number, 1 or more."}
         </p>
       )}

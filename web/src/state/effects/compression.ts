@@ -1,16 +1,16 @@
 /** Compressing by hand. The server owns the task: the dialog may be closed and the page reloaded meanwhile. */
 
-import * as api from "../../api/fold";
+import * as api from "../../api/compression";
 import type { TaskEvent } from "../../api/events";
 import { Problem } from "../../api/problem";
 import { follow } from "../../api/sse";
 import type { Plan } from "../../api/types";
 import { plural } from "../../lib/format";
-import type { Order } from "../fold";
+import type { Order } from "../compression";
 import { dispatch, state } from "../store";
 import { refresh } from "./chat";
 import { go } from "./route";
-import { readSnapshot, showFold } from "./snapshots";
+import { readSnapshot, showCompression } from "./snapshots";
 import { report, toast } from "./toast";
 
 /** Open the dialog, of the conversation that it is about. */
@@ -43,12 +43,12 @@ export async function plan(
 }
 
 export async function compress(id: string, order: Order): Promise<void> {
-  dispatch({ type: "fold/begun", id, order, task: null });
+  dispatch({ type: "compression/begun", id, order, task: null });
   try {
     const task = order.snapshot
       ? await api.regenerateSummary(id, order.snapshot, order.focus)
       : await api.beginCompression(id, { focus: order.focus, keep: order.keep });
-    dispatch({ type: "fold/started", id, task: task.id });
+    dispatch({ type: "compression/started", id, task: task.id });
     await listen(id, task.id);
   } catch (error) {
     fail(id, error);
@@ -57,12 +57,12 @@ export async function compress(id: string, order: Order): Promise<void> {
 
 /** The page was reloaded while one ran: go on watching it. */
 export async function resumeCompression(id: string): Promise<void> {
-  if (state().foldings[id]) return;
+  if (state().compressions[id]) return;
   try {
     const running = (await api.listCompressions(id)).tasks.findLast((one) => one.status === "running");
-    if (!running || state().foldings[id]) return;
+    if (!running || state().compressions[id]) return;
     const order = { focus: "", keep: null, snapshot: null, small: false };
-    dispatch({ type: "fold/begun", id, order, task: running.id });
+    dispatch({ type: "compression/begun", id, order, task: running.id });
     await listen(id, running.id);
   } catch (error) {
     fail(id, error);
@@ -70,9 +70,9 @@ export async function resumeCompression(id: string): Promise<void> {
 }
 
 export async function cancelCompression(id: string): Promise<void> {
-  const task = state().foldings[id]?.task;
+  const task = state().compressions[id]?.task;
   if (!task) return;
-  dispatch({ type: "fold/stopping", id });
+  dispatch({ type: "compression/stopping", id });
   try {
     await api.cancelCompression(id, task);
   } catch (error) {
@@ -83,14 +83,14 @@ export async function cancelCompression(id: string): Promise<void> {
 
 /** Its end was seen. */
 export function forgetCompression(id: string): void {
-  if (state().foldings[id]?.outcome) dispatch({ type: "fold/cleared", id });
+  if (state().compressions[id]?.outcome) dispatch({ type: "compression/cleared", id });
 }
 
 async function listen(id: string, task: string): Promise<void> {
   await follow(api.compressionEvents(id, task), {
     signal: new AbortController().signal,
     heard: (one) => {
-      dispatch({ type: "fold/told", id, task, told: { event: one.event, data: one.data } as TaskEvent });
+      dispatch({ type: "compression/told", id, task, told: { event: one.event, data: one.data } as TaskEvent });
       return one.event === "done";
     },
   });
@@ -101,13 +101,13 @@ function fail(id: string, error: unknown): void {
   if (!(error instanceof Problem)) throw error;
   if (error.status === 401) report(error);
   const { message, hint } = error.detail;
-  dispatch({ type: "fold/failed", id, message, hint });
+  dispatch({ type: "compression/failed", id, message, hint });
   void conclude(id);
 }
 
 async function conclude(id: string): Promise<void> {
-  const { dialog, foldings } = state();
-  const outcome = foldings[id]?.outcome;
+  const { dialog, compressions } = state();
+  const outcome = compressions[id]?.outcome;
   if (outcome?.outcome === "compressed") await readSnapshot(id, outcome.snapshot.id);
   if (state().chat?.id === id) await refresh(id);
   // Whoever has the dialog open sees it there.
@@ -115,14 +115,14 @@ async function conclude(id: string): Promise<void> {
   if (outcome?.outcome === "compressed")
     toast({
       tone: "success",
-      text: `${plural(outcome.messages, "message")} folded`,
+      text: `${plural(outcome.messages, "message")} compressed`,
       detail: `${plural(outcome.saved, "token")} saved`,
-      action: { label: "View", run: () => void showFold(id) },
+      action: { label: "View", run: () => void showCompression(id) },
     });
   else if (outcome && outcome.outcome !== "cancelled")
     toast({
       tone: "error",
-      text: "Nothing was folded",
+      text: "Nothing was compressed",
       action: { label: "Why", run: () => askToCompress(id) },
     });
   if (outcome?.outcome === "compressed" || outcome?.outcome === "cancelled") forgetCompression(id);

@@ -3,7 +3,7 @@
 import { useEffect, useState, type FormEvent } from "react";
 import { Problem } from "../../api/problem";
 import type { Plan } from "../../api/types";
-import { compress, plan } from "../../state/effects/fold";
+import { compress, plan } from "../../state/effects/compression";
 import { closeDialog, Dialog } from "../kit/Dialog";
 import { KEEP, keepOf, KeepField, type Keep } from "./KeepField";
 import { PlanView } from "./PlanView";

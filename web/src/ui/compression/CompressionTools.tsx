@@ -1,28 +1,28 @@
-/** In the toolbar: how much is folded, and the button that folds. */
+/** In the toolbar: how much is compressed, and the button that compresses. */
 
 import { count } from "../../lib/format";
-import { askToCompress } from "../../state/effects/fold";
-import { showFold } from "../../state/effects/snapshots";
+import { askToCompress } from "../../state/effects/compression";
+import { showCompression } from "../../state/effects/snapshots";
 import { useStore } from "../../state/store";
 import { servingOf } from "../../state/timeline";
 import type { Chat } from "../../state/types";
 import { Icon } from "../kit/Icon";
 
-export function FoldTools({ chat }: { chat: Chat }) {
-  const folding = useStore((state) => state.foldings[chat.id]);
+export function CompressionTools({ chat }: { chat: Chat }) {
+  const compression = useStore((state) => state.compressions[chat.id]);
   const serving = servingOf(chat);
-  const running = folding !== undefined && !folding.outcome;
+  const running = compression !== undefined && !compression.outcome;
   const label = running ? "Summarizing: show how far it is" : "Summarize conversation history";
   return (
     <>
       {serving && (
         <button
           type="button"
-          className="fold-chip"
-          aria-label={`${count(serving.messages)} folded: show the summary`}
-          onClick={() => void showFold(chat.id)}
+          className="compression-chip"
+          aria-label={`${count(serving.messages)} compressed: show the summary`}
+          onClick={() => void showCompression(chat.id)}
         >
-          <b className="fold-badge">{count(serving.messages)}</b> folded
+          <b className="compression-badge">{count(serving.messages)}</b> compressed
         </button>
       )}
       <button
@@ -32,7 +32,7 @@ export function FoldTools({ chat }: { chat: Chat }) {
         title={label}
         onClick={() => askToCompress(chat.id)}
       >
-        <Icon name="fold" />
+        <Icon name="compress" />
       </button>
     </>
   );

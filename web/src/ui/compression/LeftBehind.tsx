@@ -1,7 +1,7 @@
 /** Says that this branch has left a compression, so that its messages are sent in full, and offers to compress here. */
 
 import { plural } from "../../lib/format";
-import { askToCompress } from "../../state/effects/fold";
+import { askToCompress } from "../../state/effects/compression";
 import type { Chat } from "../../state/types";
 
 const WORTH_IT = 25;

@@ -1,4 +1,4 @@
-/** An open fold: the summary, the exact lines with their sources, the receipt, and what can be done about it. */
+/** An open compression: the summary, the exact lines with their sources, the receipt, and what can be done about it. */
 
 import { useEffect, useState } from "react";
 import type { Snapshot } from "../../api/types";
@@ -6,29 +6,29 @@ import { readSnapshot } from "../../state/effects/snapshots";
 import type { Chat } from "../../state/types";
 import { Markdown } from "../chat/Markdown";
 import { Extracts } from "./Extracts";
-import { FoldActions } from "./FoldActions";
+import { CompressionActions } from "./CompressionActions";
 import { ReceiptView } from "./ReceiptView";
 
-export function FoldPanel({ id, snapshot, chat }: { id: string; snapshot: Snapshot; chat: Chat }) {
-  const found = chat.fold.read[snapshot.id];
+export function CompressionPanel({ id, snapshot, chat }: { id: string; snapshot: Snapshot; chat: Chat }) {
+  const found = chat.compression.read[snapshot.id];
   // Until another version is there, the one before it stays in sight.
   const [read, show] = useState(found);
   if (found && found !== read) show(found);
   useEffect(() => void readSnapshot(chat.id, snapshot.id), [chat.id, snapshot.id]);
   return (
-    <section id={id} className="fold-panel" aria-label="Folded messages" aria-busy={!found}>
-      <FoldActions snapshot={snapshot} chat={chat} />
-      {!read && <p className="fold-note">Loading…</p>}
+    <section id={id} className="compression-panel" aria-label="Compressed messages" aria-busy={!found}>
+      <CompressionActions snapshot={snapshot} chat={chat} />
+      {!read && <p className="compression-note">Loading…</p>}
       {read && (
         <>
           <h2>Summary</h2>
           {read.full.summary ? (
             <Markdown text={read.full.summary} />
           ) : (
-            <p className="fold-note">No model retold these messages: the exact lines below stand for them.</p>
+            <p className="compression-note">No model retold these messages: the exact lines below stand for them.</p>
           )}
           {read.full.files.length > 0 && (
-            <p className="fold-note">
+            <p className="compression-note">
               Files of these messages: <bdi>{read.full.files.join(", ")}</bdi>
             </p>
           )}

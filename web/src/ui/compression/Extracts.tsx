@@ -14,7 +14,7 @@ const SPEAKERS: Record<string, string> = {
 export function Extracts({ extracts, conversation }: { extracts: SnapshotFull["extracts"]; conversation: string }) {
   if (extracts.length === 0) return null;
   return (
-    <details className="folded" open>
+    <details className="collapsed" open>
       <summary>Exact lines</summary>
       <ul className="extracts" tabIndex={0} aria-label="Exact lines">
         {extracts.map((one, index) => (

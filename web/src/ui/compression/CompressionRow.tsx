@@ -1,18 +1,18 @@
-/** Where the fold is: what is above is sent as a summary, what is below word for word. Opens to what it stands for. */
+/** Where the compression ends: what is above is sent as a summary, what is below word for word. Opens to what it stands for. */
 
 import { useEffect, useRef } from "react";
 import type { Snapshot } from "../../api/types";
 import { count } from "../../lib/format";
-import { toggleFold } from "../../state/effects/snapshots";
+import { toggleCompression } from "../../state/effects/snapshots";
 import { dispatch } from "../../state/store";
 import { snapshotKey } from "../../state/timeline";
 import type { Chat } from "../../state/types";
 import { Icon } from "../kit/Icon";
-import { FoldPanel } from "./FoldPanel";
+import { CompressionPanel } from "./CompressionPanel";
 
-export function FoldRow({ snapshot, chat }: { snapshot: Snapshot; chat: Chat }) {
-  const { open } = chat.fold;
-  const panel = `fold-${snapshot.id}`;
+export function CompressionRow({ snapshot, chat }: { snapshot: Snapshot; chat: Chat }) {
+  const { open } = chat.compression;
+  const panel = `compression-${snapshot.id}`;
   const row = useRef<HTMLDivElement>(null);
   const wanted = chat.target?.message === snapshotKey(snapshot) && chat.target;
   const opened = useRef(open);
@@ -24,27 +24,27 @@ export function FoldRow({ snapshot, chat }: { snapshot: Snapshot; chat: Chat }) 
     return moved ? keepInSight(row) : undefined;
   }, [wanted, open]);
   return (
-    <div ref={row} className={open ? "fold open" : "fold"} data-snapshot={snapshot.id}>
+    <div ref={row} className={open ? "compression open" : "compression"} data-snapshot={snapshot.id}>
       <button
         type="button"
-        className="fold-line"
+        className="compression-line"
         aria-expanded={open}
         aria-controls={open ? panel : undefined}
-        onClick={() => void toggleFold(chat.id, snapshot.id, !open)}
+        onClick={() => void toggleCompression(chat.id, snapshot.id, !open)}
       >
-        <Icon name="fold" />
+        <Icon name="compress" />
         <span>
-          <b className="fold-badge">{count(snapshot.messages)}</b> {snapshot.messages === 1 ? "message" : "messages"}{" "}
-          folded · {count(snapshot.tokens_before)} → {count(snapshot.tokens_after)} tokens
+          <b className="compression-badge">{count(snapshot.messages)}</b> {snapshot.messages === 1 ? "message" : "messages"}{" "}
+          compressed · {count(snapshot.tokens_before)} → {count(snapshot.tokens_after)} tokens
         </span>
         <Icon name="chevron" />
       </button>
-      {open && <FoldPanel id={panel} snapshot={snapshot} chat={chat} />}
+      {open && <CompressionPanel id={panel} snapshot={snapshot} chat={chat} />}
     </div>
   );
 }
 
-/** An open fold may be taller than the screen, and the timeline keeps its end in sight: the line is what is wanted. */
+/** An open compression may be taller than the screen, and the timeline keeps its end in sight: the line is what is wanted. */
 function keepInSight(row: { current: HTMLElement | null }, then?: () => void): () => void {
   // Not `scrollIntoView`, which moves the whole page too.
   const scroll = () => {

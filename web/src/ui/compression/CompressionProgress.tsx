@@ -2,13 +2,13 @@
 
 import { useEffect, useRef } from "react";
 import { count, plural } from "../../lib/format";
-import { cancelCompression } from "../../state/effects/fold";
-import type { Folding } from "../../state/fold";
+import { cancelCompression } from "../../state/effects/compression";
+import type { RunningCompression } from "../../state/compression";
 import { Markdown } from "../chat/Markdown";
 import { closeDialog, Dialog } from "../kit/Dialog";
 
-export function FoldProgress({ id, folding }: { id: string; folding: Folding }) {
-  const { covers, text, stopping } = folding;
+export function CompressionProgress({ id, compression }: { id: string; compression: RunningCompression }) {
+  const { covers, text, stopping } = compression;
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // In braces: browsers may give a promise, which is no clean-up.
@@ -25,7 +25,7 @@ export function FoldProgress({ id, folding }: { id: string; folding: Folding }) 
           <button
             type="button"
             className="button"
-            disabled={stopping || !folding.task}
+            disabled={stopping || !compression.task}
             onClick={() => void cancelCompression(id)}
           >
             {stopping ? "Cancelling…" : "Cancel"}
@@ -36,9 +36,9 @@ export function FoldProgress({ id, folding }: { id: string; folding: Folding }) 
       <p role="status">
         {covers ? `${plural(covers.messages, "message")}, ${count(covers.tokens)} tokens` : "Getting ready…"}
       </p>
-      <progress className="fold-bar" aria-label="Summarizing" />
+      <progress className="compression-bar" aria-label="Summarizing" />
       {text && (
-        <div ref={box} className="fold-stream" tabIndex={0} role="group" aria-label="The summary so far">
+        <div ref={box} className="compression-stream" tabIndex={0} role="group" aria-label="The summary so far">
           <Markdown text={text} />
         </div>
       )}

@@ -1,4 +1,4 @@
-"""Folding seen and done: the divider and what it opens to, summarizing by hand, undo, versions, pins, failures."""
+"""Compressing seen and done: the divider and what it opens to, summarizing by hand, undo, versions, pins, failures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MANY = 25
 @pytest.fixture(scope="module")
 def server(provider: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Octavo]:
     """A server whose chat model also summarizes, so that the words of a summary are the test's."""
-    started = Octavo(tmp_path_factory.mktemp("fold"), provider.url, OCTAVO_SUMMARISER="same")
+    started = Octavo(tmp_path_factory.mktemp("compression"), provider.url, OCTAVO_SUMMARISER="same")
     try:
         started.start()
         yield started
@@ -78,7 +78,7 @@ def talk(octavo: Octavo, turns: int = TURNS, many: int = MANY) -> str:
     return octavo.conversation(*lines)
 
 
-def fold(octavo: Octavo, id: str, **order: Any) -> dict[str, Any]:
+def compress(octavo: Octavo, id: str, **order: Any) -> dict[str, Any]:
     """Compress by the interface, and give the snapshot that serves."""
     octavo.post_stream(f"conversations/{id}/compressions", order)
     listed = octavo.get(f"conversations/{id}/snapshots")
@@ -88,13 +88,13 @@ def fold(octavo: Octavo, id: str, **order: Any) -> dict[str, Any]:
 
 def line_of(snapshot: dict[str, Any]) -> str:
     sizes = f"{snapshot['tokens_before']:,} → {snapshot['tokens_after']:,} tokens"
-    return f"{snapshot['messages']:,} messages folded · {sizes}"
+    return f"{snapshot['messages']:,} messages compressed · {sizes}"
 
 
-def open_fold(page: Page, id: str) -> Locator:
+def open_compression(page: Page, id: str) -> Locator:
     page.goto(f"/c/{id}")
-    page.get_by_role("button", name=re.compile("folded: show the summary")).click()
-    panel = page.get_by_role("region", name="Folded messages")
+    page.get_by_role("button", name=re.compile("compressed: show the summary")).click()
+    panel = page.get_by_role("region", name="Compressed messages")
     expect(panel.get_by_role("button", name="Versions")).to_be_visible()
     return panel
 
@@ -102,8 +102,8 @@ def open_fold(page: Page, id: str) -> Locator:
 def test_the_receipt_says_why_there_is_no_summary(page: Page, octavo: Octavo, upstream: Upstream) -> None:
     upstream.say = lambda _: "I cannot help with that."
     id = talk(octavo)
-    fold(octavo, id)
-    panel = open_fold(page, id)
+    compress(octavo, id)
+    panel = open_compression(page, id)
     panel.get_by_text("Receipt", exact=True).click()
     expect(
         panel.get_by_text("No summary was written: the model refused: 'I cannot help with that.'")
@@ -111,18 +111,18 @@ def test_the_receipt_says_why_there_is_no_summary(page: Page, octavo: Octavo, up
     expect(panel.get_by_text("none, exact lines only")).to_be_visible()
 
 
-def test_a_fold_opens_to_its_summary_its_lines_and_its_receipt(
+def test_a_compression_opens_to_its_summary_its_lines_and_its_receipt(
     page: Page, octavo: Octavo, audit: Audit
 ) -> None:
     id = talk(octavo)
-    made = fold(octavo, id)
+    made = compress(octavo, id)
     full = octavo.get(f"conversations/{id}/snapshots/{made['id']}")
     receipt = octavo.get(f"conversations/{id}/snapshots/{made['id']}/receipt")
     page.goto(f"/c/{id}")
     line = page.get_by_role("button", name=line_of(made))
     expect(line).to_have_attribute("aria-expanded", "false")
     line.click()
-    panel = page.get_by_role("region", name="Folded messages")
+    panel = page.get_by_role("region", name="Compressed messages")
     expect(panel.get_by_role("heading", name="Key Points")).to_be_visible()
     expect(panel.locator("strong", has_text="north")).to_be_visible()
     panel.get_by_text("Receipt", exact=True).click()
@@ -142,7 +142,7 @@ def test_a_fold_opens_to_its_summary_its_lines_and_its_receipt(
     expect(source).to_be_in_viewport()
     expect(page.locator(".row.target").filter(has=source)).to_have_count(1)
     expect(page.locator(".row[data-covered]").first).to_be_attached()
-    page.get_by_role("button", name=re.compile("folded: show the summary")).click()
+    page.get_by_role("button", name=re.compile("compressed: show the summary")).click()
     expect(line).to_be_in_viewport()
     panel.get_by_role("button", name="Hide the originals").click()
     expect(page.locator(".row[data-covered]")).to_have_count(0)
@@ -198,7 +198,7 @@ def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
     ).to_be_visible()
     audit(page)
     upstream.release()
-    ended = page.get_by_role("dialog", name=f"{more['covered']:,} messages folded")
+    ended = page.get_by_role("dialog", name=f"{more['covered']:,} messages compressed")
     expect(ended).to_be_visible()
     made = octavo.get(f"conversations/{id}/snapshots")["snapshots"][-1]
     full = octavo.get(f"conversations/{id}/snapshots/{made['id']}")
@@ -209,10 +209,10 @@ def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
     assert made["instructions"] == "the keys of the hosts"
     audit(page)
     ended.get_by_role("button", name="View").click()
-    expect(page.get_by_role("region", name="Folded messages")).to_be_visible()
+    expect(page.get_by_role("region", name="Compressed messages")).to_be_visible()
     expect(page.get_by_role("button", name=line_of(made))).to_be_in_viewport()
-    page.get_by_role("region", name="Folded messages").get_by_role("button", name="Undo").click()
-    expect(page.get_by_text(f"The fold of {made['messages']} messages was undone")).to_be_visible()
+    page.get_by_role("region", name="Compressed messages").get_by_role("button", name="Undo").click()
+    expect(page.get_by_text(f"The compression of {made['messages']} messages was undone")).to_be_visible()
     assert octavo.get(f"conversations/{id}/snapshots")["serving"] is None
 
 
@@ -270,9 +270,9 @@ def test_a_summary_that_is_cancelled_or_left_alone(page: Page, octavo: Octavo, u
     upstream.say = answer
     upstream.release()
     toast = page.get_by_role("region", name="Notifications")
-    expect(toast.get_by_text("14 messages folded")).to_be_visible()
+    expect(toast.get_by_text("14 messages compressed")).to_be_visible()
     toast.get_by_role("button", name="View").click()
-    expect(page.get_by_role("region", name="Folded messages")).to_be_visible()
+    expect(page.get_by_role("region", name="Compressed messages")).to_be_visible()
 
 
 def test_a_failure_tells_why_and_can_be_tried_again_or_left(
@@ -291,7 +291,7 @@ def test_a_failure_tells_why_and_can_be_tried_again_or_left(
     page.get_by_role("button", name=TITLE, exact=True).click()
     page.get_by_role("button", name="Summarize", exact=True).click()
     failed.get_by_role("button", name="Try again").click()
-    expect(page.get_by_role("dialog", name="14 messages folded")).to_be_visible()
+    expect(page.get_by_role("dialog", name="14 messages compressed")).to_be_visible()
 
 
 def test_too_little_history_no_gain_and_uncounted_tokens_are_told_apart(
@@ -344,7 +344,7 @@ def test_tokens_that_cannot_be_counted_at_all_say_so(page: Page, octavo: Octavo,
     expect(figure(dialog, "Messages in all")).to_have_text("4")
 
 
-def test_an_automatic_fold_is_told_unless_settings_say_no(page: Page, octavo: Octavo) -> None:
+def test_an_automatic_compression_is_told_unless_settings_say_no(page: Page, octavo: Octavo) -> None:
     news = page.get_by_role("region", name="Notifications")
     for wanted in (True, False):
         id = talk(octavo, 10, 60)
@@ -354,16 +354,16 @@ def test_an_automatic_fold_is_told_unless_settings_say_no(page: Page, octavo: Oc
         page.get_by_label("Message", exact=True).fill("What now?")
         page.keyboard.press("Enter")
         expect(page.get_by_text("You said: What now?")).to_be_visible()
-        expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile("compressed: show the summary"))).to_be_visible()
         if not wanted:
-            expect(news.get_by_text("folded")).to_have_count(0)
+            expect(news.get_by_text("compressed")).to_have_count(0)
             return
-        expect(news.get_by_text(re.compile(r"\d+ messages folded"))).to_be_visible()
+        expect(news.get_by_text(re.compile(r"\d+ messages compressed"))).to_be_visible()
         news.get_by_role("button", name="View").click()
-        expect(page.get_by_role("region", name="Folded messages")).to_be_visible()
+        expect(page.get_by_role("region", name="Compressed messages")).to_be_visible()
 
 
-def test_whoever_is_at_the_end_stays_there_when_a_fold_comes_in_above(
+def test_whoever_is_at_the_end_stays_there_when_a_compression_comes_in_above(
     page: Page, octavo: Octavo, upstream: Upstream
 ) -> None:
     """Planted bug: the divider pushed the end of the answer, and what can be done with it, behind the input."""
@@ -374,14 +374,14 @@ def test_whoever_is_at_the_end_stays_there_when_a_fold_comes_in_above(
     page.get_by_label("Message", exact=True).fill("What now?")
     page.keyboard.press("Enter")
     expect(page.get_by_text("That is all.")).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_in_viewport()
+    expect(page.get_by_role("button", name=re.compile("compressed: show the summary"))).to_be_in_viewport()
     page.wait_for_function(
         "() => { const log = document.querySelector('[role=log]');"
         " return log.scrollHeight - log.clientHeight - log.scrollTop < 2 }"
     )
 
 
-def test_a_fold_prepared_in_the_background_is_seen_in_the_meter(
+def test_a_compression_prepared_in_the_background_is_seen_in_the_meter(
     page: Page, octavo: Octavo, upstream: Upstream
 ) -> None:
     upstream.say = lambda body: SUMMARY + HOLD if asks_for_summary(body) else "An answer."
@@ -393,33 +393,35 @@ def test_a_fold_prepared_in_the_background_is_seen_in_the_meter(
     page.keyboard.press("Enter")
     expect(page.get_by_text("An answer.")).to_be_visible()
     meter = page.get_by_role("button", name="Context:")
-    expect(meter).to_contain_text("preparing a fold…")
+    expect(meter).to_contain_text("preparing a compression…")
     page.reload()
-    expect(meter).to_contain_text("preparing a fold…")
+    expect(meter).to_contain_text("preparing a compression…")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     upstream.release()
-    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("compressed: show the summary"))).to_be_visible()
     expect(meter).not_to_contain_text("preparing")
 
 
-def test_an_answer_that_waits_for_a_fold_says_so(page: Page, octavo: Octavo, upstream: Upstream) -> None:
+def test_an_answer_that_waits_for_a_compression_says_so(
+    page: Page, octavo: Octavo, upstream: Upstream
+) -> None:
     """Planted: the event left aside; the page said that it waits for the model."""
     upstream.say = lambda body: SUMMARY + HOLD if asks_for_summary(body) else "An answer."
     page.goto(f"/c/{talk(octavo, 12, 38)}")
     field = page.get_by_label("Message", exact=True)
     field.fill("Go on.")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Context:")).to_contain_text("preparing a fold…")
+    expect(page.get_by_role("button", name="Context:")).to_contain_text("preparing a compression…")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     field.fill(hosts(20, 60))
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Waiting for the fold…")).to_be_visible()
+    expect(page.get_by_text("Waiting for the compression…")).to_be_visible()
     upstream.release()
     expect(page.get_by_text("An answer.")).to_have_count(2)
-    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("compressed: show the summary"))).to_be_visible()
 
 
-def test_a_fold_that_could_not_be_prepared_is_told_and_nothing_is_lost(
+def test_a_compression_that_could_not_be_prepared_is_told_and_nothing_is_lost(
     page: Page, octavo: Octavo, upstream: Upstream
 ) -> None:
     id = talk(octavo, 12, 38)
@@ -435,7 +437,7 @@ def test_a_fold_that_could_not_be_prepared_is_told_and_nothing_is_lost(
     page.get_by_label("Message", exact=True).fill("Go on.")
     page.keyboard.press("Enter")
     news = page.get_by_role("region", name="Notifications")
-    expect(news.get_by_text("A fold could not be prepared")).to_be_visible()
+    expect(news.get_by_text("A compression could not be prepared")).to_be_visible()
     expect(news.get_by_text("the account is empty")).to_be_visible()
     expect(page.get_by_text("An answer.")).to_be_visible()
     assert octavo.get(f"conversations/{id}/snapshots")["snapshots"] == []
@@ -445,13 +447,13 @@ def test_a_summary_is_undone_redone_edited_regenerated_and_compared(
     page: Page, octavo: Octavo, upstream: Upstream, audit: Audit
 ) -> None:
     id = talk(octavo)
-    made = fold(octavo, id)
-    panel = open_fold(page, id)
+    made = compress(octavo, id)
+    panel = open_compression(page, id)
     panel.get_by_role("button", name="Undo").click()
-    undone = page.get_by_text("The fold of 14 messages was undone")
+    undone = page.get_by_text("The compression of 14 messages was undone")
     expect(undone).to_be_visible()
     expect(page.get_by_role("log")).to_be_focused()
-    page.locator(".fold.undone").get_by_role("button", name="Redo").click()
+    page.locator(".compression.undone").get_by_role("button", name="Redo").click()
     expect(undone).to_have_count(0)
     panel.get_by_role("button", name="Edit the summary").click()
     editing = page.get_by_role("dialog", name="Edit the summary")
@@ -469,7 +471,7 @@ def test_a_summary_is_undone_redone_edited_regenerated_and_compared(
     audit(page)
     upstream.say = lambda _: SUMMARY.replace("north", "west")
     again.get_by_role("button", name="Regenerate").click()
-    page.get_by_role("dialog", name="14 messages folded").get_by_role("button", name="Done").click()
+    page.get_by_role("dialog", name="14 messages compressed").get_by_role("button", name="Done").click()
     expect(panel.get_by_text("version 3, regenerated")).to_be_visible()
     assert "the west rack" in str(upstream.bodies[-1])
     panel.get_by_role("button", name="Versions").click()
@@ -500,8 +502,8 @@ def test_the_editor_of_a_summary_counts_and_asks_before_it_throws_away(
     page: Page, octavo: Octavo, audit: Audit
 ) -> None:
     id = talk(octavo)
-    fold(octavo, id)
-    panel = open_fold(page, id)
+    compress(octavo, id)
+    panel = open_compression(page, id)
     panel.get_by_role("button", name="Edit the summary").click()
     editing = page.get_by_role("dialog", name="Edit the summary")
     expect(editing.get_by_role("status")).to_have_text(re.compile(r"[\d,]+ of at most [\d,]+ tokens"))
@@ -525,7 +527,7 @@ def test_the_editor_of_a_summary_counts_and_asks_before_it_throws_away(
 
 def test_a_branch_that_leaves_a_compression_says_so_and_offers_one(page: Page, octavo: Octavo) -> None:
     id = talk(octavo, many=40)
-    made = fold(octavo, id)
+    made = compress(octavo, id)
     messages = octavo.get(f"conversations/{id}/messages?limit=100")["messages"]
     octavo.post(f"conversations/{id}/messages", {"content": "Elsewhere.", "parent": messages[9]["id"]})
     page.goto(f"/c/{id}")
@@ -537,11 +539,11 @@ def test_a_branch_that_leaves_a_compression_says_so_and_offers_one(page: Page, o
 
 def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> None:
     id = talk(octavo, 8, 60)
-    made = fold(octavo, id)
+    made = compress(octavo, id)
     receipt = octavo.get(f"conversations/{id}/snapshots/{made['id']}/receipt")
     tally = next(one for one in receipt["facts"] if one["kind"] == "identifier")
     fact = tally["lost"][0]["text"]
-    panel = open_fold(page, id)
+    panel = open_compression(page, id)
     panel.get_by_text("Receipt", exact=True).click()
     expect(panel.get_by_role("columnheader", name="left out")).to_be_visible()
     panel.get_by_role("button", name="Identifiers").click()
@@ -596,7 +598,7 @@ def test_a_summary_that_is_written_again_begins_anew_on_screen(
     expect(sofar).not_to_contain_text("Roses")
 
 
-def test_a_fold_that_another_tab_gives_up_is_not_prepared_for_ever(
+def test_a_compression_that_another_tab_gives_up_is_not_prepared_for_ever(
     page: Page, octavo: Octavo, upstream: Upstream
 ) -> None:
     """Planted: `changed` heard, and what it says about compressions that run left aside."""
@@ -608,13 +610,13 @@ def test_a_fold_that_another_tab_gives_up_is_not_prepared_for_ever(
     other = page.context.new_page()
     other.goto(f"/c/{id}")
     meter = other.get_by_role("button", name="Context:")
-    expect(meter).to_contain_text("preparing a fold…")
+    expect(meter).to_contain_text("preparing a compression…")
     running.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("dialog", name="Cancelled")).to_be_visible()
-    expect(meter).to_contain_text("next fold in")
+    expect(meter).to_contain_text("next compression in")
 
 
-def test_who_wants_no_news_of_folds_sees_them_all_the_same(page: Page, octavo: Octavo) -> None:
+def test_who_wants_no_news_of_compressions_sees_them_all_the_same(page: Page, octavo: Octavo) -> None:
     """Planted: the server keeps the event to itself; the page shows news that nobody wants."""
     id = talk(octavo, 10, 60)
     octavo.patch(f"conversations/{id}/settings", {"notifications": False})
@@ -622,16 +624,16 @@ def test_who_wants_no_news_of_folds_sees_them_all_the_same(page: Page, octavo: O
     meter = page.get_by_role("button", name="Context:")
     expect(meter).to_contain_text(f"{octavo.get(f'conversations/{id}/usage')['reading']['tokens']:,} /")
     octavo.post(f"conversations/{id}/context", {})
-    expect(page.get_by_role("button", name=re.compile("folded: show the summary"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("compressed: show the summary"))).to_be_visible()
     expect(meter).to_contain_text(f"{octavo.get(f'conversations/{id}/usage')['reading']['tokens']:,} /")
-    expect(page.get_by_role("region", name="Notifications").get_by_text("folded")).to_have_count(0)
+    expect(page.get_by_role("region", name="Notifications").get_by_text("compressed")).to_have_count(0)
 
 
 def test_hostile_summaries_and_lines_do_nothing(page: Page, octavo: Octavo) -> None:
     id = octavo.conversation(*(f"{who}: {HOSTILE} K-{n:05d}" for n in range(6) for who in "ua"))
-    made = fold(octavo, id)
+    made = compress(octavo, id)
     octavo.put(f"conversations/{id}/snapshots/{made['id']}/summary", {"summary": HOSTILE + "x" * 5_000})
-    panel = open_fold(page, id)
+    panel = open_compression(page, id)
     expect(panel.get_by_text("window.pwned = 1</script>").first).to_be_attached()
     panel.get_by_role("button", name="Versions").click()
     versions = page.get_by_role("dialog", name="Versions of the summary")
@@ -643,17 +645,17 @@ def test_hostile_summaries_and_lines_do_nothing(page: Page, octavo: Octavo) -> N
     )
     assert page.evaluate("window.pwned") is None
     assert page.locator("main :is(script, iframe, svg svg, style, form form, img)").count() == 0
-    links = page.locator(".fold-panel a").evaluate_all("all => all.map(a => a.href)")
+    links = page.locator(".compression-panel a").evaluate_all("all => all.map(a => a.href)")
     assert all(link.startswith(("https://", "mailto:")) for link in links), links
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.get_by_role("log").evaluate("log => log.scrollWidth <= log.clientWidth")
 
 
-def test_on_a_phone_the_fold_and_its_dialogs_fit(page: Page, octavo: Octavo, audit: Audit) -> None:
+def test_on_a_phone_the_compression_and_its_dialogs_fit(page: Page, octavo: Octavo, audit: Audit) -> None:
     id = talk(octavo)
-    fold(octavo, id)
+    compress(octavo, id)
     page.set_viewport_size({"width": 390, "height": 780})
-    panel = open_fold(page, id)
+    panel = open_compression(page, id)
     expect(panel.get_by_role("heading", name="Key Points")).to_be_visible()
     assert page.get_by_role("log").evaluate("log => log.scrollWidth <= log.clientWidth")
     audit(page)

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "react";
 import { sidesOf, type Line } from "../../lib/sides";
 import { compare } from "../../state/effects/snapshots";
-import type { SnapshotRead } from "../../state/fold";
+import type { SnapshotRead } from "../../state/compression";
 
 type Compared = NonNullable<Awaited<ReturnType<typeof compare>>>;
 
@@ -16,7 +16,7 @@ export function Comparison({ id, left, right }: { id: string; left: string; righ
       current = false;
     };
   }, [id, left, right]);
-  if (!found) return <p className="fold-note">Comparing…</p>;
+  if (!found) return <p className="compression-note">Comparing…</p>;
   const [one, other] = sidesOf(found.left.full.summary, found.right.full.summary, found.diff);
   return (
     <div className="sides">

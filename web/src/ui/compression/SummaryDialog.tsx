@@ -45,7 +45,7 @@ export function SummaryDialog({ id, snapshot }: { id: string; snapshot: Snapshot
             onChange={(event) => setText(event.target.value)}
           />
         </label>
-        <p id="summary-size" role="status" className={tooLong ? "fold-warning" : "fold-note"}>
+        <p id="summary-size" role="status" className={tooLong ? "compression-warning" : "compression-note"}>
           {size === null
             ? "\u00a0"
             : tooLong
@@ -55,7 +55,7 @@ export function SummaryDialog({ id, snapshot }: { id: string; snapshot: Snapshot
         {leaving ? (
           // Keys: a button that React used again for another one would submit the form with the click that it got.
           <div key="leaving" className="dialog-actions" role="alert">
-            <span className="fold-note">Throw your changes away?</span>
+            <span className="compression-note">Throw your changes away?</span>
             <button type="button" className="button" autoFocus onClick={() => setLeaving(false)}>
               Keep editing
             </button>

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { Snapshot } from "../../api/types";
 import { count, moment } from "../../lib/format";
-import { chooseFold, undoFold } from "../../state/effects/snapshots";
+import { chooseCompression, undoCompression } from "../../state/effects/snapshots";
 import { useStore } from "../../state/store";
 import { Dialog } from "../kit/Dialog";
 import { Comparison } from "./Comparison";
@@ -60,7 +60,7 @@ export function VersionsDialog({ id }: { id: string }) {
       {picked.left && picked.right && picked.left !== picked.right ? (
         <Comparison id={id} left={picked.left} right={picked.right} />
       ) : (
-        <p className="fold-note">
+        <p className="compression-note">
           {all.length > 1 ? "Pick two of them to see them side by side." : "There is one version so far."}
         </p>
       )}
@@ -73,7 +73,7 @@ function StateOf({ id, snapshot, serving }: { id: string; snapshot: Snapshot; se
   return (
     <>
       {serving ? "in use" : snapshot.state === "undone" ? "undone" : "older"}{" "}
-      <button type="button" className="link" onClick={() => void (serving ? undoFold : chooseFold)(id, snapshot)}>
+      <button type="button" className="link" onClick={() => void (serving ? undoCompression : chooseCompression)(id, snapshot)}>
         {serving ? "Undo" : "Use this version"}
       </button>
     </>

@@ -7,7 +7,7 @@ import { Icon } from "../kit/Icon";
 
 export function PinButton({ message }: { message: ShownMessage }) {
   const id = useStore((state) => state.chat?.id);
-  const found = useStore((state) => state.chat?.fold.pins.find((one) => one.message === message.id));
+  const found = useStore((state) => state.chat?.compression.pins.find((one) => one.message === message.id));
   if (!id || !message.text) return null;
   const part = found && found.stop > 0;
   const label = part ? "Part pinned: unpin the selection" : found ? "Pinned: unpin the message" : "Pin the message";

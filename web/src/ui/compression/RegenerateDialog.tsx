@@ -3,7 +3,7 @@
 import { useState, type FormEvent } from "react";
 import type { Snapshot } from "../../api/types";
 import { plural } from "../../lib/format";
-import { askToCompress, compress } from "../../state/effects/fold";
+import { askToCompress, compress } from "../../state/effects/compression";
 import { closeDialog, Dialog } from "../kit/Dialog";
 
 export function RegenerateDialog({ id, snapshot }: { id: string; snapshot: Snapshot }) {

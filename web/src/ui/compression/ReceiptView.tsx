@@ -1,4 +1,4 @@
-/** What a fold cost, kept and left out. Every figure is the server's; a fact that was left out can be put back. */
+/** What a compression cost, kept and left out. Every figure is the server's; a fact that was left out can be put back. */
 
 import { useState } from "react";
 import type { Receipt, Snapshot } from "../../api/types";
@@ -26,13 +26,13 @@ interface Props {
 
 export function ReceiptView({ receipt, snapshot, conversation }: Props) {
   return (
-    <details className="folded receipt">
+    <details className="collapsed receipt">
       <summary>Receipt</summary>
       {receipt ? (
         <div>
           <Costs receipt={receipt} />
           {receipt.no_summary && (
-            <p className="fold-note">
+            <p className="compression-note">
               No summary was written: <bdi>{receipt.no_summary}</bdi>
             </p>
           )}
@@ -87,7 +87,7 @@ function cost({ price, model, no_summary }: Receipt): string {
 function Facts({ receipt, snapshot, conversation }: { receipt: Receipt; snapshot: Snapshot; conversation: string }) {
   const [open, setOpen] = useState<string | null>(null);
   const facts = receipt.facts.filter((one) => one.verbatim_count + one.told_count + one.lost_count > 0);
-  if (facts.length === 0) return <p className="fold-note">These messages named no facts.</p>;
+  if (facts.length === 0) return <p className="compression-note">These messages named no facts.</p>;
   return (
     <table className="figures facts">
       <thead>
@@ -132,7 +132,7 @@ function Conflicts({ receipt }: { receipt: Receipt }) {
   return (
     <>
       {receipt.conflicts.map((one) => (
-        <p key={one.key} className="fold-warning">
+        <p key={one.key} className="compression-warning">
           <bdi>{one.key}</bdi>: an older value, <bdi className="mono">{one.kept}</bdi>, was kept; the newest is{" "}
           <bdi className="mono">{one.newest}</bdi>.
         </p>

@@ -2,13 +2,13 @@
 
 import { count, plural } from "../../lib/format";
 import { reasonOf } from "../../lib/outcome";
-import { compress } from "../../state/effects/fold";
-import { showFold, undoFold } from "../../state/effects/snapshots";
-import type { Folding } from "../../state/fold";
+import { compress } from "../../state/effects/compression";
+import { showCompression, undoCompression } from "../../state/effects/snapshots";
+import type { RunningCompression } from "../../state/compression";
 import { useStore } from "../../state/store";
 import { Dialog } from "../kit/Dialog";
 
-type Outcome = NonNullable<Folding["outcome"]>;
+type Outcome = NonNullable<RunningCompression["outcome"]>;
 type Made = Extract<Outcome, { outcome: "compressed" }>;
 
 const PREVIEW = 200;
@@ -16,21 +16,21 @@ const PREVIEW = 200;
 
 interface Props {
   id: string;
-  folding: Folding;
+  compression: RunningCompression;
   outcome: Outcome;
   close: () => void;
 }
 
-export function FoldEnded({ id, folding, outcome, close }: Props) {
+export function CompressionEnded({ id, compression, outcome, close }: Props) {
   if (outcome.outcome === "compressed") return <Success id={id} made={outcome} close={close} />;
-  const { title, detail, hint } = reasonOf(outcome, folding.order.small);
+  const { title, detail, hint } = reasonOf(outcome, compression.order.small);
   return (
     <Dialog
       title={title}
       onClose={close}
       actions={
         <>
-          <button type="button" className="button" onClick={() => void compress(id, folding.order)}>
+          <button type="button" className="button" onClick={() => void compress(id, compression.order)}>
             Try again
           </button>
           <button type="button" className="button primary" onClick={close}>
@@ -39,7 +39,7 @@ export function FoldEnded({ id, folding, outcome, close }: Props) {
         </>
       }
     >
-      <div role="alert" className="fold-reason">
+      <div role="alert" className="compression-reason">
         {detail && <p dir="auto">{detail}</p>}
         {hint && <p>{hint}</p>}
         <p>Nothing was changed: the whole history is still sent.</p>
@@ -49,7 +49,7 @@ export function FoldEnded({ id, folding, outcome, close }: Props) {
 }
 
 function Success({ id, made, close }: { id: string; made: Made; close: () => void }) {
-  const read = useStore((state) => (state.chat?.id === id ? state.chat.fold.read[made.snapshot.id] : undefined));
+  const read = useStore((state) => (state.chat?.id === id ? state.chat.compression.read[made.snapshot.id] : undefined));
   const after = (run: () => void) => () => {
     close();
     run();
@@ -57,14 +57,14 @@ function Success({ id, made, close }: { id: string; made: Made; close: () => voi
   const preview = read && (read.full.summary || read.full.extracts.map((one) => one.text).join("\n"));
   return (
     <Dialog
-      title={`${plural(made.messages, "message")} folded`}
+      title={`${plural(made.messages, "message")} compressed`}
       onClose={close}
       actions={
         <>
-          <button type="button" className="button" onClick={after(() => void undoFold(id, made.snapshot))}>
+          <button type="button" className="button" onClick={after(() => void undoCompression(id, made.snapshot))}>
             Undo
           </button>
-          <button type="button" className="button" onClick={after(() => void showFold(id))}>
+          <button type="button" className="button" onClick={after(() => void showCompression(id))}>
             View
           </button>
           <button type="button" className="button primary" onClick={close}>
@@ -73,15 +73,15 @@ function Success({ id, made, close }: { id: string; made: Made; close: () => voi
         </>
       }
     >
-      <p role="status" className="fold-saved">
+      <p role="status" className="compression-saved">
         <b>{count(made.saved)}</b> tokens saved: {count(made.before)} → {count(made.after)}
       </p>
-      <blockquote className="fold-preview" dir="auto">
+      <blockquote className="compression-preview" dir="auto">
         {preview === undefined ? "…" : [...preview].slice(0, PREVIEW).join("")}
         {preview !== undefined && [...preview].length > PREVIEW && "…"}
       </blockquote>
       {made.problems.map((one) => (
-        <p key={one.detail} className="fold-warning">
+        <p key={one.detail} className="compression-warning">
           {one.detail}
         </p>
       ))}
