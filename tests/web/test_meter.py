@@ -24,7 +24,7 @@ def test_the_meter_shows_what_the_server_counts_and_opens_to_the_sections(
     page.goto(f"/c/{id}")
     meter = page.get_by_role("button", name="Context:")
     expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} / {usage['budget']['limit']:,}")
-    expect(meter).to_contain_text(f"next compression in {usage['next_in']:,}")
+    expect(meter).to_contain_text(f"compresses in {usage['next_in']:,}")
     expect(meter).to_contain_text(certainty(usage["reading"]))
     meter.click()
     breakdown = page.get_by_role("dialog", name="Context")

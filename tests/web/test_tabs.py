@@ -108,7 +108,7 @@ def test_the_name_the_settings_and_the_model_are_the_same_in_both(
     expect(other.get_by_role("button", name="Context:")).to_contain_text(f"/ {window:,}")
     octavo.patch("settings", {"soft": 0.6})
     left = octavo.get(f"conversations/{id}/usage")["next_in"]
-    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"next compression in {left:,}")
+    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"compresses in {left:,}")
     act(page, "Afterwards", "Archive")
     expect(other.get_by_role("link", name="Afterwards")).to_have_count(0)
     expect(other.get_by_role("link", name="Another")).to_be_visible()

@@ -41,7 +41,7 @@ export function Meter({ usage, preparing }: { usage: Usage | null; preparing: bo
           </span>
           <Bar usage={usage} />
           <span className="meter-text">
-            <span>{preparing ? "preparing a compression…" : `next compression in ${count(usage.next_in)}`}</span>
+            <span>{preparing ? "preparing a compression…" : `compresses in ${count(usage.next_in)}`}</span>
             <span>{certainty(reading)}</span>
           </span>
         </>
