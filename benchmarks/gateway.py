@@ -26,8 +26,7 @@ import uvicorn
 from benchmarks.clock import median, p95
 from benchmarks.figures import Absent, Cell, Goal, Item, Table, Tell
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Account
-from octavo.providers.settings import Settings as ProviderSettings
+from octavo.providers.settings import ProviderAccount, ProviderSettings
 from octavo.server.config import Limits, ServerSettings
 from octavo.server.run import serve
 
@@ -125,7 +124,7 @@ def run_provider() -> None:
 
 
 def run_server(db: str, upstream: str) -> None:
-    account = Account(key=Secret("sk-bench", "BENCH"), base_url=f"{upstream}/v1")
+    account = ProviderAccount(key=Secret("sk-bench", "BENCH"), base_url=f"{upstream}/v1")
     serve(
         ServerSettings(
             db=db,

@@ -31,8 +31,8 @@ from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
 from octavo.protocols import Provider
 from octavo.providers.embedded import open_embedded
-from octavo.providers.gguf import DEFAULT
-from octavo.providers.settings import Local, Patience, cache_folder
+from octavo.providers.model_files import DEFAULT
+from octavo.providers.settings import Local, WaitLimits, cache_folder
 from octavo.summarise.model import model_summariser
 
 CONVERSATIONS = 4
@@ -273,7 +273,7 @@ async def read(reader: Reader, form: str, conversations: int) -> tuple[Cell, ...
 
 async def read_all(forms: Sequence[str], conversations: int, tell: Tell) -> list[tuple[Cell, ...]]:
     local = Local(cache=cache_folder(os.environ), window=WINDOW, threads=1)
-    provider = Remembering(open_embedded(DEFAULT.place(local.cache), local, Patience()))
+    provider = Remembering(open_embedded(DEFAULT.place(local.cache), local, WaitLimits()))
     reader = Reader(provider=provider, meter=Meter(find_card(f"local/{DEFAULT.name}")))
     rows: list[tuple[Cell, ...]] = []
     try:

@@ -30,8 +30,8 @@ from octavo.core import wire
 from octavo.core.ask.answer import Expected, judge, judge_bullets
 from octavo.core.ask.blocks import blocks
 from octavo.core.ask.fences import escape, without_fences
-from octavo.core.ask.grounds import grounds
 from octavo.core.ask.language import Language, foreign, language_of
+from octavo.core.ask.source_check import source_text
 from octavo.core.ask.template import template
 from octavo.core.context import parse_summary, render_summary
 from octavo.core.extract import spot
@@ -50,7 +50,7 @@ from octavo.meters import cards
 from octavo.meters.estimate import estimate
 from octavo.meters.tokenizers import count_text
 from octavo.providers import catalogue
-from octavo.providers.faults import Fault, classify
+from octavo.providers.error_mapping import Fault, classify
 from octavo.store import search
 
 ROOT = Path(octavo.__file__).parent
@@ -480,7 +480,7 @@ def snapshot_of(text: str) -> Snapshot:
 
 
 def expected(text: str) -> Expected:
-    return Expected(grounds=grounds([text]), language=ENGLISH, source=len(text), cap=len(text))
+    return Expected(source_text=source_text([text]), language=ENGLISH, source=len(text), cap=len(text))
 
 
 def answer(text: str) -> Reply:

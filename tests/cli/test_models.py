@@ -13,7 +13,7 @@ import pytest
 
 from octavo.core.fields import JsonObject
 from octavo.engine.engine import Engine
-from octavo.providers.gguf import MODEL_FILES
+from octavo.providers.model_files import MODEL_FILES
 from tests.cli.conftest import WINDOW
 from tests.cli.kit import Run, plainly
 from tests.cli.scripted import MODEL

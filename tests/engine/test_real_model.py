@@ -11,8 +11,8 @@ from octavo.core.protocol import OPENAI, check
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, AnswerFailed, Compressed, CompressionEnded
 from octavo.providers.embedded import open_embedded
-from octavo.providers.gguf import SMALLEST
-from octavo.providers.settings import Local, Patience
+from octavo.providers.model_files import SMALLEST
+from octavo.providers.settings import Local, WaitLimits
 from tests.providers.real import real_model
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("real model")]
@@ -28,7 +28,7 @@ def anyio_backend() -> str:
 
 async def test_sixty_turns_in_a_small_window(tmp_path: Path) -> None:
     path = real_model(SMALLEST)
-    provider = open_embedded(path, Local(cache=tmp_path, window=WINDOW, threads=1), Patience())
+    provider = open_embedded(path, Local(cache=tmp_path, window=WINDOW, threads=1), WaitLimits())
     ended: list[CompressionEnded] = []
 
     def listen(_: str, event: object) -> None:

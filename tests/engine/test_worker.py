@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import pytest
 
-from octavo.core.ask.answer import Expected, Judging, verdict
-from octavo.core.ask.grounds import grounds
+from octavo.core.ask.answer import Expected, JudgeTask, verdict
 from octavo.core.ask.language import Language
+from octavo.core.ask.source_check import source_text
 from octavo.core.messages import Message, Node, assistant, user
 from octavo.core.policy import Voice
 from octavo.core.reply import Reply
@@ -177,10 +177,13 @@ async def test_a_long_answer_is_judged_there_as_here() -> None:
         f"Service {n} listens on port {8000 + n}, see src/service_{n}/config.toml.\n" for n in range(900)
     ]
     expected = Expected(
-        grounds=grounds(["".join(facts)]), language=Language("English", "latin"), source=50_000, cap=200
+        source_text=source_text(["".join(facts)]),
+        language=Language("English", "latin"),
+        source=50_000,
+        cap=200,
     )
     for bullets in (False, True):
-        asked = Judging(
+        asked = JudgeTask(
             reply=Reply(message=assistant("".join(facts[:80]))), expected=expected, bullets=bullets
         )
         aside = WorkerPool()
@@ -190,7 +193,7 @@ async def test_a_long_answer_is_judged_there_as_here() -> None:
         assert len(aside._free) == 1
         await aside.close()
     aside = WorkerPool()
-    short = replace(asked, expected=replace(expected, grounds=grounds(facts[:80])))
+    short = replace(asked, expected=replace(expected, source_text=source_text(facts[:80])))
     assert (await aside.judge(short, len)).text
     assert aside._free == []
 

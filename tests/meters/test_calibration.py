@@ -19,26 +19,26 @@ from octavo.meters.calibration import (
     ODDITIES,
     SAMPLES,
     Anchor,
+    BilledRequest,
     Calibration,
-    Request,
     dump,
     load,
     observe,
     predict,
     solve,
 )
-from octavo.meters.tally import Tally
+from octavo.meters.tally import TokenTally
 
 HIDDEN, PER_MESSAGE, PER_CALL = 2_500, 1, 9
 
 
-def truth(tally: Tally, hidden: int = HIDDEN, scale: float = 1.0) -> int:
+def truth(tally: TokenTally, hidden: int = HIDDEN, scale: float = 1.0) -> int:
     """A provider that adds a prompt of its own, and charges more for messages and calls than was published."""
     return round(hidden + scale * tally.tokens + PER_MESSAGE * tally.messages + PER_CALL * tally.calls)
 
 
-def request(tally: Tally, name: str, anchor: Anchor | None = None, key: str = "k") -> Request:
-    return Request(key=key, digest=name, tally=tally, anchor=anchor, suspect=f"m{name}")
+def request(tally: TokenTally, name: str, anchor: Anchor | None = None, key: str = "k") -> BilledRequest:
+    return BilledRequest(key=key, digest=name, tally=tally, anchor=anchor, suspect=f"m{name}")
 
 
 def conversation(
@@ -49,27 +49,27 @@ def conversation(
     scale: float = 1.0,
     key: str = "k",
     hidden: int = HIDDEN,
-) -> tuple[Calibration, Tally]:
+) -> tuple[Calibration, TokenTally]:
     """Observe the bills of a growing conversation, each request built upon the one before it."""
-    rng, tally, anchor = random.Random(seed), Tally(800, 2), None
+    rng, tally, anchor = random.Random(seed), TokenTally(800, 2), None
     for number in range(rounds):
         billed = truth(tally, hidden, scale)
         name = f"{key}{seed}.{number}"
         state = observe(state, request(tally, name, anchor, key), billed)
         anchor = next(each for each in state.anchors if each.digest == name)
         calls = rng.randint(0, 3)
-        tally += Tally(rng.randint(20, 2_000), 1 + calls, calls)
+        tally += TokenTally(rng.randint(20, 2_000), 1 + calls, calls)
     return state, tally
 
 
 def test_without_bills_the_local_count_stands_and_says_how_far_it_may_be_off() -> None:
-    prediction = predict(Calibration(), request(Tally(10_000, 20), "a"))
+    prediction = predict(Calibration(), request(TokenTally(10_000, 20), "a"))
     assert (prediction.tokens, prediction.basis) == (10_000, "exact")
     assert prediction.bound == 300
 
 
 def test_guessed_tokens_make_an_estimate_with_a_wider_bound() -> None:
-    prediction = predict(Calibration(exact=False), request(Tally(10_000, 20, 0, 10_000), "a"))
+    prediction = predict(Calibration(exact=False), request(TokenTally(10_000, 20, 0, 10_000), "a"))
     assert prediction.basis == "estimated"
     assert prediction.bound >= 1_500
 
@@ -77,11 +77,11 @@ def test_guessed_tokens_make_an_estimate_with_a_wider_bound() -> None:
 def test_a_bill_is_exact_for_the_same_request_and_for_what_it_is_extended_by_only_the_rest_is_counted() -> (
     None
 ):
-    state = observe(Calibration(), request(Tally(4_000, 5), "a"), 6_789)
+    state = observe(Calibration(), request(TokenTally(4_000, 5), "a"), 6_789)
     anchor = state.anchors[-1]
-    same = predict(state, request(Tally(4_000, 5), "a", anchor))
+    same = predict(state, request(TokenTally(4_000, 5), "a", anchor))
     assert (same.tokens, same.bound, same.basis) == (6_789, 0, "exact")
-    grown = predict(state, request(Tally(4_100, 6), "b", anchor))
+    grown = predict(state, request(TokenTally(4_100, 6), "b", anchor))
     assert abs(grown.tokens - (6_789 + 100)) <= 2
     assert grown.basis == "calibrated"
     assert 0 < grown.bound < 50
@@ -90,7 +90,7 @@ def test_a_bill_is_exact_for_the_same_request_and_for_what_it_is_extended_by_onl
 def test_a_few_bills_teach_the_constant_and_the_cost_of_messages_and_calls() -> None:
     """Right after a compression there is no anchor: the fit alone must do."""
     state, _ = conversation(Calibration(), 12)
-    for tally in (Tally(1_500, 4, 1), Tally(30_000, 120, 40), Tally(5_000, 10, 0)):
+    for tally in (TokenTally(1_500, 4, 1), TokenTally(30_000, 120, 40), TokenTally(5_000, 10, 0)):
         prediction = predict(state, request(tally, "compressed"))
         assert abs(prediction.tokens - truth(tally)) < 0.01 * truth(tally)
         assert prediction.basis == "calibrated"
@@ -100,7 +100,7 @@ def test_another_system_prompt_has_a_constant_of_its_own_and_shares_the_rest() -
     state, _ = conversation(Calibration(), 10)
     state, _ = conversation(state, 2, seed=2, key="other", hidden=9_000)
     for key, hidden in (("k", HIDDEN), ("other", 9_000)):
-        tally = Tally(20_000, 60, 20)
+        tally = TokenTally(20_000, 60, 20)
         predicted = predict(state, request(tally, "x", key=key)).tokens
         assert abs(predicted - truth(tally, hidden)) < 0.01 * truth(tally, hidden)
 
@@ -109,9 +109,9 @@ def test_a_system_prompt_never_billed_is_expected_to_have_the_usual_constant() -
     """One that names the time of day is another one in every request."""
     state = Calibration()
     for number in range(20):
-        tally = Tally(3_000 + 50 * number, 4, 1)
+        tally = TokenTally(3_000 + 50 * number, 4, 1)
         state = observe(state, request(tally, f"r{number}", key=f"k{number}"), truth(tally, hidden=400))
-    tally = Tally(20_000, 40, 10)
+    tally = TokenTally(20_000, 40, 10)
     prediction = predict(state, request(tally, "x", key="never seen"))
     assert abs(prediction.tokens - truth(tally, hidden=400)) < 0.02 * truth(tally, hidden=400)
     assert prediction.basis == "calibrated"
@@ -137,14 +137,16 @@ def test_a_step_that_does_not_fit_is_set_down_to_its_message() -> None:
     """A picture of unknown size: wherever its message is sent again, its cost is known; other costs stay."""
     state, tally = conversation(Calibration(), 10)
     before = state.fit
-    grown = tally + Tally(50, 1)
+    grown = tally + TokenTally(50, 1)
     state = observe(state, request(grown, "odd", state.anchors[-1]), truth(grown) + 1_400)
     assert list(state.oddities) == ["modd"]
     assert state.oddities["modd"] == pytest.approx(1_400, abs=30)
     assert state.fit.message == pytest.approx(before.message, abs=0.5)
     assert state.fit.call == pytest.approx(before.call, abs=1)
-    compressed = request(Tally(3_000, 8, 2), "x")._replace(odd=state.oddities["modd"])
-    assert predict(state, compressed).tokens == pytest.approx(truth(Tally(3_000, 8, 2)) + 1_400, rel=0.01)
+    compressed = request(TokenTally(3_000, 8, 2), "x")._replace(odd=state.oddities["modd"])
+    assert predict(state, compressed).tokens == pytest.approx(
+        truth(TokenTally(3_000, 8, 2)) + 1_400, rel=0.01
+    )
 
 
 def test_what_looked_odd_under_a_wrong_fit_is_forgotten_under_the_right_one() -> None:
@@ -164,14 +166,14 @@ def test_zero_samples_and_impossible_bills_teach_nothing(billed: int) -> None:
 def test_one_wild_bill_among_many_does_not_move_the_fit() -> None:
     """Case 76."""
     state, tally = conversation(Calibration(), 15)
-    calm = predict(state, request(Tally(10_000, 30, 10), "x")).tokens
+    calm = predict(state, request(TokenTally(10_000, 30, 10), "x")).tokens
     wild = observe(state, request(tally, "w", state.anchors[-1]), truth(tally) + 6_000)
-    moved = predict(wild, request(Tally(10_000, 30, 10), "x")).tokens
+    moved = predict(wild, request(TokenTally(10_000, 30, 10), "x")).tokens
     assert abs(moved - calm) < 0.01 * calm
 
 
 TALLIES = st.builds(
-    Tally, st.integers(0, 500_000), st.integers(0, 2_000), st.integers(0, 900), st.integers(0, 1_000)
+    TokenTally, st.integers(0, 500_000), st.integers(0, 2_000), st.integers(0, 900), st.integers(0, 1_000)
 )
 
 
@@ -182,7 +184,7 @@ TALLIES = st.builds(
     exact=st.booleans(),
 )
 def test_whatever_the_bills_predictions_and_fits_stay_within_bounds(
-    steps: list[tuple[Tally, int, bool]], asked: Tally, exact: bool
+    steps: list[tuple[TokenTally, int, bool]], asked: TokenTally, exact: bool
 ) -> None:
     """Case 76.
 
@@ -220,23 +222,25 @@ def test_what_is_fixed_is_never_more_than_the_smallest_bill_nor_than_can_be_hidd
     """However much is sent. Seen failing with: the constant as it was fitted."""
     state, seen, hidden = Calibration(hidden=8_000), list[int](), 8_000
     for number, (messages, billed) in enumerate(bills):
-        asked = request(Tally(front + 5 * messages, messages), str(number))._replace(front=Tally(front))
+        asked = request(TokenTally(front + 5 * messages, messages), str(number))._replace(
+            front=TokenTally(front)
+        )
         after = observe(state, asked, billed)
         if after.anchors != state.anchors:
             seen.append(billed)
         state = after
-    long = request(Tally(front + 5 * sent, sent), "long")._replace(front=Tally(front))
+    long = request(TokenTally(front + 5 * sent, sent), "long")._replace(front=TokenTally(front))
     prediction = predict(state, long)
-    scaled = state.fit.apply(Tally(front))
+    scaled = state.fit.apply(TokenTally(front))
     assert prediction.fixed <= max(0, min([round(scaled + hidden), *seen]))
 
 
 def test_the_smallest_bill_is_remembered_however_many_came_since() -> None:
-    state = observe(Calibration(), request(Tally(20, 2), "first"), 30)
+    state = observe(Calibration(), request(TokenTally(20, 2), "first"), 30)
     for number in range(2 * SAMPLES):
-        tally = Tally(3_000 + number, 10)
+        tally = TokenTally(3_000 + number, 10)
         state = observe(state, request(tally, str(number)), tally.tokens + 4_000)
-    assert predict(state, request(Tally(60_000, 200), "long")).fixed <= 30
+    assert predict(state, request(TokenTally(60_000, 200), "long")).fixed <= 30
 
 
 def test_no_more_is_believed_to_be_hidden_than_the_window_allows() -> None:
@@ -248,10 +252,10 @@ def test_no_more_is_believed_to_be_hidden_than_the_window_allows() -> None:
 
 
 def test_a_prompt_never_billed_is_not_expected_to_hide_more_than_the_smallest_bill() -> None:
-    state = observe(Calibration(), request(Tally(20, 2), "a"), 30)
-    state = observe(state, request(Tally(900, 2), "b", key="other"), 90_000)
-    fresh = request(Tally(400, 4), "c", key="fresh")._replace(front=Tally(100))
-    assert predict(state, fresh).fixed <= round(state.fit.apply(Tally(100))) + 30
+    state = observe(Calibration(), request(TokenTally(20, 2), "a"), 30)
+    state = observe(state, request(TokenTally(900, 2), "b", key="other"), 90_000)
+    fresh = request(TokenTally(400, 4), "c", key="fresh")._replace(front=TokenTally(100))
+    assert predict(state, fresh).fixed <= round(state.fit.apply(TokenTally(100))) + 30
 
 
 def test_memory_is_bounded_however_many_bills_come() -> None:
@@ -260,7 +264,7 @@ def test_memory_is_bounded_however_many_bills_come() -> None:
         state, _ = conversation(state, 6, seed=seed, key=f"k{seed % 12}")
     rng = random.Random(5)
     for number in range(ODDITIES + 10):
-        tally = state.anchors[-1].tally + Tally(10, 1)
+        tally = state.anchors[-1].tally + TokenTally(10, 1)
         odd = rng.choice([300, 400])
         billed = state.anchors[-1].billed + 10 + odd
         state = observe(state, request(tally, f"o{number}", state.anchors[-1]), billed)
@@ -276,13 +280,13 @@ def test_the_bound_follows_the_misses_that_were_seen() -> None:
     shaky = replace(steady, far=(0.04,) * MISSES, near=(200,) * MISSES)
     asked = request(tally, "x")
     assert predict(steady, asked).bound < predict(shaky, asked).bound
-    grown = request(tally + Tally(50, 1), "y", steady.anchors[-1])
+    grown = request(tally + TokenTally(50, 1), "y", steady.anchors[-1])
     assert predict(shaky, grown).bound >= 200
 
 
 def test_an_anchor_that_holds_more_than_the_request_is_not_used() -> None:
     state, _ = conversation(Calibration(), 6)
-    small = Tally(100, 1)
+    small = TokenTally(100, 1)
     assert predict(state, request(small, "x", state.anchors[-1])) == predict(state, request(small, "x"))
 
 

@@ -15,13 +15,13 @@ from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.tools import Tool
 from octavo.protocols import Provider
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Patience
+from octavo.providers.settings import WaitLimits
 from tests.providers.fake import FakeService, Say, fake_service
 
 P = TypeVar("P", bound=Provider)
 
 KEY = Secret("sk-test-0123456789abcdef", "TEST_API_KEY")
-HASTY = Patience(first_wait=0.01, longest_wait=0.02, connect=5, first_byte=5, silence=5)
+HASTY = WaitLimits(first_wait=0.01, longest_wait=0.02, connect=5, first_byte=5, silence=5)
 WEATHER = Tool(
     name="get_weather",
     description="Tells the weather.",

@@ -10,7 +10,7 @@ import pytest
 from octavo.errors import OctavoError
 from octavo.providers.embedded import lacking_features
 from octavo.providers.fetch import install_model
-from octavo.providers.gguf import ModelFile
+from octavo.providers.model_files import ModelFile
 from octavo.providers.sdk import is_installed
 from octavo.providers.settings import cache_folder
 

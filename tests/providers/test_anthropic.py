@@ -24,8 +24,8 @@ from octavo.core.messages import (
 )
 from octavo.core.reply import Request, Usage
 from octavo.errors import ProviderError, WindowExceeded
-from octavo.providers.anthropic import MAX_OUTPUT, Messages, open_anthropic
-from octavo.providers.settings import Account
+from octavo.providers.anthropic import MAX_OUTPUT, AnthropicMessages, open_anthropic
+from octavo.providers.settings import ProviderAccount
 from tests.providers.fake import Say, named
 from tests.providers.kit import HASTY, KEY, WEATHER, Answer, ask, check_type, collect, served
 
@@ -33,12 +33,12 @@ pytestmark = pytest.mark.anyio
 MARK: JsonObject = {"cache_control": {"type": "ephemeral"}}
 
 
-def at(url: str) -> Messages:
-    return open_anthropic(Account(key=KEY, base_url=url), HASTY)
+def at(url: str) -> AnthropicMessages:
+    return open_anthropic(ProviderAccount(key=KEY, base_url=url), HASTY)
 
 
 def body_of(request: Request) -> Any:
-    return open_anthropic(Account(key=KEY), HASTY).body(request)
+    return open_anthropic(ProviderAccount(key=KEY), HASTY).body(request)
 
 
 def start(**usage: Json) -> JsonObject:

@@ -12,18 +12,18 @@ import pytest
 
 from octavo.errors import NotFound, UnknownModel, UsageError
 from octavo.providers.catalogue import local_file, open_provider, resolve
-from octavo.providers.gguf import BEST, DEFAULT, SMALLEST, ModelFile
-from octavo.providers.settings import Account, Local, Settings
+from octavo.providers.model_files import BEST, DEFAULT, SMALLEST, ModelFile
+from octavo.providers.settings import Local, ProviderAccount, ProviderSettings
 from tests.providers.kit import KEY
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    account = Account(key=KEY)
-    azure = Account(key=KEY, base_url="https://example.openai.azure.com", api_version="2024-10-21")
-    return Settings(
+def settings(tmp_path: Path) -> ProviderSettings:
+    account = ProviderAccount(key=KEY)
+    azure = ProviderAccount(key=KEY, base_url="https://example.openai.azure.com", api_version="2024-10-21")
+    return ProviderSettings(
         openai=account, anthropic=account, google=account, azure=azure, local=Local(cache=tmp_path)
     )
 
@@ -75,18 +75,20 @@ def test_a_name_that_tells_nothing_is_refused_with_what_would_be_understood(name
     ],
 )
 async def test_a_provider_is_opened_by_the_name_of_its_model(
-    settings: Settings, model: str, name: str
+    settings: ProviderSettings, model: str, name: str
 ) -> None:
     provider = open_provider(model, settings)
     assert provider.name == name
     await provider.close()
 
 
-async def test_a_compatible_server_needs_an_address_and_no_key(settings: Settings) -> None:
+async def test_a_compatible_server_needs_an_address_and_no_key(settings: ProviderSettings) -> None:
     with pytest.raises(UsageError, match="set OPENAI_BASE_URL"):
         open_provider("compatible/m", settings)
     for model in ("compatible/m", "openai/m"):
-        provider = open_provider(model, replace(settings, openai=Account(base_url="http://127.0.0.1:9/v1")))
+        provider = open_provider(
+            model, replace(settings, openai=ProviderAccount(base_url="http://127.0.0.1:9/v1"))
+        )
         await provider.close()
 
 
@@ -101,7 +103,7 @@ async def test_a_compatible_server_needs_an_address_and_no_key(settings: Setting
 )
 def test_without_a_key_the_variable_is_named(model: str, variable: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"set {variable}, or {variable}_FILE"):
-        open_provider(model, Settings(local=Local(cache=tmp_path)))
+        open_provider(model, ProviderSettings(local=Local(cache=tmp_path)))
 
 
 BARE = """
@@ -110,7 +112,7 @@ from pathlib import Path
 from octavo.errors import UsageError
 from octavo.providers.catalogue import open_provider
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Account, Local, Settings
+from octavo.providers.settings import Local, ProviderAccount, ProviderSettings
 
 class Absent:
     def find_spec(self, name, path=None, target=None):
@@ -118,8 +120,8 @@ class Absent:
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Absent())
-account = Account(key=Secret("k"), base_url="http://127.0.0.1:9")
-settings = Settings(
+account = ProviderAccount(key=Secret("k"), base_url="http://127.0.0.1:9")
+settings = ProviderSettings(
     openai=account, azure=account, anthropic=account, google=account, local=Local(cache=Path(sys.argv[1]))
 )
 for model in ("gpt-4o", "azure/x", "claude-x", "gemini-x", "local"):
@@ -168,7 +170,7 @@ def test_many_threads_that_want_a_library_at_once_get_all_of_it() -> None:
     assert told.stdout == "{'Timeout'}\n", told.stderr
 
 
-def test_an_embedded_model_is_found_by_name_by_path_or_by_being_there(settings: Settings) -> None:
+def test_an_embedded_model_is_found_by_name_by_path_or_by_being_there(settings: ProviderSettings) -> None:
     cache = settings.local.cache
     with pytest.raises(UsageError, match="run: octavo local install"):
         local_file("local", settings)
@@ -184,6 +186,6 @@ def test_an_embedded_model_is_found_by_name_by_path_or_by_being_there(settings: 
         local_file("gpt-5", settings)
 
 
-def test_a_path_without_a_file_is_said_before_anything_is_loaded(settings: Settings) -> None:
+def test_a_path_without_a_file_is_said_before_anything_is_loaded(settings: ProviderSettings) -> None:
     with pytest.raises(UsageError, match="no model file at"):
         open_provider("local/nowhere.gguf", settings)

@@ -20,19 +20,19 @@ from octavo.providers.azure import open_azure
 from octavo.providers.client import LONGEST_ANSWER, LONGEST_ERROR, LONGEST_LINE, MIB
 from octavo.providers.google import open_google
 from octavo.providers.openai import open_openai
-from octavo.providers.settings import Account, Patience
+from octavo.providers.settings import ProviderAccount, WaitLimits
 from tests.providers.fake import Say, data, fake_service, named
 from tests.providers.kit import HASTY, KEY, Answer, ask, collect, served
 from tests.server.gateway.test_streams import anthropic_stream, openai_stream, spoiled
 
 pytestmark = pytest.mark.anyio
 
-Open = Callable[[str, Patience], Provider]
+Open = Callable[[str, WaitLimits], Provider]
 OPENERS: dict[str, Open] = {
-    "openai": lambda url, patience: open_openai(Account(key=KEY, base_url=f"{url}/v1"), patience),
-    "azure": lambda url, patience: open_azure(Account(key=KEY, base_url=url, api_version="1"), patience),
-    "anthropic": lambda url, patience: open_anthropic(Account(key=KEY, base_url=url), patience),
-    "google": lambda url, patience: open_google(Account(key=KEY, base_url=url), patience),
+    "openai": lambda url, waits: open_openai(ProviderAccount(key=KEY, base_url=f"{url}/v1"), waits),
+    "azure": lambda url, waits: open_azure(ProviderAccount(key=KEY, base_url=url, api_version="1"), waits),
+    "anthropic": lambda url, waits: open_anthropic(ProviderAccount(key=KEY, base_url=url), waits),
+    "google": lambda url, waits: open_google(ProviderAccount(key=KEY, base_url=url), waits),
 }
 ENDLESS = b"x" * (64 << 10)
 IN_FLIGHT = 16 * MIB
@@ -46,10 +46,10 @@ def opener(request: pytest.FixtureRequest) -> Open:
 
 async def test_a_service_that_never_answers_is_asked_once_and_given_up(opener: Open) -> None:
     """It was asked four times, five minutes each."""
-    patience = replace(HASTY, first_byte=0.2)
+    waits = replace(HASTY, first_byte=0.2)
     async with fake_service(Say()) as service:
         service.mute = True
-        provider = opener(service.url, patience)
+        provider = opener(service.url, waits)
         with pytest.raises(ProviderTimeout, match=r"no answer within 0\.2 seconds"):
             await collect(provider, ask("hi"))
         await provider.close()
@@ -57,8 +57,8 @@ async def test_a_service_that_never_answers_is_asked_once_and_given_up(opener: O
 
 
 async def test_a_service_that_falls_silent_is_given_up(opener: Open) -> None:
-    patience = replace(HASTY, silence=0.2)
-    async with served(lambda url: opener(url, patience), Say(events=("\n\n",), then="hang")) as (
+    waits = replace(HASTY, silence=0.2)
+    async with served(lambda url: opener(url, waits), Say(events=("\n\n",), then="hang")) as (
         provider,
         service,
     ):
@@ -69,9 +69,9 @@ async def test_a_service_that_falls_silent_is_given_up(opener: Open) -> None:
 
 
 async def test_a_service_that_trickles_for_ever_is_given_up(opener: Open) -> None:
-    patience = replace(HASTY, answer=0.3)
+    waits = replace(HASTY, answer=0.3)
     trickle = Say(events=("\n\n",), then="repeat", pause=0.01)
-    async with served(lambda url: opener(url, patience), trickle) as (provider, service):
+    async with served(lambda url: opener(url, waits), trickle) as (provider, service):
         with pytest.raises(ProviderTimeout, match=r"took more than 0\.3 seconds"):
             await collect(provider, ask("hi"))
         await service.hung_up.wait()
@@ -104,10 +104,8 @@ async def test_an_answer_without_an_end_is_given_up(opener: Open) -> None:
 
 
 async def test_an_error_without_an_end_is_still_that_error(opener: Open) -> None:
-    patience = replace(HASTY, attempts=1)
-    async with served(
-        lambda url: opener(url, patience), Say(status=401, events=(ENDLESS,), then="repeat")
-    ) as (
+    waits = replace(HASTY, attempts=1)
+    async with served(lambda url: opener(url, waits), Say(status=401, events=(ENDLESS,), then="repeat")) as (
         provider,
         service,
     ):
@@ -194,11 +192,9 @@ async def test_whatever_a_service_answers_is_an_answer_or_an_error_with_a_name(n
         "google": "".join(data(*GEMINI)).encode(),
     }[name]
     bodies = [*ODD, *(spoil(whole, random.Random(seed)) for seed in range(150))]
-    patience = replace(HASTY, attempts=1)
+    waits = replace(HASTY, attempts=1)
     read = 0
-    async with served(
-        lambda url: OPENERS[name](url, patience), *(Say(events=(body,)) for body in bodies)
-    ) as (
+    async with served(lambda url: OPENERS[name](url, waits), *(Say(events=(body,)) for body in bodies)) as (
         provider,
         _,
     ):
@@ -242,11 +238,11 @@ async def test_a_slow_answer_that_goes_on_is_waited_for() -> None:
             "usage": {},
         },
     }
-    patience = replace(HASTY, silence=0.3)
+    waits = replace(HASTY, silence=0.3)
     rest = anthropic_stream("Hi").decode().split("\n\n")[1:]
     pings = [": still here\n\n"] * 20
     events = (*named(start), *pings, *(f"{event}\n\n" for event in rest if event))
-    async with served(lambda url: OPENERS["anthropic"](url, patience), Say(events=events)) as (provider, _):
+    async with served(lambda url: OPENERS["anthropic"](url, waits), Say(events=events)) as (provider, _):
         answer = await collect(provider, ask("hi"))
         assert isinstance(answer.reply, Reply)
         assert answer.text == "Hi"

@@ -18,7 +18,7 @@ from octavo.providers.anthropic import open_anthropic
 from octavo.providers.azure import open_azure
 from octavo.providers.google import open_google
 from octavo.providers.openai import open_openai
-from octavo.providers.settings import Account
+from octavo.providers.settings import ProviderAccount
 from tests.providers.aimock import Aimock
 from tests.providers.kit import HASTY, KEY, TIME, WEATHER, ask, collect
 
@@ -27,14 +27,16 @@ pytestmark = pytest.mark.anyio
 GREETING = "Hello there, Zoë 🙂! All the rest of the greeting follows here."
 OPENERS: dict[str, Callable[[str, dict[str, str]], Provider]] = {
     "openai": lambda url, headers: open_openai(
-        Account(key=KEY, base_url=f"{url}/v1", headers=headers), HASTY
+        ProviderAccount(key=KEY, base_url=f"{url}/v1", headers=headers), HASTY
     ),
     "azure": lambda url, headers: open_azure(
-        Account(key=KEY, base_url=url, api_version="2024-10-21", headers=headers), HASTY
+        ProviderAccount(key=KEY, base_url=url, api_version="2024-10-21", headers=headers), HASTY
     ),
-    "anthropic": lambda url, headers: open_anthropic(Account(key=KEY, base_url=url, headers=headers), HASTY),
+    "anthropic": lambda url, headers: open_anthropic(
+        ProviderAccount(key=KEY, base_url=url, headers=headers), HASTY
+    ),
     "google": lambda url, headers: open_google(
-        Account(key=KEY, base_url=url, api_version="v1beta", headers=headers), HASTY
+        ProviderAccount(key=KEY, base_url=url, api_version="v1beta", headers=headers), HASTY
     ),
 }
 

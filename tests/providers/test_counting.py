@@ -18,7 +18,7 @@ from octavo.providers.anthropic import open_anthropic
 from octavo.providers.azure import open_azure
 from octavo.providers.google import open_google
 from octavo.providers.openai import open_openai
-from octavo.providers.settings import Account
+from octavo.providers.settings import ProviderAccount
 from tests.meters.test_images import png, url
 from tests.providers.fake import Asked, Say
 from tests.providers.kit import HASTY, KEY, served
@@ -57,15 +57,15 @@ REQUEST = Request(
 
 def openai(url: str) -> Provider:
     """OpenAI itself, at another address."""
-    return replace(open_openai(Account(key=KEY, base_url=f"{url}/v1"), HASTY), official=True)
+    return replace(open_openai(ProviderAccount(key=KEY, base_url=f"{url}/v1"), HASTY), official=True)
 
 
 def anthropic(url: str) -> Provider:
-    return open_anthropic(Account(key=KEY, base_url=url), HASTY)
+    return open_anthropic(ProviderAccount(key=KEY, base_url=url), HASTY)
 
 
 def google(url: str) -> Provider:
-    return open_google(Account(key=KEY, base_url=url), HASTY)
+    return open_google(ProviderAccount(key=KEY, base_url=url), HASTY)
 
 
 Opener = Callable[[str], Provider]
@@ -173,9 +173,9 @@ async def test_a_provider_that_cannot_be_reached_is_told_so(opener: Opener) -> N
 @pytest.mark.parametrize(
     "opener",
     [
-        lambda url: open_openai(Account(key=KEY, base_url=f"{url}/v1"), HASTY),
-        lambda url: open_openai(Account(base_url=f"{url}/v1"), HASTY, name="ollama"),
-        lambda url: open_azure(Account(key=KEY, base_url=url, api_version="2024-10-21"), HASTY),
+        lambda url: open_openai(ProviderAccount(key=KEY, base_url=f"{url}/v1"), HASTY),
+        lambda url: open_openai(ProviderAccount(base_url=f"{url}/v1"), HASTY, name="ollama"),
+        lambda url: open_azure(ProviderAccount(key=KEY, base_url=url, api_version="2024-10-21"), HASTY),
     ],
 )
 async def test_a_service_that_only_speaks_as_openai_does_is_not_asked(opener: Opener) -> None:

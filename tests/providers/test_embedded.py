@@ -18,8 +18,8 @@ from octavo.core.reply import Delta, Request
 from octavo.errors import ProviderError, WindowExceeded
 from octavo.protocols import Provider
 from octavo.providers.embedded import Embedded, lacking_features, open_embedded
-from octavo.providers.gguf import DEFAULT, SMALLEST
-from octavo.providers.settings import Local, Patience
+from octavo.providers.model_files import DEFAULT, SMALLEST
+from octavo.providers.settings import Local, WaitLimits
 from tests.providers.kit import collect
 from tests.providers.real import CACHE, real_model
 
@@ -40,7 +40,7 @@ def ask(text: str, *, limit: int | None = 8, options: str = "{}") -> Request:
 
 
 def open_at(path: Path, window: int = WINDOW) -> Embedded:
-    return open_embedded(path, Local(cache=CACHE, window=window, threads=1), Patience())
+    return open_embedded(path, Local(cache=CACHE, window=window, threads=1), WaitLimits())
 
 
 @pytest.fixture(scope="module")
@@ -182,9 +182,9 @@ def run_program(path: Path, *lines: str) -> tuple[str, str]:
         "import asyncio, sys",
         "from pathlib import Path",
         "from octavo.providers.embedded import open_embedded",
-        "from octavo.providers.settings import Local, Patience",
+        "from octavo.providers.settings import Local, WaitLimits",
         "local = Local(cache=Path(), window=512, threads=1)",
-        "model = open_embedded(Path(sys.argv[1]), local, Patience())",
+        "model = open_embedded(Path(sys.argv[1]), local, WaitLimits())",
         *lines,
     )
     command = [sys.executable, "-W", "error", "-c", "\n".join(script), str(path)]

@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 
 from octavo.errors import NotFound, ProviderError, UsageError
-from octavo.providers.fetch import Progress, install, install_model
-from octavo.providers.gguf import MODEL_FILES, Hub, ModelFile, Wheels
+from octavo.providers.fetch import InstallProgress, install, install_model
+from octavo.providers.model_files import MODEL_FILES, FileAddress, ModelFile, Wheels
 
 CONTENT = random.Random(6).randbytes(250_000)
 PART = 130_000
-NOWHERE = Hub(url="http://127.0.0.1:9/model.gguf")
+NOWHERE = FileAddress(url="http://127.0.0.1:9/model.gguf")
 
 
-def model_file(*sources: Hub | Wheels) -> ModelFile:
+def model_file(*sources: FileAddress | Wheels) -> ModelFile:
     return ModelFile(
         name="test-model",
         title="Test model",
@@ -124,8 +124,8 @@ def left_behind(cache: Path) -> set[str]:
 
 
 def test_a_file_from_the_hub_is_checked_named_and_not_fetched_again(hub: HubServer, tmp_path: Path) -> None:
-    model = model_file(Hub(url=hub.url))
-    seen: list[Progress] = []
+    model = model_file(FileAddress(url=hub.url))
+    seen: list[InstallProgress] = []
     for _ in range(2):
         assert install_model(model, seen.append, cache=tmp_path).read_bytes() == CONTENT
     assert hub.asked == [""]
@@ -135,7 +135,7 @@ def test_a_file_from_the_hub_is_checked_named_and_not_fetched_again(hub: HubServ
 
 
 def test_a_download_goes_on_where_it_stopped(hub: HubServer, tmp_path: Path) -> None:
-    model = model_file(Hub(url=hub.url))
+    model = model_file(FileAddress(url=hub.url))
     hub.stops_after = 90_000
     with pytest.raises(ProviderError, match=r"only 90,000 of 250,000 bytes arrived"):
         install_model(model, cache=tmp_path)
@@ -145,14 +145,14 @@ def test_a_download_goes_on_where_it_stopped(hub: HubServer, tmp_path: Path) -> 
 
 
 def test_a_hub_that_cannot_resume_sends_everything_again(hub: HubServer, tmp_path: Path) -> None:
-    model = model_file(Hub(url=hub.url))
+    model = model_file(FileAddress(url=hub.url))
     so_far(model, tmp_path).write_bytes(CONTENT[:90_000])
     hub.ranges = False
     assert install_model(model, cache=tmp_path).read_bytes() == CONTENT
 
 
 def test_packages_are_read_as_data_when_the_hub_is_out_of_reach(wheels: Wheels, tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[InstallProgress] = []
     assert install_model(model_file(NOWHERE, wheels), seen.append, cache=tmp_path).read_bytes() == CONTENT
     done = [progress.done for progress in seen if progress.stage == "packages"]
     assert done == sorted(done)
@@ -164,8 +164,8 @@ def test_packages_are_read_as_data_when_the_hub_is_out_of_reach(wheels: Wheels, 
 def test_packages_go_on_after_what_the_hub_gave(hub: HubServer, wheels: Wheels, tmp_path: Path) -> None:
     """The hub stops in the middle of the second part; only that one is fetched."""
     hub.stops_after = 150_000
-    seen: list[Progress] = []
-    model = model_file(Hub(url=hub.url), wheels)
+    seen: list[InstallProgress] = []
+    model = model_file(FileAddress(url=hub.url), wheels)
     (tmp_path / "shelf" / "octavo_test_part1-1.0-py3-none-any.whl").unlink()
     assert install_model(model, seen.append, cache=tmp_path).read_bytes() == CONTENT
     assert min(progress.done for progress in seen if progress.stage == "packages") >= PART
@@ -175,13 +175,13 @@ def test_a_wrong_file_is_thrown_away_and_the_next_source_tried(
     hub: HubServer, wheels: Wheels, tmp_path: Path
 ) -> None:
     hub.content = bytes(len(CONTENT))
-    assert install_model(model_file(Hub(url=hub.url), wheels), cache=tmp_path).read_bytes() == CONTENT
+    assert install_model(model_file(FileAddress(url=hub.url), wheels), cache=tmp_path).read_bytes() == CONTENT
 
 
 def test_a_beginning_that_is_wrong_costs_one_more_try_of_the_same_source(
     hub: HubServer, tmp_path: Path
 ) -> None:
-    model = model_file(Hub(url=hub.url))
+    model = model_file(FileAddress(url=hub.url))
     so_far(model, tmp_path).write_bytes(bytes(90_000))
     assert install_model(model, cache=tmp_path).read_bytes() == CONTENT
     assert hub.asked == ["bytes=90000-", ""]
@@ -226,7 +226,7 @@ def test_what_a_killed_installation_left_is_cleared_away(wheels: Wheels, tmp_pat
 
 
 def test_two_that_want_the_same_file_fetch_it_once(hub: HubServer, tmp_path: Path) -> None:
-    model = model_file(Hub(url=hub.url))
+    model = model_file(FileAddress(url=hub.url))
     threads = [
         threading.Thread(target=install_model, args=(model,), kwargs={"cache": tmp_path}) for _ in range(3)
     ]
@@ -253,7 +253,7 @@ def test_a_model_nobody_knows_is_refused_with_those_there_are(tmp_path: Path) ->
 def test_the_parts_of_every_known_model_add_up_to_its_size(model: ModelFile) -> None:
     assert re.fullmatch("[0-9a-f]{64}", model.sha256)
     hub, wheels = model.sources
-    assert isinstance(hub, Hub)
+    assert isinstance(hub, FileAddress)
     assert hub.url.startswith("https://")
     assert isinstance(wheels, Wheels)
     assert (wheels.parts - 1) * wheels.part_size < model.size <= wheels.parts * wheels.part_size

@@ -13,7 +13,7 @@ from octavo.core.messages import Image, Message, Text, ToolCall, ToolResult, sys
 from octavo.core.reply import Request, Usage
 from octavo.errors import BadInput, BadReply, ProviderError, ProviderTimeout, RateLimited, WindowExceeded
 from octavo.providers.google import GenerateContent, open_google
-from octavo.providers.settings import Account
+from octavo.providers.settings import ProviderAccount
 from tests.providers.fake import Say, data
 from tests.providers.kit import HASTY, KEY, WEATHER, Answer, ask, collect, served
 
@@ -23,7 +23,7 @@ SIGNED = "c2lnbmVkPz8+"
 
 
 def at(url: str) -> GenerateContent:
-    return open_google(Account(key=KEY, base_url=url), HASTY)
+    return open_google(ProviderAccount(key=KEY, base_url=url), HASTY)
 
 
 def said(*parts: JsonObject, finish: str | None = None, **more: Json) -> JsonObject:
@@ -101,7 +101,7 @@ async def test_the_request_arrives_with_everything_in_its_place() -> None:
 
 async def test_the_version_of_the_interface_is_a_setting() -> None:
     def beta(url: str) -> GenerateContent:
-        return open_google(Account(key=KEY, base_url=url, api_version="v1beta"), HASTY)
+        return open_google(ProviderAccount(key=KEY, base_url=url, api_version="v1beta"), HASTY)
 
     async with served(beta, HI) as (provider, service):
         await collect(provider, ask("hi", model="gemini-test"))
@@ -116,7 +116,7 @@ async def test_options_may_bring_tools_and_instructions_of_their_own() -> None:
 
 
 async def test_an_option_that_the_library_does_not_know_is_named() -> None:
-    provider = open_google(Account(key=KEY), HASTY)
+    provider = open_google(ProviderAccount(key=KEY), HASTY)
     with pytest.raises(BadInput, match="options: not accepted by google-genai: nonsense"):
         provider.body(ask("hi", options='{"nonsense": 1}'))
     await provider.close()
@@ -260,7 +260,7 @@ async def test_closing_the_stream_hangs_up_at_once() -> None:
 
 async def test_a_silent_server_is_a_timeout() -> None:
     def hasty(url: str) -> GenerateContent:
-        return open_google(Account(key=KEY, base_url=url), replace(HASTY, attempts=1, silence=0.1))
+        return open_google(ProviderAccount(key=KEY, base_url=url), replace(HASTY, attempts=1, silence=0.1))
 
     async with served(hasty, Say(events=("\n",), then="hang")) as (provider, _):
         with pytest.raises(ProviderTimeout):

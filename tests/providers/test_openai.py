@@ -27,7 +27,7 @@ from octavo.core.reply import Request, Usage
 from octavo.errors import BadInput, BadReply, ProviderError, ProviderTimeout, UsageError, WindowExceeded
 from octavo.providers.azure import open_azure
 from octavo.providers.openai import ChatCompletions, open_openai
-from octavo.providers.settings import Account, Patience
+from octavo.providers.settings import ProviderAccount, WaitLimits
 from tests.providers.fake import DONE, Say, data
 from tests.providers.kit import HASTY, KEY, WEATHER, ask, check_type, collect, served
 
@@ -35,8 +35,8 @@ pytestmark = pytest.mark.anyio
 ONCE = replace(HASTY, attempts=1)
 
 
-def at(url: str, patience: Patience = HASTY) -> ChatCompletions:
-    return open_openai(Account(key=KEY, base_url=f"{url}/v1", headers={"X-Title": "tests"}), patience)
+def at(url: str, waits: WaitLimits = HASTY) -> ChatCompletions:
+    return open_openai(ProviderAccount(key=KEY, base_url=f"{url}/v1", headers={"X-Title": "tests"}), waits)
 
 
 def piece(delta: JsonObject | None = None, finish: str | None = None, **more: Json) -> JsonObject:
@@ -82,7 +82,7 @@ def test_what_is_sent_is_what_the_library_s_types_describe() -> None:
     request = Request(
         model="gpt-4o", messages=CONVERSATION, tools=(WEATHER,), max_output=100, temperature=0.5
     )
-    body = open_openai(Account(key=KEY), HASTY).body(request)
+    body = open_openai(ProviderAccount(key=KEY), HASTY).body(request)
     check_type(CompletionCreateParamsStreaming, body)
     with pytest.raises(ValidationError):
         check_type(CompletionCreateParamsStreaming, body | {"messages": [{"role": "user"}]})
@@ -93,7 +93,7 @@ def test_what_is_sent_is_what_the_library_s_types_describe() -> None:
 
 
 def test_other_servers_are_told_the_limit_under_its_old_name() -> None:
-    other = open_openai(Account(base_url="http://127.0.0.1:9/v1"), HASTY, name="ollama")
+    other = open_openai(ProviderAccount(base_url="http://127.0.0.1:9/v1"), HASTY, name="ollama")
     body = other.body(Request(model="m", messages=(user("hi"),), max_output=5))
     assert body["max_tokens"] == 5
     assert "max_completion_tokens" not in body
@@ -106,14 +106,14 @@ def test_options_win_over_everything_but_the_streaming() -> None:
         temperature=0.5,
         options='{"temperature": 1, "seed": 7, "stream": false, "stream_options": {}}',
     )
-    body = open_openai(Account(key=KEY), HASTY).body(request)
+    body = open_openai(ProviderAccount(key=KEY), HASTY).body(request)
     assert (body["temperature"], body["seed"], body["stream"], body["stream_options"]) == (1, 7, True, {})
 
 
 @pytest.mark.parametrize("options", ["", "[]", "{", '{"a": NaN}'])
 def test_options_that_are_no_object_are_refused(options: str) -> None:
     with pytest.raises(BadInput, match="options"):
-        open_openai(Account(key=KEY), HASTY).body(ask("hi", options=options))
+        open_openai(ProviderAccount(key=KEY), HASTY).body(ask("hi", options=options))
 
 
 async def test_the_request_arrives_signed_at_the_address_that_was_set() -> None:
@@ -131,7 +131,7 @@ async def test_the_request_arrives_signed_at_the_address_that_was_set() -> None:
 
 async def test_azure_finds_the_deployment_in_the_path_and_the_key_in_its_own_header() -> None:
     def azure_at(url: str) -> ChatCompletions:
-        return open_azure(Account(key=KEY, base_url=url, api_version="2024-10-21"), HASTY)
+        return open_azure(ProviderAccount(key=KEY, base_url=url, api_version="2024-10-21"), HASTY)
 
     async with served(azure_at, HI) as (provider, service):
         await collect(provider, ask("hi", model="my-deployment"))
@@ -142,7 +142,7 @@ async def test_azure_finds_the_deployment_in_the_path_and_the_key_in_its_own_hea
 
 def test_azure_without_an_address_says_what_to_set() -> None:
     with pytest.raises(UsageError, match="AZURE_OPENAI_ENDPOINT"):
-        open_azure(Account(key=KEY), HASTY)
+        open_azure(ProviderAccount(key=KEY), HASTY)
 
 
 async def test_usage_counts_what_was_cached_and_what_was_thought() -> None:
@@ -350,7 +350,7 @@ def test_a_reply_goes_back_as_it_came() -> None:
     """What was read from the stream is written into the next request without loss."""
     wire = {"role": "assistant", "content": "Let me see.", "tool_calls": [_tool_call()]}
     message = CONVERSATION[3]
-    body = open_openai(Account(key=KEY), HASTY).body(Request(model="m", messages=(message,)))
+    body = open_openai(ProviderAccount(key=KEY), HASTY).body(Request(model="m", messages=(message,)))
     assert json.loads(json.dumps(body["messages"])) == [wire]
 
 

@@ -16,11 +16,11 @@ from octavo.providers.azure import open_azure
 from octavo.providers.google import open_google
 from octavo.providers.openai import open_openai
 from octavo.providers.secret import Secret, find_secret
-from octavo.providers.settings import Account, Settings, read_settings
+from octavo.providers.settings import ProviderAccount, ProviderSettings, read_settings
 from tests.providers.fake import Say
 from tests.providers.kit import HASTY, KEY, ask, collect, served
 
-OPENERS: dict[str, Callable[[Account], Provider]] = {
+OPENERS: dict[str, Callable[[ProviderAccount], Provider]] = {
     "openai": lambda account: open_openai(account, HASTY),
     "azure": lambda account: open_azure(account, HASTY),
     "anthropic": lambda account: open_anthropic(account, HASTY),
@@ -29,11 +29,14 @@ OPENERS: dict[str, Callable[[Account], Provider]] = {
 
 
 def test_a_secret_shows_neither_in_repr_nor_in_text() -> None:
-    assert KEY.reveal() not in f"{KEY} {KEY!r} {[KEY]} {Account(key=KEY)} {Settings(openai=Account(key=KEY))}"
+    assert (
+        KEY.reveal()
+        not in f"{KEY} {KEY!r} {[KEY]} {ProviderAccount(key=KEY)} {ProviderSettings(openai=ProviderAccount(key=KEY))}"
+    )
 
 
 def test_headers_of_an_account_do_not_show_either() -> None:
-    assert "hunter2" not in repr(Account(headers={"Authorization": "Bearer hunter2"}))
+    assert "hunter2" not in repr(ProviderAccount(headers={"Authorization": "Bearer hunter2"}))
 
 
 @pytest.mark.anyio
@@ -47,7 +50,7 @@ async def test_a_service_that_repeats_the_key_is_not_quoted(
     address = "/v1" if name == "openai" else ""
 
     def at(url: str) -> Provider:
-        return OPENERS[name](Account(key=KEY, base_url=url + address, api_version="v1beta"))
+        return OPENERS[name](ProviderAccount(key=KEY, base_url=url + address, api_version="v1beta"))
 
     async with served(at, said) as (provider, service):
         with pytest.raises(ProviderError, match=r"401: bad key \*\*\* \(check the key\)") as caught:

@@ -58,7 +58,7 @@ def test_ollama_is_found_where_its_own_variable_says(host: str, address: str) ->
 
 
 def test_how_long_to_wait_and_how_often_to_ask_can_be_told() -> None:
-    usual = read_settings({}).patience
+    usual = read_settings({}).waits
     assert (usual.attempts, usual.first_byte, usual.silence, usual.answer) == (4, 60, 60, 1_800)
     told = read_settings(
         {
@@ -67,7 +67,7 @@ def test_how_long_to_wait_and_how_often_to_ask_can_be_told() -> None:
             "OCTAVO_SILENCE": "2.5",
             "OCTAVO_LONGEST_ANSWER": "3600",
         }
-    ).patience
+    ).waits
     assert (told.attempts, told.first_byte, told.silence, told.answer) == (2, 120, 2.5, 3_600)
     for wrong in ("0", "-1", "soon", "inf", "nan"):
         with pytest.raises(UsageError, match="OCTAVO_SILENCE"):

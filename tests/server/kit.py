@@ -16,8 +16,7 @@ from starlette.types import ASGIApp
 
 from octavo.engine.engine import Engine
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Account
-from octavo.providers.settings import Settings as ProviderSettings
+from octavo.providers.settings import ProviderAccount, ProviderSettings
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
 
@@ -28,7 +27,8 @@ HOME = "http://127.0.0.1:8765"
 def accounts(url: str) -> ProviderSettings:
     """The server's own accounts, at a fake provider."""
     return ProviderSettings(
-        openai=Account(key=KEY, base_url=f"{url}/v1"), anthropic=Account(key=KEY, base_url=url)
+        openai=ProviderAccount(key=KEY, base_url=f"{url}/v1"),
+        anthropic=ProviderAccount(key=KEY, base_url=url),
     )
 
 

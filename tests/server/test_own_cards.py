@@ -8,8 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from octavo.providers.settings import Account
-from octavo.providers.settings import Settings as ProviderSettings
+from octavo.providers.settings import ProviderAccount, ProviderSettings
 from octavo.server.app import create_app, open_engine
 from octavo.server.config import ServerSettings
 from tests.server.fake import Provider
@@ -31,7 +30,9 @@ async def provider() -> Provider:
 async def client(provider: Provider, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     """A server with accounts at Ollama and Anthropic, and none at OpenAI."""
     async with listening(provider.app) as url:
-        accounts = ProviderSettings(ollama=Account(base_url=url), anthropic=Account(key=KEY, base_url=url))
+        accounts = ProviderSettings(
+            ollama=ProviderAccount(base_url=url), anthropic=ProviderAccount(key=KEY, base_url=url)
+        )
         settings = ServerSettings(db=str(tmp_path / "octavo.db"), summariser="none", providers=accounts)
         engine = await open_engine(settings)
         app = create_app(engine, settings)

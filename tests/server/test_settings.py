@@ -14,8 +14,7 @@ from fastapi import FastAPI
 from octavo.engine.engine import Engine
 from octavo.engine.settings import SETTINGS
 from octavo.errors import BadInput, UsageError
-from octavo.providers.settings import Account
-from octavo.providers.settings import Settings as ProviderSettings
+from octavo.providers.settings import ProviderAccount, ProviderSettings
 from octavo.server.app import create_app, open_engine
 from octavo.server.cards import Registry, Upstream, check_address
 from octavo.server.config import ServerSettings
@@ -232,7 +231,7 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
             raise BadInput("base_url", "there is no such host")
         return [ip_address(answers[host])]
 
-    own = ProviderSettings(openai=Account(base_url="https://own.example/v1"))
+    own = ProviderSettings(openai=ProviderAccount(base_url="https://own.example/v1"))
     check = guard(registry, ServerSettings(providers=own), resolve)
 
     async def sent(host: str) -> httpx2.Request:

@@ -17,7 +17,7 @@ from octavo.core.protocol import OPENAI, Rules
 from octavo.core.reply import Chunk, Delta, Reply, Request
 from octavo.engine.engine import Engine
 from octavo.errors import ProviderError
-from octavo.providers.settings import Patience
+from octavo.providers.settings import WaitLimits
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
 from octavo.server.stops import STOP
@@ -477,11 +477,11 @@ async def test_every_further_try_is_an_event(tmp_path: Path) -> None:
     """Through the provider's own library: the first two tries fail before anything was said."""
     down = Say(status=503, body={"error": {"message": "come back later"}})
     async with fake_service(down, down, Say(events=(openai_stream("Here I am.").decode(),))) as service:
-        quick = Patience(first_wait=0, longest_wait=0)
+        quick = WaitLimits(first_wait=0, longest_wait=0)
         settings = ServerSettings(
             db=str(tmp_path / "o.db"),
             model="gpt-4-0613",
-            providers=replace(accounts(service.url), patience=quick),
+            providers=replace(accounts(service.url), waits=quick),
         )
         app = create_app(settings)
         async with app.router.lifespan_context(app), client_of(app) as client:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from octavo.core.budget import ModelCard
     from octavo.providers.availability import Availability
-    from octavo.providers.gguf import ModelFile
+    from octavo.providers.model_files import ModelFile
 
 local = typer.Typer(
     help="Models that run inside Octavo.",
@@ -169,7 +169,7 @@ def _card_lines(cards: list[ModelCard], usable: set[str], own: frozenset[str]) -
 )
 def list_local(context: typer.Context, *, as_json: AsJson = False, db: Db = None) -> None:
     """List the models that can be installed, and those that are."""
-    from octavo.providers.gguf import MODEL_FILES
+    from octavo.providers.model_files import MODEL_FILES
     from octavo.providers.settings import read_settings
 
     setup = setup_of(context, db)
@@ -204,7 +204,7 @@ def list_local(context: typer.Context, *, as_json: AsJson = False, db: Db = None
 
 
 def _complete_files(incomplete: str) -> list[str]:
-    from octavo.providers.gguf import MODEL_FILES
+    from octavo.providers.model_files import MODEL_FILES
 
     return [name for name in MODEL_FILES if name.startswith(incomplete)]
 
@@ -239,14 +239,14 @@ def install(
 
 def fetch(setup: Setup, name: str = "") -> tuple[ModelFile, Path]:
     """Fetch a model unless it is there, and show how far it is; without a name, the one that is recommended."""
-    from octavo.providers.fetch import Progress, install
-    from octavo.providers.gguf import MODEL_FILES
+    from octavo.providers.fetch import InstallProgress, install
+    from octavo.providers.model_files import MODEL_FILES
     from octavo.providers.settings import read_settings
 
     chosen = name or next(iter(MODEL_FILES))
     with progress() as shown:
 
-        def report(at: Progress) -> None:
+        def report(at: InstallProgress) -> None:
             sizes = f"{at.done / MEGABYTE:,.0f} of {at.total / MEGABYTE:,.0f} MB"
             shown.step(f"{at.model.title}: {at.stage}, {sizes}", at.done, at.total)
 

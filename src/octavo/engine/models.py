@@ -18,7 +18,7 @@ from octavo.core.messages import Message
 from octavo.core.plain import Json, JsonObject
 from octavo.errors import BadInput, NotFound, UnknownModel
 from octavo.meters.calibration import Calibration, dump, load
-from octavo.meters.cards import Book, read_book, shipped
+from octavo.meters.cards import CardBook, read_book, shipped
 from octavo.meters.meter import Meter, Survey
 from octavo.protocols import Provider
 
@@ -50,7 +50,7 @@ class Models:
     store: Store
     open: Callable[[str], tuple[Provider, str]]
     """Opens the provider of a model, and tells the name it knows the model by."""
-    book: Book = field(default_factory=shipped)
+    book: CardBook = field(default_factory=shipped)
     own: JsonObject = field(default_factory=dict)
     """Cards that people defined, by name: the fields they gave."""
     opened: dict[str, tuple[Provider, str]] = field(default_factory=dict)
@@ -255,7 +255,7 @@ def _calibration(learned: dict[str, Json]) -> Calibration | None:
         return None
 
 
-def _read(own: JsonObject) -> Book:
+def _read(own: JsonObject) -> CardBook:
     """Put cards of people's own before those that ship; one that this version cannot read is left out."""
     found = shipped()
     for name, fields in own.items():

@@ -30,7 +30,7 @@ from octavo.engine.worker_task import (
 from octavo.errors import OctavoError
 
 if TYPE_CHECKING:
-    from octavo.core.ask.answer import Draft, Judging
+    from octavo.core.ask.answer import JudgedAnswer, JudgeTask
     from octavo.core.ask.blocks import Measure
 
 log = logging.getLogger(__name__)
@@ -80,17 +80,17 @@ class WorkerPool:
         assert isinstance(made, MadeSnapshot)
         return made
 
-    async def judge(self, asked: Judging, measure: Measure) -> Draft:
+    async def judge(self, asked: JudgeTask, measure: Measure) -> JudgedAnswer:
         """Judge what a model answered."""
-        source = asked.expected.grounds.text
+        source = asked.expected.source_text.text
         # In the places of what is urgent: it may be, and it takes a moment.
         judged = await self._do(asked, measure, large=len(source) >= LARGE_SOURCE, urgent=True)
         assert not isinstance(judged, MadeSnapshot)
         return judged
 
     async def _do(
-        self, task: SnapshotTask | Judging, count: Answer, *, large: bool, urgent: bool
-    ) -> MadeSnapshot | Draft:
+        self, task: SnapshotTask | JudgeTask, count: Answer, *, large: bool, urgent: bool
+    ) -> MadeSnapshot | JudgedAnswer:
         """Do it in a process if it is large, else in a thread; a cancelled caller stops the process."""
         if not large:
             return await asyncio.to_thread(do, task, count)
@@ -101,7 +101,7 @@ class WorkerPool:
             log.warning("compressing in a thread instead of a process of its own: %s", error)
             return await asyncio.to_thread(do, task, count)
 
-    async def _in_child(self, task: SnapshotTask | Judging, count: Answer) -> MadeSnapshot | Draft:
+    async def _in_child(self, task: SnapshotTask | JudgeTask, count: Answer) -> MadeSnapshot | JudgedAnswer:
         child = self._taken() or _start()
         try:
             made = await asyncio.to_thread(_exchange, child, task, count)
@@ -152,7 +152,7 @@ def _start() -> Child:
         raise WorkerLost(str(error)) from error
 
 
-def _exchange(child: Child, task: SnapshotTask | Judging, count: Answer) -> MadeSnapshot | Draft:
+def _exchange(child: Child, task: SnapshotTask | JudgeTask, count: Answer) -> MadeSnapshot | JudgedAnswer:
     """Hand a task over, answer what is asked back, give what came of it."""
     assert child.stdin
     assert child.stdout
@@ -164,7 +164,7 @@ def _exchange(child: Child, task: SnapshotTask | Judging, count: Answer) -> Made
         raise WorkerLost(f"the process ended before its work did ({error!r})") from error
     if isinstance(told, WorkerFailure):
         raise WorkerLost(f"the process failed: {told.detail}")
-    made: MadeSnapshot | Draft = told
+    made: MadeSnapshot | JudgedAnswer = told
     return made
 
 

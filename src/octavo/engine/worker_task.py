@@ -18,7 +18,7 @@ from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot, draft
 
 if TYPE_CHECKING:
-    from octavo.core.ask.answer import Draft, Judging
+    from octavo.core.ask.answer import JudgedAnswer, JudgeTask
     from octavo.core.extract.units import Analysis
     from octavo.core.receipt import Receipt
 
@@ -65,7 +65,7 @@ class MadeSnapshot:
     receipt: Receipt
 
 
-def do(task: SnapshotTask | Judging, count: Answer) -> MadeSnapshot | Draft:
+def do(task: SnapshotTask | JudgeTask, count: Answer) -> MadeSnapshot | JudgedAnswer:
     """Do what is asked."""
     if isinstance(task, SnapshotTask):
         return make(task, count)
@@ -160,7 +160,7 @@ class WorkerFailure:
     detail: str
 
 
-def write_task(task: SnapshotTask | Judging, to: IO[bytes]) -> None:
+def write_task(task: SnapshotTask | JudgeTask, to: IO[bytes]) -> None:
     """Write a task; the messages of one in pieces."""
     if not isinstance(task, SnapshotTask):
         write((task, 0, 0), to)
@@ -177,8 +177,8 @@ def write(value: object, to: IO[bytes]) -> None:
     to.flush()
 
 
-def _read_task(source: IO[bytes]) -> SnapshotTask | Judging:
-    task: SnapshotTask | Judging
+def _read_task(source: IO[bytes]) -> SnapshotTask | JudgeTask:
+    task: SnapshotTask | JudgeTask
     task, cut, pieces = pickle.load(source)
     if not isinstance(task, SnapshotTask):
         return task

@@ -31,7 +31,7 @@ from octavo.core.fields import (
     take_text,
 )
 from octavo.errors import BadInput
-from octavo.meters.tally import Tally
+from octavo.meters.tally import TokenTally
 
 SAMPLES = 64
 """Bills remembered: enough for three numbers and some constants, little enough to follow a change."""
@@ -90,7 +90,7 @@ class Anchor:
     digest: str
     """Of the model, the tools and all messages sent, in hexadecimal."""
     billed: int
-    tally: Tally
+    tally: TokenTally
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Sample:
 
     key: str
     """Whose constant it contains; empty for the step from one bill to the next."""
-    tally: Tally
+    tally: TokenTally
     surplus: int
     suspect: str = ""
     """The message of the step that is most likely to cost something else than counted, by digest."""
@@ -128,7 +128,7 @@ class Fit:
         values = sorted(value for _, value in self.constants)
         return values[len(values) // 2] if values else 0.0
 
-    def apply(self, tally: Tally) -> float:
+    def apply(self, tally: TokenTally) -> float:
         """Correct a tally, constant aside."""
         return self.scale * tally.tokens + self.message * tally.messages + self.call * tally.calls
 
@@ -185,14 +185,14 @@ class Prediction(NamedTuple):
     """How many of the tokens belong to the system prompt, the tools and what the provider adds unseen."""
 
 
-class Request(NamedTuple):
+class BilledRequest(NamedTuple):
     """A request as the calibration sees it."""
 
     key: str
     """Digest of the system prompt and the tools."""
     digest: str
-    tally: Tally
-    front: Tally = Tally()
+    tally: TokenTally
+    front: TokenTally = TokenTally()
     """What the system prompt and the tools hold of it."""
     anchor: Anchor | None = None
     """The newest anchor among the beginnings of this request."""
@@ -204,7 +204,7 @@ class Request(NamedTuple):
     """The same of those after the anchor."""
 
 
-def predict(state: Calibration, request: Request) -> Prediction:
+def predict(state: Calibration, request: BilledRequest) -> Prediction:
     """Say what the provider will bill for a request."""
     request = _sound(request)
     fixed = _fixed(state, request)
@@ -225,7 +225,7 @@ def _constant(state: Calibration, key: str) -> float:
     return min(state.fit.usual if known is None else known, state.hidden)
 
 
-def _fixed(state: Calibration, request: Request) -> int:
+def _fixed(state: Calibration, request: BilledRequest) -> int:
     """Say what is billed whatever is said: never more than the smallest bill, and never less than nothing."""
     front, constant = state.fit.apply(request.front), _constant(state, request.key)
     least = dict(state.least)
@@ -235,7 +235,7 @@ def _fixed(state: Calibration, request: Request) -> int:
     return max(0, round(front + min(constant, min(least.values(), default=0))))
 
 
-def _floored(request: Request, tokens: float) -> int:
+def _floored(request: BilledRequest, tokens: float) -> int:
     """Take no more than half off a count, single messages that are known to cost less aside."""
     counted = request.tally.tokens + min(0, request.odd)
     return max(round(tokens), math.ceil(LIMITS_SCALE[0] * counted), 0)
@@ -246,14 +246,14 @@ def _bounded(bound: float, tokens: int) -> int:
     return min(math.ceil(bound), tokens)
 
 
-def _sound(request: Request) -> Request:
+def _sound(request: BilledRequest) -> BilledRequest:
     """Drop an anchor that holds more than the request: it was counted in another way."""
     anchor = request.anchor
     shrunk = anchor is not None and anchor.tally.messages > request.tally.messages
     return request._replace(anchor=None) if shrunk else request
 
 
-def _from_anchor(state: Calibration, request: Request, anchor: Anchor, fixed: int) -> Prediction:
+def _from_anchor(state: Calibration, request: BilledRequest, anchor: Anchor, fixed: int) -> Prediction:
     new = request.tally - anchor.tally
     tokens = _floored(request, anchor.billed + round(state.fit.apply(new)) + request.odd_since)
     fixed = min(fixed, tokens)
@@ -277,7 +277,7 @@ def _quantile(values: Sequence[float]) -> float:
     return sorted(values)[math.ceil(QUANTILE * len(values)) - 1] if values else 0.0
 
 
-def observe(state: Calibration, request: Request, billed: int) -> Calibration:
+def observe(state: Calibration, request: BilledRequest, billed: int) -> Calibration:
     """Learn from a bill; a bill that cannot be right teaches nothing."""
     request = _sound(request)
     if not _plausible(state, request, billed):
@@ -301,7 +301,7 @@ def _least(state: Calibration, key: str, billed: int) -> tuple[tuple[str, int], 
     return (*before.items(), (key, smallest))[-ANCHORS:]
 
 
-def _lesson(request: Request, billed: int) -> Sample:
+def _lesson(request: BilledRequest, billed: int) -> Sample:
     if request.anchor is None:
         return Sample(request.key, request.tally, billed - request.tally.tokens - request.odd)
     new = request.tally - request.anchor.tally
@@ -313,7 +313,7 @@ def _noise(step: Sample, trusted: bool) -> float:  # noqa: FBT001 - one of two p
     return math.hypot(NOISE_STEP, (NOISE_EXACT if trusted else NOISE_GUESSED) * step.tally.tokens)
 
 
-def _plausible(state: Calibration, request: Request, billed: int) -> bool:
+def _plausible(state: Calibration, request: BilledRequest, billed: int) -> bool:
     if billed <= 0 or request.tally.tokens < 0:
         return False
     expected = predict(state, request).tokens
@@ -339,7 +339,7 @@ def _keep(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
     return tuple(sample for index, sample in served if index not in droppable)
 
 
-def _score(state: Calibration, request: Request, billed: int) -> Calibration:
+def _score(state: Calibration, request: BilledRequest, billed: int) -> Calibration:
     """Remember how far the predictions would have missed, with the anchor and without."""
     near, far = state.near, state.far
     if request.anchor is not None:
@@ -462,10 +462,10 @@ def _load_anchor(data: JsonObject) -> Anchor:
     return Anchor(take_text(data, "digest", where), billed, _load_tally(data, where))
 
 
-def _load_tally(data: JsonObject, where: str) -> Tally:
+def _load_tally(data: JsonObject, where: str) -> TokenTally:
     inner = take_inner(data, "tally", where)
     names = ("tokens", "messages", "calls", "guessed")
-    return Tally(*(round(_number(inner.get(name))) for name in names))
+    return TokenTally(*(round(_number(inner.get(name))) for name in names))
 
 
 def _number(value: Json) -> float:

@@ -41,7 +41,7 @@ _BOUNDARIES = frozenset("-.:@_/ ")
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class CardBook:
     """All cards there are."""
 
     cards: Cards
@@ -96,12 +96,12 @@ def longest(name: str, known: Cards) -> str | None:
 
 
 @cache
-def shipped() -> Book:
+def shipped() -> CardBook:
     """Read the table that comes with the package."""
     return read_book(TABLE)
 
 
-def read_book(source: Source, base: Book | None = None) -> Book:
+def read_book(source: Source, base: CardBook | None = None) -> CardBook:
     """Read cards from a TOML file or a mapping; they come before those of `base`."""
     data = _document(source)
     cards: dict[str, ModelCard] = dict(base.cards) if base else {}
@@ -117,10 +117,10 @@ def read_book(source: Source, base: Book | None = None) -> Book:
     for name, own in _table(data, "models", "").items():
         cards[name.lower()] = card_of(name, _object(own, f"models.{name}"), f"models.{name}", cards)
     guesses = {**(base.guesses if base else {}), **_guesses(data, cards)}
-    return Book(cards, guesses)
+    return CardBook(cards, guesses)
 
 
-def book(own: Source | None = None) -> Book:
+def book(own: Source | None = None) -> CardBook:
     """Give all cards: those shipped, and before them the user's own."""
     return shipped() if own is None else read_book(own, shipped())
 

@@ -180,7 +180,7 @@ def _all_capitals(word: str, capitals: list[bool]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CharacterRun:
     """A stretch of one kind in a chunk: its text and its class letters."""
 
     kind: str
@@ -289,7 +289,7 @@ class ClaudeCounter:
         if chunk.isascii():
             return self._tile_ascii(chunk, edges)
         runs = [
-            Run(match.lastgroup or "", chunk[match.start() : match.end()], match.group())
+            CharacterRun(match.lastgroup or "", chunk[match.start() : match.end()], match.group())
             for match in RUNS.finditer(chunk.translate(self._classes))
         ]
         units = list(self._write(runs, edges))
@@ -317,7 +317,7 @@ class ClaudeCounter:
             cost += self._unit(before + EOW if closes else before)
         return cost + 1, cost + 1 - opens, closes
 
-    def _write(self, runs: list[Run], edges: int) -> Iterator[str]:
+    def _write(self, runs: list[CharacterRun], edges: int) -> Iterator[str]:
         """Write the runs with their marks, in stretches that no piece crosses."""
         loose = self._lead(runs) if edges & HEAD else ""
         for index, run in enumerate(runs):
@@ -337,12 +337,12 @@ class ClaudeCounter:
         if loose:
             yield loose
 
-    def _mark(self, run: Run) -> str:
+    def _mark(self, run: CharacterRun) -> str:
         if run.kind == "marked":  # its head is the mark, so no letter of it carries a case
             return f"{BOW}{run.text}{EOW}"
         return mark_word(run.text, self._table.caps_from)
 
-    def _lead(self, runs: list[Run]) -> str:
+    def _lead(self, runs: list[CharacterRun]) -> str:
         """What the frame's own word start becomes when the first run does not take it."""
         if _opens_word(runs, 0):
             return " "
@@ -402,13 +402,13 @@ class ClaudeCounter:
         return len(data) - next(known, 1) + 1
 
 
-def _opens_word(runs: list[Run], index: int) -> bool:
+def _opens_word(runs: list[CharacterRun], index: int) -> bool:
     """A lone apostrophe before a word leaves the space before it alone."""
     follows = runs[index + 1].kind if index + 1 < len(runs) else ""
     return runs[index].text == "'" and follows in ("word", "marked")
 
 
-def _is_contraction(runs: list[Run], index: int) -> bool:
+def _is_contraction(runs: list[CharacterRun], index: int) -> bool:
     """The 's of "it's" has no start of its own: the apostrophe is its border."""
     if index == 0 or runs[index].text not in CONTRACTIONS or runs[index - 1].text != "'":
         return False

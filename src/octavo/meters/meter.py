@@ -23,17 +23,17 @@ from octavo.meters.calibration import (
     HIDDEN,
     HIDDEN_SHARE,
     Anchor,
+    BilledRequest,
     Calibration,
     Prediction,
-    Request,
     observe,
     predict,
 )
 from octavo.meters.frames import FRAMES
 from octavo.meters.images import MEDIA
-from octavo.meters.tally import Tally
+from octavo.meters.tally import TokenTally
 from octavo.meters.tokenizers import Tokenizer, load, names
-from octavo.meters.unit import FRAME, Unit
+from octavo.meters.unit import FRAME, TokenUnit
 
 if TYPE_CHECKING:
     from octavo.core.context import Context
@@ -53,8 +53,8 @@ class Running(NamedTuple):
     key: str
     """Digest of the system prompt and the tools."""
     digest: bytes
-    tally: Tally
-    front: Tally = Tally()
+    tally: TokenTally
+    front: TokenTally = TokenTally()
     """What the system prompt and the tools hold of it."""
     anchor: Anchor | None = None
     """The newest bill known for a beginning of this request."""
@@ -68,13 +68,13 @@ class Running(NamedTuple):
     """The same as far as the anchor."""
 
     @property
-    def held(self) -> Tally:
+    def held(self) -> TokenTally:
         """What is in it by count and by what is known, uncorrected otherwise."""
-        return self.tally + Tally(self.odd)
+        return self.tally + TokenTally(self.odd)
 
     @property
-    def request(self) -> Request:
-        return Request(
+    def request(self) -> BilledRequest:
+        return BilledRequest(
             key=self.key,
             digest=self.digest.hex(),
             tally=self.tally,
@@ -90,7 +90,7 @@ class Survey(NamedTuple):
     """A context that was gone through: its request as far as it is written, and what its sections cost."""
 
     running: Running
-    sections: Mapping[str, Tally]
+    sections: Mapping[str, TokenTally]
     """What is known of single messages beyond their counts is among the tokens."""
 
 
@@ -112,13 +112,13 @@ class Meter:
         self._calibration = calibration
 
     @cached_property
-    def unit(self) -> Unit:
+    def unit(self) -> TokenUnit:
         """What counts are stored in; the vocabulary is loaded when this is first asked for."""
         card, tokenizer = self.card, self._tokenizer or load(self.card.tokenizer)
         if card.assumed and tokenizer.exact:
             # Nobody knows what such a model counts in: a number in another one's vocabulary is a guess, and says so.
             tokenizer = replace(tokenizer, name=f"{tokenizer.name}~assumed", exact=False)
-        return Unit(
+        return TokenUnit(
             tokenizer=tokenizer,
             frame=FRAMES[card.frame],
             media=card.image_rule,
@@ -177,7 +177,7 @@ class Meter:
     def start(self, system: Iterable[Message] = (), tools: Iterable[Tool] = ()) -> Running:
         """Begin a request with its system prompt and its tools."""
         tools = tuple(tools)
-        base = Tally(self.unit.frame.request) + self.unit.tools(tools)
+        base = TokenTally(self.unit.frame.request) + self.unit.tools(tools)
         running = Running("", _digest(self.unit.name, tools), base)
         for message in system:
             running = self.extend(running, message)
@@ -203,11 +203,11 @@ class Meter:
             odd_before=odd if anchor else running.odd_before,
         )
 
-    def _tally(self, message: Message, tokens: int | None) -> Tally:
+    def _tally(self, message: Message, tokens: int | None) -> TokenTally:
         if tokens is None:
             return self.unit.tally(message)
         messages, calls = self.unit.shape(message)
-        return Tally(tokens, messages, calls, 0 if self.unit.tokenizer.exact else tokens)
+        return TokenTally(tokens, messages, calls, 0 if self.unit.tokenizer.exact else tokens)
 
     def predict(self, running: Running) -> Prediction:
         """Say what the provider will bill for a request as it stands."""
@@ -228,7 +228,7 @@ class Meter:
         )
 
     def _breakdown(
-        self, sections: Mapping[str, Tally], prediction: Prediction
+        self, sections: Mapping[str, TokenTally], prediction: Prediction
     ) -> tuple[tuple[str, int], ...]:
         """Divide a prediction: to each section its own, to the frame what is left of the fixed part."""
         shares = {name: max(0, round(self.calibration.fit.apply(held))) for name, held in sections.items()}
@@ -269,7 +269,7 @@ class Meter:
         running = self.start(context.system, context.tools)
         tools = self.unit.tools(context.tools)
         sections = {
-            "system": running.held - tools - Tally(self.unit.frame.request),
+            "system": running.held - tools - TokenTally(self.unit.frame.request),
             "tools": tools,
         }
         for name in (PINS, *HISTORY):

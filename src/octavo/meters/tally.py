@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class TokenTally:
     """What messages hold in local measure; tallies add up."""
 
     tokens: int = 0
@@ -15,16 +15,16 @@ class Tally:
     guessed: int = 0
     """How many of the tokens were guessed rather than counted."""
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: TokenTally) -> TokenTally:
+        return TokenTally(
             self.tokens + other.tokens,
             self.messages + other.messages,
             self.calls + other.calls,
             self.guessed + other.guessed,
         )
 
-    def __sub__(self, other: Tally) -> Tally:
-        return Tally(
+    def __sub__(self, other: TokenTally) -> TokenTally:
+        return TokenTally(
             self.tokens - other.tokens,
             self.messages - other.messages,
             self.calls - other.calls,

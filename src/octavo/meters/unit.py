@@ -30,7 +30,7 @@ from octavo.errors import BadInput
 from octavo.meters.estimate import CAUTION, estimate
 from octavo.meters.frames import Frame, count_arguments, count_definitions
 from octavo.meters.images import MEDIA, count_file, count_image
-from octavo.meters.tally import Tally
+from octavo.meters.tally import TokenTally
 from octavo.meters.tokenizers import FAILURES, Tokenizer
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class _Guard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class TokenUnit:
     """How one family of models counts."""
 
     tokenizer: Tokenizer
@@ -84,7 +84,7 @@ class Unit:
         """Count a text by itself."""
         return _Guard(self.tokenizer)(text)
 
-    def tally(self, message: Message) -> Tally:
+    def tally(self, message: Message) -> TokenTally:
         """Measure a message."""
         if not isinstance(message, Message):
             raise BadInput("message", f"expected a message, got {type(message).__name__}")
@@ -94,7 +94,7 @@ class Unit:
             tokens += count(part.text) if type(part) is Text else self._part(part, count)
         guessed = count.guessed if self.tokenizer.exact else tokens
         messages, calls = self.shape(message)
-        return Tally(tokens, messages, calls, guessed)
+        return TokenTally(tokens, messages, calls, guessed)
 
     def shape(self, message: Message) -> tuple[int, int]:
         """Count the messages a provider sees in this one, and the tool calls."""
@@ -117,11 +117,11 @@ class Unit:
         for part in message.parts:
             yield _kind(part), self._part(part, count)
 
-    def tools(self, tools: Iterable[Tool]) -> Tally:
+    def tools(self, tools: Iterable[Tool]) -> TokenTally:
         """Measure tool definitions."""
         count = _Guard(self.tokenizer)
         tokens = count_definitions(tuple(tools), self.frame, count)
-        return Tally(tokens, guessed=count.guessed if self.tokenizer.exact else tokens)
+        return TokenTally(tokens, guessed=count.guessed if self.tokenizer.exact else tokens)
 
     def _frame(self, message: Message, count: _Guard) -> int:
         if message.role == "system" and self.frame.system is not None:

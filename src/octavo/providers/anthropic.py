@@ -20,7 +20,7 @@ from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.core.wire.anthropic_stream import AnthropicStream
 from octavo.errors import OctavoError
-from octavo.providers.faults import (
+from octavo.providers.error_mapping import (
     MALFORMED,
     Fault,
     classify,
@@ -31,10 +31,10 @@ from octavo.providers.faults import (
     unreachable,
     unreadable,
 )
-from octavo.providers.patience import Begun, persist
+from octavo.providers.retry import Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Account, Patience
+from octavo.providers.settings import ProviderAccount, WaitLimits
 from octavo.providers.streaming import plain, reply_of
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
 
 
 @dataclass(slots=True)
-class Messages:
+class AnthropicMessages:
     """The Messages service."""
 
     client: AsyncAnthropic = field(repr=False)
-    patience: Patience = Patience()
+    waits: WaitLimits = WaitLimits()
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     name: str = "anthropic"
     rules: Rules = ANTHROPIC
@@ -70,12 +70,12 @@ class Messages:
 
     def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
-        return persist(lambda begun: self._attempt(request, begun), self.patience)
+        return persist(lambda begun: self._attempt(request, begun), self.waits)
 
     async def count_request(self, request: Request) -> int:
         """Count a request; see `Counting`."""
         body = {name: value for name, value in self.body(request).items() if name in COUNTED}
-        with self._faults():
+        with self._mapped_errors():
             answer = await self.client.messages.count_tokens(
                 model=request.model, messages=[], extra_body=body
             )
@@ -87,7 +87,7 @@ class Messages:
 
     async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
         answer = AnthropicStream(request.model)
-        with self._faults():
+        with self._mapped_errors():
             async with await self._open(request) as stream:
                 async for event in stream:
                     begun()
@@ -128,7 +128,7 @@ class Messages:
         return marked | options | {"stream": True}
 
     @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _mapped_errors(self) -> Iterator[None]:
         anthropic, httpx2 = demand("anthropic", EXTRA), demand("httpx2", EXTRA)
         try:
             yield
@@ -159,7 +159,7 @@ class Messages:
         )
 
 
-def open_anthropic(account: Account, patience: Patience) -> Messages:
+def open_anthropic(account: ProviderAccount, waits: WaitLimits) -> AnthropicMessages:
     """Open the service; its library makes no retries of its own."""
     sdk = demand("anthropic", EXTRA)
     from octavo.providers.client import Client, timeout
@@ -167,12 +167,12 @@ def open_anthropic(account: Account, patience: Patience) -> Messages:
     client: AsyncAnthropic = sdk.AsyncAnthropic(
         api_key=account.key.reveal() if account.key else None,
         base_url=account.base_url or ADDRESS,
-        http_client=Client(patience),
-        timeout=timeout(patience),
+        http_client=Client(waits),
+        timeout=timeout(waits),
         max_retries=0,
         default_headers=dict(account.headers),
     )
-    return Messages(client=client, patience=patience, secrets=(account.key,) if account.key else ())
+    return AnthropicMessages(client=client, waits=waits, secrets=(account.key,) if account.key else ())
 
 
 def _has_marker(value: Json) -> bool:

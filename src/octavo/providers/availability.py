@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from octavo.core.fields import Json
 from octavo.providers.embedded import lacking_features
-from octavo.providers.gguf import DEFAULT, installed_models
+from octavo.providers.model_files import DEFAULT, installed_models
 from octavo.providers.sdk import is_installed, remedy
-from octavo.providers.settings import Account, Local, Settings
+from octavo.providers.settings import Local, ProviderAccount, ProviderSettings
 
 PROBE_SECONDS = 0.3
 """A server on this machine answers within milliseconds, and a person waits for the list."""
@@ -53,7 +53,7 @@ def usual_model(found: Iterable[Availability]) -> str:
     return next((one.usual for one in found if one.ready and one.usual), "")
 
 
-def availability(settings: Settings) -> tuple[Availability, ...]:
+def availability(settings: ProviderSettings) -> tuple[Availability, ...]:
     """List every provider. Waits for a server on this machine, if only a moment: not for an event loop."""
     return (
         _service("openai", "OpenAI", "gpt-4o", settings.openai, "OPENAI_API_KEY"),
@@ -75,7 +75,9 @@ def explain(found: Iterable[Availability]) -> str:
     )
 
 
-def _service(provider: str, title: str, example: str, account: Account, variable: str) -> Availability:
+def _service(
+    provider: str, title: str, example: str, account: ProviderAccount, variable: str
+) -> Availability:
     detail, to_do = _missing("openai" if provider == "azure" else provider)
     if account.key is None:
         detail, to_do = "no key", f"set {variable}, or {variable}_FILE to a file that holds it"
@@ -84,7 +86,7 @@ def _service(provider: str, title: str, example: str, account: Account, variable
     return Availability(provider=provider, title=title, example=example, detail=detail, remedy=to_do)
 
 
-def _azure(account: Account) -> Availability:
+def _azure(account: ProviderAccount) -> Availability:
     if account.key is not None and not account.base_url:
         detail, to_do = "a key, but no address", "set AZURE_OPENAI_ENDPOINT"
         return Availability(
@@ -93,7 +95,7 @@ def _azure(account: Account) -> Availability:
     return _service("azure", "Azure OpenAI", "azure/DEPLOYMENT", account, "AZURE_OPENAI_API_KEY")
 
 
-def _compatible(account: Account) -> Availability:
+def _compatible(account: ProviderAccount) -> Availability:
     detail, to_do = _missing("openai")
     if not account.base_url:
         detail, to_do = "no address", "set OPENAI_BASE_URL (vLLM, llama.cpp, LM Studio, a gateway)"
@@ -108,7 +110,7 @@ def _compatible(account: Account) -> Availability:
     )
 
 
-def _ollama(account: Account) -> Availability:
+def _ollama(account: ProviderAccount) -> Availability:
     detail, to_do = _missing("openai")
     models = probe_ollama(account)
     if models is None:
@@ -153,7 +155,7 @@ def _missing(extra: str) -> tuple[str, str]:
     return "", ""
 
 
-def probe_ollama(account: Account) -> tuple[str, ...] | None:
+def probe_ollama(account: ProviderAccount) -> tuple[str, ...] | None:
     """Ask Ollama for its models; None when nobody answers at once."""
     address = urlsplit(account.base_url)
     secure = address.scheme == "https"

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from octavo.errors import UsageError
 from octavo.providers.openai import EXTRA, ChatCompletions, open_chat
 from octavo.providers.sdk import demand
-from octavo.providers.settings import Account, Patience
+from octavo.providers.settings import ProviderAccount, WaitLimits
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
-def open_azure(account: Account, patience: Patience) -> ChatCompletions:
+def open_azure(account: ProviderAccount, waits: WaitLimits) -> ChatCompletions:
     """Open the deployments at an endpoint."""
     if not account.base_url:
         raise UsageError("Azure OpenAI needs an address: set AZURE_OPENAI_ENDPOINT")
@@ -24,4 +24,4 @@ def open_azure(account: Account, patience: Patience) -> ChatCompletions:
         )
         return client
 
-    return open_chat(connect, account, patience, name="azure", official=True)
+    return open_chat(connect, account, waits, name="azure", official=True)

@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx2
 
-from octavo.providers.faults import GivenUp
-from octavo.providers.patience import RESPONSES
-from octavo.providers.settings import Patience
+from octavo.providers.error_mapping import GivenUp
+from octavo.providers.retry import RESPONSES
+from octavo.providers.settings import WaitLimits
 
 MIB = 1 << 20
 LONGEST_LINE = 16 * MIB
@@ -45,11 +45,11 @@ class TooMuch(GivenUp, httpx2.TransportError):
 class Client(httpx2.AsyncClient):
     """A client with limits."""
 
-    def __init__(self, patience: Patience = Patience(), **options: Any) -> None:  # noqa: B008 - a value
-        self._patience = patience
+    def __init__(self, waits: WaitLimits = WaitLimits(), **options: Any) -> None:  # noqa: B008 - a value
+        self._waits = waits
         super().__init__(
             **{
-                "timeout": timeout(patience),
+                "timeout": timeout(waits),
                 "limits": CONNECTIONS,
                 "headers": PLAIN,
                 **options,
@@ -66,16 +66,16 @@ class Client(httpx2.AsyncClient):
         **options: Any,
     ) -> httpx2.Response:
         """Send a request; `first_byte` is how many seconds its answer may take to begin, if not as many as usual."""
-        patience = self._patience
-        first_byte = patience.first_byte if first_byte is None else first_byte
-        until = asyncio.get_running_loop().time() + patience.answer
+        waits = self._waits
+        first_byte = waits.first_byte if first_byte is None else first_byte
+        until = asyncio.get_running_loop().time() + waits.answer
         options["follow_redirects"] = False
         try:
-            async with asyncio.timeout(min(first_byte, patience.answer)):
+            async with asyncio.timeout(min(first_byte, waits.answer)):
                 response = await super().send(request, stream=True, **options)
         except TimeoutError:
             raise Late(f"no answer within {first_byte:g} seconds", request=request) from None
-        response.stream = _Watched(response, patience, until)
+        response.stream = _Watched(response, waits, until)
         RESPONSES.get([]).append(response)
         if not stream:
             try:
@@ -86,18 +86,18 @@ class Client(httpx2.AsyncClient):
         return response
 
 
-def timeout(patience: Patience) -> httpx2.Timeout:
+def timeout(waits: WaitLimits) -> httpx2.Timeout:
     """Give the limits that the library itself keeps; how long an answer may take is not its business."""
-    return httpx2.Timeout(None, connect=patience.connect, write=patience.silence, pool=patience.silence)
+    return httpx2.Timeout(None, connect=waits.connect, write=waits.silence, pool=waits.silence)
 
 
 class _Watched(httpx2.AsyncByteStream):
     """An answer that must go on, come to an end, and not be too large; given as it was before it was packed."""
 
-    def __init__(self, response: httpx2.Response, patience: Patience, until: float) -> None:
+    def __init__(self, response: httpx2.Response, waits: WaitLimits, until: float) -> None:
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         self._stream, self._request = response.stream, response.request
-        self._patience, self._until = patience, until
+        self._waits, self._until = waits, until
         self._failed = response.status_code >= 400
         self._lines = response.headers.get("content-type", "").lower().startswith("text/event-stream")
         self._size = self._line = 0
@@ -117,7 +117,7 @@ class _Watched(httpx2.AsyncByteStream):
                 yield plain
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
-        now, silence = asyncio.get_running_loop().time(), self._patience.silence
+        now, silence = asyncio.get_running_loop().time(), self._waits.silence
         try:
             async with asyncio.timeout_at(min(now + silence, self._until)):
                 return await anext(pieces)
@@ -126,7 +126,7 @@ class _Watched(httpx2.AsyncByteStream):
         except TimeoutError:
             if now + silence <= self._until:
                 raise self._late(f"the answer stopped: nothing came for {silence:g} seconds") from None
-            raise self._late(f"the answer took more than {self._patience.answer:g} seconds") from None
+            raise self._late(f"the answer took more than {self._waits.answer:g} seconds") from None
 
     def _late(self, words: str) -> Late:
         return Late(words, request=self._request)

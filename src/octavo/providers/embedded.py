@@ -27,12 +27,12 @@ from octavo.core.protocol import COMPATIBLE, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.errors import BadReply, ProviderError, UsageError
-from octavo.providers.faults import Fault, classify
-from octavo.providers.gguf import MODEL_FILES
+from octavo.providers.error_mapping import Fault, classify
+from octavo.providers.model_files import MODEL_FILES
 from octavo.providers.openai import ChatCompletions, open_openai
 from octavo.providers.sdk import demand, is_installed, remedy
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Account, Local, Patience
+from octavo.providers.settings import Local, ProviderAccount, WaitLimits
 
 EXTRA = "local"
 ENGINE = "xllamacpp"
@@ -58,7 +58,7 @@ class Embedded:
 
     path: Path
     local: Local
-    patience: Patience = Patience()
+    waits: WaitLimits = WaitLimits()
     name: str = "embedded"
     rules: Rules = replace(COMPATIBLE, vision=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -81,17 +81,17 @@ class Embedded:
         """Load the model, which holds the whole process up for a second or two; nothing if it is loaded."""
         await asyncio.to_thread(self._start)
 
-    async def account(self) -> Account:
+    async def account(self) -> ProviderAccount:
         """Load the model; tell where it listens, and behind which key: it speaks OpenAI's language."""
         await self.load()
-        return Account(key=self._key, base_url=f"{self._server.listening_address}/v1")
+        return ProviderAccount(key=self._key, base_url=f"{self._server.listening_address}/v1")
 
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
         account = await self.account()
         # It is busy or broken here: to ask again at once helps in neither case.
-        patience = replace(self.patience, attempts=1, first_byte=max(FIRST_BYTE, self.patience.first_byte))
-        speaker = self._speaker = self._speaker or open_openai(account, patience, name=self.name)
+        waits = replace(self.waits, attempts=1, first_byte=max(FIRST_BYTE, self.waits.first_byte))
+        speaker = self._speaker = self._speaker or open_openai(account, waits, name=self.name)
         async with aclosing(speaker.stream(replace(request, model=self.path.stem))) as chunks:
             async for chunk in chunks:
                 yield chunk
@@ -148,13 +148,13 @@ class Embedded:
         return said
 
 
-def open_embedded(path: Path, local: Local, patience: Patience) -> Embedded:
+def open_embedded(path: Path, local: Local, waits: WaitLimits) -> Embedded:
     """Open a model file; it is loaded later, but what is missing is said now."""
     if not path.is_file():
         raise UsageError(f"there is no model file at {path}")
     check_runnable()
     _engine()
-    return Embedded(path=path, local=local, patience=patience)
+    return Embedded(path=path, local=local, waits=waits)
 
 
 def check_runnable() -> None:

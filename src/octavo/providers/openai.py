@@ -21,7 +21,7 @@ from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.core.wire.openai_stream import OpenAIStream
 from octavo.errors import OctavoError
-from octavo.providers.faults import (
+from octavo.providers.error_mapping import (
     MALFORMED,
     Fault,
     classify,
@@ -31,11 +31,11 @@ from octavo.providers.faults import (
     unreachable,
     unreadable,
 )
-from octavo.providers.patience import Begun, persist
 from octavo.providers.responses import function_of, items_of
+from octavo.providers.retry import Begun, persist
 from octavo.providers.sdk import demand, read_options
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Account, Patience
+from octavo.providers.settings import ProviderAccount, WaitLimits
 from octavo.providers.streaming import new_call_id, plain, reply_of
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ class ChatCompletions:
     rules: Rules
     client: AsyncOpenAI = field(repr=False)
     official: bool
-    patience: Patience = Patience()
+    waits: WaitLimits = WaitLimits()
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     _refused: dict[str, set[str]] = field(default_factory=dict, repr=False)
     """By model: which parameters it turned down."""
 
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Answer a request; see `Provider`."""
-        return persist(lambda begun: self._attempt(request, begun), self.patience)
+        return persist(lambda begun: self._attempt(request, begun), self.waits)
 
     async def count_request(self, request: Request) -> int | None:
         """Count a request; see `Counting`. Only OpenAI itself does, by its Responses."""
@@ -78,7 +78,7 @@ class ChatCompletions:
         body: JsonObject = {"model": request.model, "input": [*items_of(request.messages)]}
         if request.tools:
             body["tools"] = [function_of(tool) for tool in request.tools]
-        with self._faults():
+        with self._mapped_errors():
             answer = await self.client.responses.input_tokens.count(extra_body=body)
             return counted(self.name, answer.input_tokens)
 
@@ -88,7 +88,7 @@ class ChatCompletions:
 
     async def _attempt(self, request: Request, begun: Begun) -> AsyncGenerator[Chunk, None]:
         answer = OpenAIStream(request.model, new_call_id)
-        with self._faults():
+        with self._mapped_errors():
             async with await self._open(request) as stream:
                 async for chunk in stream:
                     begun()
@@ -130,7 +130,7 @@ class ChatCompletions:
         return kept | read_options(request.options) | {"stream": True}
 
     @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _mapped_errors(self) -> Iterator[None]:
         openai = demand("openai", EXTRA)
         try:
             yield
@@ -166,7 +166,7 @@ def _turned_down(error: BadRequestError) -> str:
     return error.param or "" if error.code in REFUSALS else ""
 
 
-def open_openai(account: Account, patience: Patience, *, name: str = "openai") -> ChatCompletions:
+def open_openai(account: ProviderAccount, waits: WaitLimits, *, name: str = "openai") -> ChatCompletions:
     """Open OpenAI itself, or whatever answers at `account.base_url`."""
     address = account.base_url or ADDRESS
     host = urlsplit(address).hostname or ""
@@ -179,7 +179,7 @@ def open_openai(account: Account, patience: Patience, *, name: str = "openai") -
 
     # A proxy would look for this machine's servers on its own machine.
     proxied = not is_loopback(host)
-    return open_chat(connect, account, patience, name=name, official=official, proxied=proxied)
+    return open_chat(connect, account, waits, name=name, official=official, proxied=proxied)
 
 
 def is_loopback(host: str) -> bool:
@@ -192,8 +192,8 @@ def is_loopback(host: str) -> bool:
 
 def open_chat(
     connect: Callable[..., AsyncOpenAI],
-    account: Account,
-    patience: Patience,
+    account: ProviderAccount,
+    waits: WaitLimits,
     *,
     name: str,
     official: bool,
@@ -205,8 +205,8 @@ def open_chat(
 
     client = connect(
         api_key=account.key.reveal() if account.key else NO_KEY,
-        http_client=Client(patience, trust_env=proxied),
-        timeout=timeout(patience),
+        http_client=Client(waits, trust_env=proxied),
+        timeout=timeout(waits),
         max_retries=0,
         default_headers=dict(account.headers),
     )
@@ -215,6 +215,6 @@ def open_chat(
         rules=OPENAI if official else COMPATIBLE,
         client=client,
         official=official,
-        patience=patience,
+        waits=waits,
         secrets=(account.key,) if account.key else (),
     )

@@ -1,4 +1,4 @@
-"""What the providers need to know: keys, addresses, patience, and where model files are kept.
+"""What the providers need to know: keys, addresses, time limits, and where model files are kept.
 
 Read once, at the edge, from the environment; nothing in this package looks into the environment later.
 """
@@ -32,7 +32,7 @@ AZURE_VERSION = "2024-10-21"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class ProviderAccount:
     """How to reach a service."""
 
     key: Secret | None = None
@@ -45,7 +45,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class WaitLimits:
     """How long to wait, and how often to try again before anything was received."""
 
     attempts: int = ATTEMPTS
@@ -72,43 +72,45 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ProviderSettings:
     """Everything the providers are told."""
 
-    openai: Account = Account()
-    azure: Account = Account(api_version=AZURE_VERSION)
-    anthropic: Account = Account()
-    google: Account = Account()
-    ollama: Account = Account(base_url=OLLAMA_ADDRESS)
+    openai: ProviderAccount = ProviderAccount()
+    azure: ProviderAccount = ProviderAccount(api_version=AZURE_VERSION)
+    anthropic: ProviderAccount = ProviderAccount()
+    google: ProviderAccount = ProviderAccount()
+    ollama: ProviderAccount = ProviderAccount(base_url=OLLAMA_ADDRESS)
     local: Local = field(default_factory=lambda: Local(cache=cache_folder(os.environ)))
-    patience: Patience = Patience()
+    waits: WaitLimits = WaitLimits()
 
 
-def read_settings(environment: Mapping[str, str]) -> Settings:
+def read_settings(environment: Mapping[str, str]) -> ProviderSettings:
     """Read the variables that the services' own tools use, and `OCTAVO_...` for the rest."""
     get = environment.get
-    return Settings(
-        openai=Account(key=find_secret(environment, "OPENAI_API_KEY"), base_url=get("OPENAI_BASE_URL", "")),
-        azure=Account(
+    return ProviderSettings(
+        openai=ProviderAccount(
+            key=find_secret(environment, "OPENAI_API_KEY"), base_url=get("OPENAI_BASE_URL", "")
+        ),
+        azure=ProviderAccount(
             key=find_secret(environment, "AZURE_OPENAI_API_KEY"),
             base_url=get("AZURE_OPENAI_ENDPOINT", ""),
             api_version=get("AZURE_OPENAI_API_VERSION") or get("OPENAI_API_VERSION") or AZURE_VERSION,
         ),
-        anthropic=Account(
+        anthropic=ProviderAccount(
             key=find_secret(environment, "ANTHROPIC_API_KEY"), base_url=get("ANTHROPIC_BASE_URL", "")
         ),
-        google=Account(
+        google=ProviderAccount(
             key=find_secret(environment, "GEMINI_API_KEY", "GOOGLE_API_KEY"),
             base_url=get("GOOGLE_GEMINI_BASE_URL", ""),
             api_version=get("GOOGLE_GENAI_API_VERSION", ""),
         ),
-        ollama=Account(base_url=_ollama(get("OLLAMA_HOST", ""))),
+        ollama=ProviderAccount(base_url=_ollama(get("OLLAMA_HOST", ""))),
         local=Local(
             cache=cache_folder(environment),
             window=_number(environment, "OCTAVO_LOCAL_WINDOW", LOCAL_WINDOW),
             threads=_number(environment, "OCTAVO_LOCAL_THREADS", 0),
         ),
-        patience=Patience(
+        waits=WaitLimits(
             attempts=max(1, _number(environment, "OCTAVO_TRIES", ATTEMPTS)),
             first_byte=_seconds(environment, "OCTAVO_FIRST_BYTE", FIRST_BYTE_SECONDS),
             silence=_seconds(environment, "OCTAVO_SILENCE", SILENCE_SECONDS),

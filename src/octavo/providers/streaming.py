@@ -9,7 +9,7 @@ from octavo.core.fields import JsonObject
 from octavo.core.reply import Reply
 from octavo.core.wire.stream import StreamAssembler
 from octavo.errors import BadInput
-from octavo.providers.faults import ended_early, unreadable
+from octavo.providers.error_mapping import ended_early, unreadable
 
 
 def new_call_id() -> str:

@@ -12,8 +12,7 @@ from typing import Literal
 
 from octavo.errors import UsageError
 from octavo.providers.secret import Secret, find_secret
-from octavo.providers.settings import Settings as ProviderSettings
-from octavo.providers.settings import read_settings
+from octavo.providers.settings import ProviderSettings, read_settings
 
 PORT = 8765
 LOOPBACK = "127.0.0.1"

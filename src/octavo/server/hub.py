@@ -59,7 +59,7 @@ class Hub:
         self.memory = Memory()
         self.closing = False
         self.client = Line(
-            settings.providers.patience,
+            settings.providers.waits,
             transport=transport,
             limits=httpx2.Limits(
                 max_connections=CONNECTIONS,

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
-from octavo.core.ask.answer import Draft, Judging, verdict
+from octavo.core.ask.answer import JudgedAnswer, JudgeTask, verdict
 from octavo.core.ask.blocks import Measure
 from octavo.core.budget import MARGIN
 from octavo.core.harden import harden
@@ -32,7 +32,7 @@ ENVELOPE = 8
 """Tokens a message costs beyond its text, at most, with any provider."""
 
 Tell = Callable[[str], None]
-Judge = Callable[[Judging, Measure], Awaitable[Draft]]
+Judge = Callable[[JudgeTask, Measure], Awaitable[JudgedAnswer]]
 """Judges an answer without holding up the event loop."""
 
 
@@ -40,13 +40,13 @@ def silent(_: str) -> None:
     """Tell nobody."""
 
 
-async def in_thread(asked: Judging, measure: Measure) -> Draft:
+async def in_thread(asked: JudgeTask, measure: Measure) -> JudgedAnswer:
     """Judge in a thread, where there is no better place."""
     return await asyncio.to_thread(verdict, asked, measure)
 
 
 @dataclass(slots=True, kw_only=True)
-class Calls:
+class ModelCalls:
     """A model that can be called, and what it has cost so far."""
 
     provider: Provider

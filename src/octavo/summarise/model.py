@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from octavo.core.ask.answer import Draft
+from octavo.core.ask.answer import JudgedAnswer
 from octavo.core.ask.blocks import Measure, text_of
 from octavo.core.ask.forms import check, joined, live, merge, prepare, whole
 from octavo.core.ask.template import Prompts
@@ -20,10 +20,10 @@ from octavo.core.summary import Narrative, Style, SummaryJob
 from octavo.core.verify import Problem
 from octavo.errors import BadBudget, BadInput
 from octavo.protocols import Provider
-from octavo.summarise.calls import Calls, Judge, Tell, in_thread
-from octavo.summarise.divided import list_facts, take_notes
+from octavo.summarise.calls import Judge, ModelCalls, Tell, in_thread
+from octavo.summarise.chunked import list_facts, take_notes
 from octavo.summarise.prompts import packaged
-from octavo.summarise.run import Run, source_of
+from octavo.summarise.summary_run import SummaryRun, source_of
 
 RECENT_SHARE = 0.15
 """Of the window, for recent messages: they show what matters and are not summarised."""
@@ -79,8 +79,8 @@ class ModelSummariser:
             text = ""
         return run.narrative(text)
 
-    def _start(self, job: SummaryJob, tell: Tell) -> Run:
-        calls = Calls(
+    def _start(self, job: SummaryJob, tell: Tell) -> SummaryRun:
+        calls = ModelCalls(
             provider=self.provider,
             model=self.model,
             window=self.window,
@@ -93,9 +93,9 @@ class ModelSummariser:
         )
         brief = prepare(job, self.prompts, room=int(self.window * RECENT_SHARE), measure=self.measure)
         shown = sum(map(self.measure, (brief.previous, *(block.text for block in brief.blocks))))
-        return Run(calls=calls, brief=brief, source=source_of(job), shown=shown, tell=tell)
+        return SummaryRun(calls=calls, brief=brief, source=source_of(job), shown=shown, tell=tell)
 
-    async def _write(self, run: Run) -> str:
+    async def _write(self, run: SummaryRun) -> str:
         draft = await _climb_down(run)
         if draft.text and self.second_look:
             draft = await _look_again(run, draft)
@@ -140,10 +140,10 @@ class _Rung:
     last: bool = False
 
 
-async def _climb_down(run: Run) -> Draft:
+async def _climb_down(run: SummaryRun) -> JudgedAnswer:
     """Ask in the best way, and after a bad answer in the next best; a draft that is merely long is better than none."""
     rung: _Rung | None = _Rung("live" if _live_messages(run) else "transcript", run.brief.job.style)
-    best = Draft()
+    best = JudgedAnswer()
     while rung:
         draft = await (_ask_live(run) if rung.form == "live" else _ask(run, rung))
         run.note(draft.problems)
@@ -152,7 +152,7 @@ async def _climb_down(run: Run) -> Draft:
     return best
 
 
-def _lower(rung: _Rung, draft: Draft) -> _Rung | None:
+def _lower(rung: _Rung, draft: JudgedAnswer) -> _Rung | None:
     """Name the next way of asking: in a transcript there are no tools to call, and terse is easier than detailed."""
     if rung.last or not draft.problems:
         return None
@@ -162,7 +162,7 @@ def _lower(rung: _Rung, draft: Draft) -> _Rung | None:
     return _Rung("transcript", "concise", problem.detail, last=True)
 
 
-def _live_messages(run: Run) -> tuple[Message, ...]:
+def _live_messages(run: SummaryRun) -> tuple[Message, ...]:
     """Give the request in the form that hits the chat model's cache, if there is one and it fits."""
     context = run.brief.job.live
     asked = live(run.brief, run.brief.job.style)
@@ -171,7 +171,7 @@ def _live_messages(run: Run) -> tuple[Message, ...]:
     return asked
 
 
-async def _ask_live(run: Run) -> Draft:
+async def _ask_live(run: SummaryRun) -> JudgedAnswer:
     context = run.brief.job.live
     asked = _live_messages(run)
     run.begin_anew()
@@ -185,7 +185,7 @@ async def _ask_live(run: Run) -> Draft:
     return await run.judged(reply)
 
 
-async def _ask(run: Run, rung: _Rung) -> Draft:
+async def _ask(run: SummaryRun, rung: _Rung) -> JudgedAnswer:
     calls = run.calls
     asked = whole(run.brief, rung.style, rung.problem)
     if run.notes is None and not calls.fits(asked, run.brief.cap):
@@ -193,13 +193,13 @@ async def _ask(run: Run, rung: _Rung) -> Draft:
     if run.notes is not None:
         asked = merge(run.brief, run.notes, rung.style, rung.problem)
     if run.notes == []:
-        return Draft(problems=(Problem("empty", "no part of the conversation could be summarised"),))
+        return JudgedAnswer(problems=(Problem("empty", "no part of the conversation could be summarised"),))
     run.begin_anew()
     reply = await calls.ask(asked, calls.answer_room(run.brief.cap), tell=run.say)
     return await run.judged(reply)
 
 
-async def _look_again(run: Run, draft: Draft) -> Draft:
+async def _look_again(run: SummaryRun, draft: JudgedAnswer) -> JudgedAnswer:
     """Have a draft checked against its source; if the answer cannot be used, the draft stands."""
     text = text_of(run.brief.blocks) if run.notes is None else joined(run.notes)
     asked = check(run.brief, text, draft.text, notes=run.notes is not None)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from octavo.core.ask.answer import (
     LEAST_SANE,
-    Draft,
     Expected,
-    Judging,
+    JudgedAnswer,
+    JudgeTask,
     clean,
     distinct,
     judge,
@@ -22,8 +22,8 @@ from octavo.core.ask.answer import (
     verdict,
 )
 from octavo.core.ask.fences import fences
-from octavo.core.ask.grounds import grounds
 from octavo.core.ask.language import Language
+from octavo.core.ask.source_check import source_text
 from octavo.core.messages import assistant
 from octavo.core.reply import Finish, Reply
 
@@ -32,7 +32,9 @@ SOURCE = (
     "Bob found that the old limit of 100 was set by a colleague and nobody knows why it is there. "
     "They agreed to deploy on Friday. The colour of the button is still open."
 )
-EXPECTED = Expected(grounds=grounds([SOURCE]), language=Language("English", "latin"), source=1_000, cap=200)
+EXPECTED = Expected(
+    source_text=source_text([SOURCE]), language=Language("English", "latin"), source=1_000, cap=200
+)
 SECTIONS = replace(EXPECTED, sections=("Context", "Key Points", "Decisions"))
 GOOD = "They raised the limit to 500 in config.py.\nThe deployment is on Friday.\nThe colour is still open."
 
@@ -41,24 +43,24 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def said(text: str, expected: Expected = EXPECTED, finish: Finish = "stop") -> Draft:
+def said(text: str, expected: Expected = EXPECTED, finish: Finish = "stop") -> JudgedAnswer:
     return judge(Reply(message=assistant(text), finish=finish), expected, words)
 
 
-def flaws(draft: Draft) -> list[str]:
+def flaws(draft: JudgedAnswer) -> list[str]:
     found: list[str] = [problem.flaw for problem in draft.problems]
     assert not draft.text or set(found) <= {"too_long", "format"}
     return found
 
 
 def test_a_good_answer_is_kept_as_it_is() -> None:
-    assert said(GOOD) == Draft(text=GOOD)
+    assert said(GOOD) == JudgedAnswer(text=GOOD)
 
 
 def test_headings_and_empty_lines_say_nothing_that_could_be_wrong() -> None:
     """Seen failing with: a heading dropped for its number, and empty lines that outvote the doubtful ones."""
     text = f"## Since 2,019\n\n{GOOD}"
-    assert said(text) == Draft(text=text)
+    assert said(text) == JudgedAnswer(text=text)
     wrong = "The port is 9,999.\n\nThe host is db_north_7.\n\nThe key is K-4711.\n\nThe colour is still open."
     assert flaws(said(wrong)) == ["unfounded"]
 
@@ -111,7 +113,7 @@ def test_of_an_answer_without_measure_a_sane_part_is_looked_at(extra: str) -> No
         looked.append(len(text))
         return words(text)
 
-    expected = replace(EXPECTED, source=10**6, grounds=grounds([SOURCE, *map(str, range(20_000))]))
+    expected = replace(EXPECTED, source=10**6, source_text=source_text([SOURCE, *map(str, range(20_000))]))
     draft = judge(Reply(message=assistant(endless)), expected, count)
     assert set(flaws(draft)) <= {"too_long", "scratchpad"}
     assert flaws(draft)
@@ -123,8 +125,8 @@ def test_of_an_answer_without_measure_a_sane_part_is_looked_at(extra: str) -> No
 
 def test_both_kinds_of_answers_are_judged_by_one_name() -> None:
     reply = Reply(message=assistant(GOOD))
-    assert verdict(Judging(reply=reply, expected=EXPECTED), words) == judge(reply, EXPECTED, words)
-    listed = verdict(Judging(reply=reply, expected=EXPECTED, bullets=True), words)
+    assert verdict(JudgeTask(reply=reply, expected=EXPECTED), words) == judge(reply, EXPECTED, words)
+    listed = verdict(JudgeTask(reply=reply, expected=EXPECTED, bullets=True), words)
     assert listed == judge_bullets(reply, EXPECTED)
 
 
@@ -237,13 +239,13 @@ def test_a_thinned_text_fits_and_its_lines_are_those_of_the_text_in_order(lines:
         assert words(thin(text, words(text), words)) == words(text)
 
 
-def listed(text: str, finish: Finish = "stop") -> Draft:
+def listed(text: str, finish: Finish = "stop") -> JudgedAnswer:
     return judge_bullets(Reply(message=assistant(text), finish=finish), EXPECTED)
 
 
 def test_of_a_list_six_different_lines_are_kept() -> None:
     text = "Here are the facts:\n## Facts\n1. Ann wants the limit raised to 500.\n- Ann wants the limit raised to 500"
-    assert listed(text) == Draft(text="- Ann wants the limit raised to 500.")
+    assert listed(text) == JudgedAnswer(text="- Ann wants the limit raised to 500.")
     many = "\n".join(f"- the limit and the {word}" for word in SOURCE.split()[-24:])
     assert len(listed(many).text.split("\n")) == 6
 
@@ -270,7 +272,7 @@ def test_of_a_list_lines_that_are_not_of_the_chunk_are_dropped() -> None:
 
 def test_a_list_that_was_cut_off_loses_its_last_line_only() -> None:
     draft = listed("- They agreed to deploy on Friday.\n- The colour of the bu", finish="length")
-    assert draft == Draft(text="- They agreed to deploy on Friday.")
+    assert draft == JudgedAnswer(text="- They agreed to deploy on Friday.")
     assert flaws(listed("- They agreed to dep", finish="length")) == ["empty"]
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from octavo.core.ask.blocks import CONTINUED, JOINT, Block, Measure, blocks, divide, text_of
+from octavo.core.ask.blocks import CONTINUED, JOINT, Measure, TextBlock, blocks, divide, text_of
 from octavo.core.messages import Attachment, Image, Message, Node, Reasoning, Text, ToolResult, user
 from octavo.core.transcript import RESULT_CAP
 from octavo.testing import talk
@@ -80,7 +80,7 @@ def test_a_turn_stays_together_if_it_fits_and_goes_apart_between_messages_if_not
 
 def test_a_huge_message_is_divided_at_blanks_and_its_pieces_say_so() -> None:
     lines = "\n".join(f"line {n} of the log" for n in range(200))
-    chunks = divide((Block(source="m1", text=lines, opens=True),), 60, words)
+    chunks = divide((TextBlock(source="m1", text=lines, opens=True),), 60, words)
     assert len(chunks) > 10
     assert "".join(block.text for chunk in chunks for block in chunk) == lines
     assert all(block.text.endswith(("\n", "log")) for chunk in chunks for block in chunk)
@@ -94,14 +94,16 @@ TEXTS = st.one_of(
     st.sampled_from(["x" * 900, "w " * 700, "火" * 300, "z"]),
 )
 ROWS = st.lists(st.tuples(TEXTS, st.booleans()), max_size=15).map(
-    lambda rows: tuple(Block(source=str(i), text=text, opens=opens) for i, (text, opens) in enumerate(rows))
+    lambda rows: tuple(
+        TextBlock(source=str(i), text=text, opens=opens) for i, (text, opens) in enumerate(rows)
+    )
 )
 
 
 @given(ROWS, st.integers(20, 300), st.sampled_from([words, fours, len]))
-@example((Block(source="0", text="x" * 900),), 20, fours)
+@example((TextBlock(source="0", text="x" * 900),), 20, fours)
 def test_every_block_is_in_exactly_one_chunk_in_order_and_each_chunk_fits(
-    row: tuple[Block, ...], room: int, measure: Measure
+    row: tuple[TextBlock, ...], room: int, measure: Measure
 ) -> None:
     """Planted and found: a chunk grows without its size; the next piece starts a step on instead of at the cut."""
     chunks = divide(row, room, measure)
@@ -120,12 +122,12 @@ def test_every_block_is_in_exactly_one_chunk_in_order_and_each_chunk_fits(
 
 
 @given(ROWS, st.integers(100, 2_000))
-def test_a_turn_that_fits_a_chunk_is_never_parted(row: tuple[Block, ...], room: int) -> None:
+def test_a_turn_that_fits_a_chunk_is_never_parted(row: tuple[TextBlock, ...], room: int) -> None:
     """Planted and found: turns of several messages packed message by message."""
     chunks = divide(row, room, fours)
     where = {piece.source: n for n, chunk in enumerate(chunks) for piece in chunk}
-    turn: list[Block] = []
-    for block in (*row, Block(source="end", text="", opens=True)):
+    turn: list[TextBlock] = []
+    for block in (*row, TextBlock(source="end", text="", opens=True)):
         if block.opens and turn:
             if sum(fours(b.text) + JOINT for b in turn) <= room:
                 assert len({where[b.source] for b in turn}) == 1

@@ -18,7 +18,7 @@ from octavo.core.messages import (
     assistant,
     user,
 )
-from octavo.core.wire.wave import Compressed, read_block, read_wave, write_block, write_wave
+from octavo.core.wire.wave import CompressBlock, read_block, read_wave, write_block, write_wave
 from octavo.errors import BadInput
 
 TOOL = {
@@ -53,12 +53,12 @@ SESSION: list[Any] = [
 ]
 
 
-def written(found: tuple[Message | Compressed, ...]) -> list[Any]:
+def written(found: tuple[Message | CompressBlock, ...]) -> list[Any]:
     """Write what was read, block for block."""
     out: list[Any] = []
     run: list[Message] = []
     for one in found:
-        if isinstance(one, Compressed):
+        if isinstance(one, CompressBlock):
             out += [*write_wave(run), write_block(one.summary)]
             run = []
         else:
@@ -68,7 +68,7 @@ def written(found: tuple[Message | Compressed, ...]) -> list[Any]:
 
 def test_a_session_is_read_and_written_again() -> None:
     found = read_wave(SESSION)
-    assert found[1] == Compressed("They chose port 8443.")
+    assert found[1] == CompressBlock("They chose port 8443.")
     roles = [one.role for one in found if isinstance(one, Message)]
     assert roles == ["system", "user", "assistant", "tool", "user"]
     assert written(found) == SESSION
@@ -132,7 +132,7 @@ def test_messages_of_other_formats_become_blocks() -> None:
 )
 def test_a_block_is_found_wherever_a_message_has_its_pieces(message: Any) -> None:
     block = read_block(message, "messages[0]")
-    assert block == Compressed("so far")
+    assert block == CompressBlock("so far")
     assert block.message == user("[Compressed Message Summary]\nso far")
 
 

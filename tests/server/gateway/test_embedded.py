@@ -10,8 +10,8 @@ import openai
 import pytest
 
 from octavo.providers.embedded import open_embedded
-from octavo.providers.gguf import SMALLEST
-from octavo.providers.settings import Local, Patience
+from octavo.providers.model_files import SMALLEST
+from octavo.providers.settings import Local, WaitLimits
 from tests.providers.real import real_model
 from tests.server.conftest import MakeEngine
 from tests.server.fake import Provider
@@ -27,7 +27,7 @@ async def test_a_conversation_with_the_embedded_model_outgrows_its_window_and_go
     make_engine: MakeEngine, tmp_path: Path
 ) -> None:
     local = Local(cache=tmp_path, window=WINDOW, threads=1)
-    embedded = open_embedded(real_model(SMALLEST), local, Patience())
+    embedded = open_embedded(real_model(SMALLEST), local, WaitLimits())
     engine = await make_engine(provider=embedded, model=MODEL)
     await engine.models.learn_window(MODEL, WINDOW)
     async with setup(engine, Provider()) as house:
@@ -58,7 +58,7 @@ async def test_an_anthropic_client_is_answered_by_the_embedded_model(
     make_engine: MakeEngine, tmp_path: Path
 ) -> None:
     local = Local(cache=tmp_path, window=WINDOW, threads=1)
-    embedded = open_embedded(real_model(SMALLEST), local, Patience())
+    embedded = open_embedded(real_model(SMALLEST), local, WaitLimits())
     engine = await make_engine(provider=embedded, model=MODEL)
     await engine.models.learn_window(MODEL, WINDOW)
     async with setup(engine, Provider()) as house:

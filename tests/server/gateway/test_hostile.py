@@ -12,7 +12,7 @@ import pytest
 
 from octavo.engine.engine import Engine
 from octavo.providers.client import LONGEST_LINE
-from octavo.providers.settings import Patience
+from octavo.providers.settings import WaitLimits
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
 from tests.providers.fake import FakeService, Say, fake_service
@@ -27,12 +27,12 @@ PATHS = {"/v1/chat/completions": MODEL, "/v1/messages": CLAUDE}
 
 @asynccontextmanager
 async def behind(
-    engine: Engine, *script: Say, patience: Patience | None = None
+    engine: Engine, *script: Say, patience: WaitLimits | None = None
 ) -> AsyncIterator[tuple[httpx2.AsyncClient, FakeService]]:
     """A gateway in front of a service, with its own connections to it."""
     async with fake_service(*script) as service:
         told = accounts(service.url)
-        app = create_app(engine, ServerSettings(providers=replace(told, patience=patience or told.patience)))
+        app = create_app(engine, ServerSettings(providers=replace(told, waits=patience or told.waits)))
         async with listening(app) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
             yield client, service
 
@@ -72,7 +72,10 @@ async def test_an_answer_that_is_no_json_has_a_name(plain: Engine, path: str) ->
 
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_provider_that_never_answers_is_given_up(plain: Engine, path: str) -> None:
-    for stream, patience in ((True, Patience(first_byte=0.2)), (False, Patience(first_byte=0.1, answer=0.3))):
+    for stream, patience in (
+        (True, WaitLimits(first_byte=0.2)),
+        (False, WaitLimits(first_byte=0.1, answer=0.3)),
+    ):
         async with behind(plain, Say(), patience=patience) as (client, service):
             service.mute = True
             told = await client.post(path, json=asked(path, stream=stream))
@@ -84,7 +87,7 @@ async def test_a_provider_that_never_answers_is_given_up(plain: Engine, path: st
 async def test_an_answer_that_comes_whole_may_take_longer_to_begin(plain: Engine) -> None:
     """Nothing of it is sent before all of it is written."""
     slow = Say(body={"choices": [{"message": {"role": "assistant", "content": "Hi"}}]}, before=0.5)
-    async with behind(plain, slow, patience=Patience(first_byte=0.1)) as (client, _):
+    async with behind(plain, slow, patience=WaitLimits(first_byte=0.1)) as (client, _):
         told = await client.post("/v1/chat/completions", json=asked("/v1/chat/completions"))
         assert told.json()["choices"][0]["message"]["content"] == "Hi"
 
@@ -94,7 +97,7 @@ async def test_a_stream_that_falls_silent_or_never_ends_breaks_off_in_words(plai
     silent = Say(events=(": wait\n\n",), then="hang")
     endless = Say(events=(b"data: ", b"x" * (64 << 10)), then="repeat")
     for say, kind in ((silent, "provider_timeout"), (endless, "reply_too_large")):
-        async with behind(plain, say, patience=Patience(silence=0.3)) as (client, service):
+        async with behind(plain, say, patience=WaitLimits(silence=0.3)) as (client, service):
             told = await client.post(path, json=asked(path, stream=True))
             assert told.status_code == 200
             assert kind in told.text.rpartition("data: ")[2]

@@ -4,27 +4,36 @@
 `judge` and `judge_bullets` turn answers into drafts. Same job, same prompts, same messages, byte for byte.
 """
 
-from octavo.core.ask.answer import Draft, Expected, Judging, distinct, judge, judge_bullets, thin, verdict
-from octavo.core.ask.blocks import Block, Chunk, Measure, blocks, divide, text_of
+from octavo.core.ask.answer import (
+    Expected,
+    JudgedAnswer,
+    JudgeTask,
+    distinct,
+    judge,
+    judge_bullets,
+    thin,
+    verdict,
+)
+from octavo.core.ask.blocks import Chunk, Measure, TextBlock, blocks, divide, text_of
 from octavo.core.ask.fences import Fences, fences
 from octavo.core.ask.forms import Brief, bullets, check, joined, live, merge, part, prepare, whole
-from octavo.core.ask.grounds import Grounds, grounds, said, unfounded
 from octavo.core.ask.language import Language, detect, foreign, language_of
+from octavo.core.ask.source_check import SourceText, said, source_text, unfounded
 from octavo.core.ask.template import Prompts, Template, prompts, template
 
 __all__ = [
-    "Block",
     "Brief",
     "Chunk",
-    "Draft",
     "Expected",
     "Fences",
-    "Grounds",
-    "Judging",
+    "JudgeTask",
+    "JudgedAnswer",
     "Language",
     "Measure",
     "Prompts",
+    "SourceText",
     "Template",
+    "TextBlock",
     "blocks",
     "bullets",
     "check",
@@ -33,7 +42,6 @@ __all__ = [
     "divide",
     "fences",
     "foreign",
-    "grounds",
     "joined",
     "judge",
     "judge_bullets",
@@ -44,6 +52,7 @@ __all__ = [
     "prepare",
     "prompts",
     "said",
+    "source_text",
     "template",
     "text_of",
     "thin",

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from octavo.core.ask.blocks import Measure
 from octavo.core.ask.fences import without_fences
 from octavo.core.ask.forms import BULLETS
-from octavo.core.ask.grounds import Grounds, evidence, unfounded
 from octavo.core.ask.language import Language, foreign
+from octavo.core.ask.source_check import SourceText, evidence, unfounded
 from octavo.core.extract.scan import words
 from octavo.core.messages import Text
 from octavo.core.reply import Reply
@@ -65,7 +65,7 @@ _BLANKS = re.compile(r"\s+")
 class Expected:
     """What an answer is judged by."""
 
-    grounds: Grounds
+    source_text: SourceText
     language: Language
     source: int
     """Tokens of what the model was shown; the answer has to have fewer."""
@@ -78,7 +78,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class JudgedAnswer:
     """An answer after judgement."""
 
     text: str = ""
@@ -87,7 +87,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
+class JudgeTask:
     """An answer, and what it is judged by: to judge a long one takes long, and may be done elsewhere."""
 
     reply: Reply
@@ -95,31 +95,31 @@ class Judging:
     bullets: bool = False
 
 
-def verdict(asked: Judging, measure: Measure) -> Draft:
+def verdict(asked: JudgeTask, measure: Measure) -> JudgedAnswer:
     """Judge an answer of either kind."""
     if asked.bullets:
         return judge_bullets(asked.reply, asked.expected)
     return judge(asked.reply, asked.expected, measure)
 
 
-def judge(reply: Reply, expected: Expected, measure: Measure) -> Draft:
+def judge(reply: Reply, expected: Expected, measure: Measure) -> JudgedAnswer:
     """Clean an answer, and keep of it what can be trusted."""
     most = max(LEAST_SANE, SANE * expected.cap)
     reply = _sane(reply, most)
     if problems := tuple(reply_problems(reply)):
-        return Draft(problems=problems)
+        return JudgedAnswer(problems=problems)
     whole = clean(reply.message.text)
     answer = _head(whole, most)
     text, repeated = distinct(answer)
     problem = next(_faults(answer, text, repeated, expected, measure), None)
     formless = _formless(text, expected)
-    if formless and evidence(text, expected.grounds) < EVIDENCE:
+    if formless and evidence(text, expected.source_text) < EVIDENCE:
         problem = problem or formless
     if problem:
-        return Draft(problems=(problem,))
-    text, doubtful = _grounded(text, expected.grounds)
+        return JudgedAnswer(problems=(problem,))
+    text, doubtful = _grounded(text, expected.source_text)
     if problem := _groundless(text, doubtful) or _bulky(text, expected, measure):
-        return Draft(problems=(problem,), doubtful=doubtful)
+        return JudgedAnswer(problems=(problem,), doubtful=doubtful)
     draft = _bounded(text, doubtful, expected.cap, measure)
     if len(whole) > most and not draft.problems:
         draft = replace(draft, problems=(Problem("too_long", f"{len(whole):,} characters"),))
@@ -141,23 +141,25 @@ def _head(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most].rpartition("\n")[0] or text[:most]
 
 
-def judge_bullets(reply: Reply, expected: Expected) -> Draft:
+def judge_bullets(reply: Reply, expected: Expected) -> JudgedAnswer:
     """Keep the lines of a small model's list that can be trusted; a list that was cut off loses its last line only."""
     reply = _sane(reply, LEAST_SANE)
     problems = list(reply_problems(reply))
     if problems and problems[0].flaw != "truncated":
-        return Draft(problems=tuple(problems))
+        return JudgedAnswer(problems=tuple(problems))
     lines = _listed(_head(clean(reply.message.text), LEAST_SANE), whole=not problems)
     if other := foreign("\n".join(lines), expected.language, allowed=expected.wish):
-        return Draft(problems=(_wrong_language(other, expected.language),))
-    kept = [line for line in lines if _echoes(line, expected.grounds)]
+        return JudgedAnswer(problems=(_wrong_language(other, expected.language),))
+    kept = [line for line in lines if _echoes(line, expected.source_text)]
     doubtful = tuple(line for line in lines if line not in kept)
     text = "\n".join(f"- {line}" for line in kept)
     problem = _groundless(text, doubtful) if lines else Problem("empty", "the answer has no usable line")
-    return Draft(text="" if problem else text, doubtful=doubtful, problems=(problem,) if problem else ())
+    return JudgedAnswer(
+        text="" if problem else text, doubtful=doubtful, problems=(problem,) if problem else ()
+    )
 
 
-def _echoes(line: str, source: Grounds) -> bool:
+def _echoes(line: str, source: SourceText) -> bool:
     """Tell whether a line names nothing new and says most of it in the words of its source."""
     spoken = words(line)
     known = sum(1 for word in spoken if word in source.text)
@@ -262,7 +264,7 @@ def _says_something(line: str) -> bool:
     return bool(_TAG.sub("", line).strip()) and not _HEADING.fullmatch(line)
 
 
-def _grounded(text: str, source: Grounds) -> tuple[str, tuple[str, ...]]:
+def _grounded(text: str, source: SourceText) -> tuple[str, tuple[str, ...]]:
     """Drop the lines, or sentences of paragraphs, that name what the source does not; their tags stay."""
     kept: list[str] = []
     doubtful: list[str] = []
@@ -288,14 +290,14 @@ def _units(text: str) -> Iterator[str]:
         yield line[start:]
 
 
-def _bounded(text: str, doubtful: tuple[str, ...], cap: int, measure: Measure) -> Draft:
+def _bounded(text: str, doubtful: tuple[str, ...], cap: int, measure: Measure) -> JudgedAnswer:
     tokens = measure(text)
     if tokens <= cap:
-        return Draft(text=text, doubtful=doubtful)
+        return JudgedAnswer(text=text, doubtful=doubtful)
     fitting = thin(text, cap, measure)
     if fitting and tokens <= OVERSHOOT * cap:
-        return Draft(text=fitting, doubtful=doubtful)
-    return Draft(
+        return JudgedAnswer(text=fitting, doubtful=doubtful)
+    return JudgedAnswer(
         text=fitting,
         doubtful=doubtful,
         problems=(Problem("too_long", f"{tokens:,} tokens, {cap:,} are allowed"),),

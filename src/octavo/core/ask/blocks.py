@@ -32,7 +32,7 @@ _LABEL = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class TextBlock:
     """A message as text, or a piece of one."""
 
     source: str
@@ -44,21 +44,21 @@ class Block:
     """Which piece of its message it is, if that had to be divided."""
 
 
-Chunk: TypeAlias = tuple[Block, ...]
+Chunk: TypeAlias = tuple[TextBlock, ...]
 
 
-def blocks(branch: Branch) -> tuple[Block, ...]:
+def blocks(branch: Branch) -> tuple[TextBlock, ...]:
     """Show the messages of a branch that say something, long tool results and arguments by head and tail."""
     nodes = [node for node in branch if node.status not in UNSENT]
     shown = _named([node.message for node in nodes])
     return tuple(
-        Block(source=node.id, text=text, opens=opens_turn(node.message))
+        TextBlock(source=node.id, text=text, opens=opens_turn(node.message))
         for node, message in zip(nodes, shown, strict=True)
         if (text := _LABEL.sub(r"\1| ", transcript([message])))
     )
 
 
-def text_of(chunk: Sequence[Block]) -> str:
+def text_of(chunk: Sequence[TextBlock]) -> str:
     """Put the blocks of a chunk together."""
     text = "\n\n".join(block.text for block in chunk)
     return CONTINUED + text if chunk and chunk[0].piece else text
@@ -87,7 +87,7 @@ def _part(part: Part, spot: Spot, names: dict[Spot, str]) -> Part:
             return part
 
 
-def divide(blocks: Sequence[Block], room: int, measure: Measure) -> tuple[Chunk, ...]:
+def divide(blocks: Sequence[TextBlock], room: int, measure: Measure) -> tuple[Chunk, ...]:
     """Divide blocks into chunks of at most `room`."""
     chunks: list[Chunk] = []
     size = room
@@ -101,7 +101,7 @@ def divide(blocks: Sequence[Block], room: int, measure: Measure) -> tuple[Chunk,
     return tuple(chunks)
 
 
-def _units(blocks: Sequence[Block], room: int, measure: Measure) -> Iterator[tuple[Chunk, int]]:
+def _units(blocks: Sequence[TextBlock], room: int, measure: Measure) -> Iterator[tuple[Chunk, int]]:
     """Give what is not to be parted, with its cost: turns; messages of turns that are too large; pieces of those."""
     for turn in _turns(blocks):
         costs = [measure(block.text) + JOINT for block in turn]
@@ -113,7 +113,7 @@ def _units(blocks: Sequence[Block], room: int, measure: Measure) -> Iterator[tup
             yield from (((piece,), each) for piece, each in pieces)
 
 
-def _turns(blocks: Sequence[Block]) -> list[Chunk]:
+def _turns(blocks: Sequence[TextBlock]) -> list[Chunk]:
     turns: list[Chunk] = []
     for block in blocks:
         if block.opens or not turns:
@@ -123,7 +123,7 @@ def _turns(blocks: Sequence[Block]) -> list[Chunk]:
     return turns
 
 
-def _pieces(block: Block, room: int, measure: Measure) -> Iterator[tuple[Block, int]]:
+def _pieces(block: TextBlock, room: int, measure: Measure) -> Iterator[tuple[TextBlock, int]]:
     text, start, number = block.text, 0, 0
     most = max(1, room - JOINT - measure(CONTINUED))
     step = max(1, len(text) * most // max(1, measure(text)))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from octavo.core.ask.blocks import Block, Chunk, Measure, blocks, text_of
+from octavo.core.ask.blocks import Chunk, Measure, TextBlock, blocks, text_of
 from octavo.core.ask.fences import Fences, escape, fences
 from octavo.core.ask.language import Language, language_of
 from octavo.core.ask.template import HISTORY, Prompts, Template
@@ -36,7 +36,7 @@ class Brief:
     form: Template
     language: Language
     fences: Fences
-    blocks: tuple[Block, ...]
+    blocks: tuple[TextBlock, ...]
     recent: str
     previous: str
     wish: str
@@ -63,7 +63,7 @@ def prepare(job: SummaryJob, prompts: Prompts, *, room: int, measure: Measure) -
     )
 
 
-def _newest(shown: Sequence[Block], room: int, measure: Measure) -> str:
+def _newest(shown: Sequence[TextBlock], room: int, measure: Measure) -> str:
     """Take the newest blocks that fit; a newest one that does not is shown by head and tail."""
     kept: list[str] = []
     for block in reversed(shown):

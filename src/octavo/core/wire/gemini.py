@@ -47,7 +47,7 @@ from octavo.core.wire.media import (
     words_for,
 )
 from octavo.core.wire.notes import WHOLE, note, notes, objects, patch, whole
-from octavo.core.wire.pairing import APART, Calls, input_of, join_results, joinable
+from octavo.core.wire.pairing import APART, CallPairing, input_of, join_results, joinable
 from octavo.errors import BadInput
 
 FORMAT = "gemini"
@@ -80,7 +80,7 @@ def read_gemini(messages: object, system: Json = None) -> tuple[Message, ...]:
     """Read contents, one for one, after a system message if there is a system instruction."""
     read: list[Message] = [] if system is None else [_read_system(system)]
     previous: Message | None = None
-    calls = Calls()
+    calls = CallPairing()
     for at, (where, data) in enumerate(objects(messages, "messages")):
         previous = _read_content(data, where, previous, at, calls)
         read.append(previous)
@@ -104,11 +104,13 @@ def _read_system(system: Json) -> Message:
         case str(text):
             return Message(role="system", parts=(Text(text=text),), wire=note(FORMAT, {}, {}, shape="text"))
         case list(parts):
-            read = _read_parts(parts, "system", "system", 0, Calls())
+            read = _read_parts(parts, "system", "system", 0, CallPairing())
             return Message(role="system", parts=read, wire=note(FORMAT, {}, {}, shape="list"))
         case dict(content):
             parts = take_list(content, "parts", "system")
-            message = Message(role="system", parts=_read_parts(parts, "system.parts", "system", 0, Calls()))
+            message = Message(
+                role="system", parts=_read_parts(parts, "system.parts", "system", 0, CallPairing())
+            )
             return replace(message, wire=note(FORMAT, {"parts": _write_parts(message)}, content))
         case other:
             raise BadInput("system", f"expected text, a list or an object, got {type(other).__name__}")
@@ -128,7 +130,9 @@ def _write_system(messages: Sequence[Message]) -> Json:
             return patch({"parts": parts}, noted)
 
 
-def _read_content(data: JsonObject, where: str, previous: Message | None, at: int, calls: Calls) -> Message:
+def _read_content(
+    data: JsonObject, where: str, previous: Message | None, at: int, calls: CallPairing
+) -> Message:
     said = take_optional(data, "role", where)
     if said and said not in ROLES:
         raise BadInput(f"{where}.role", f"unknown role {said!r}; one of {', '.join(ROLES)}")
@@ -148,12 +152,12 @@ def _bare_content(message: Message, names: Mapping[str, str] = NO_NAMES) -> Json
     return {"role": role, "parts": _write_parts(message, names)}
 
 
-def _read_parts(values: list[Json], where: str, place: Role, at: int, calls: Calls) -> tuple[Part, ...]:
+def _read_parts(values: list[Json], where: str, place: Role, at: int, calls: CallPairing) -> tuple[Part, ...]:
     spots = ((value, f"{where}[{i}]") for i, value in enumerate(values))
     return tuple(_read_part(take_object(value, spot), spot, place, at, calls) for value, spot in spots)
 
 
-def _read_part(data: JsonObject, where: str, place: Role, at: int, calls: Calls) -> Part:
+def _read_part(data: JsonObject, where: str, place: Role, at: int, calls: CallPairing) -> Part:
     match _find(data, KINDS):
         case "functionCall" | "function_call" as key:
             return _read_call(data, key, where, at, calls)
@@ -214,7 +218,7 @@ def _name(data: JsonObject, where: str) -> str:
     return take_optional(data, _find(data, ["displayName"]) or "displayName", where)
 
 
-def _read_call(data: JsonObject, key: str, where: str, at: int, calls: Calls) -> ToolCall:
+def _read_call(data: JsonObject, key: str, where: str, at: int, calls: CallPairing) -> ToolCall:
     inner, spot = take_inner(data, key, where), f"{where}.{key}"
     id, name = take_optional(inner, "id", spot), take_text(inner, "name", spot)
     args = {} if inner.get("args") is None else take_inner(inner, "args", spot)
@@ -223,7 +227,7 @@ def _read_call(data: JsonObject, key: str, where: str, at: int, calls: Calls) ->
     return replace(call, wire=note(FORMAT, _bare_call(call, marks), data, **marks))
 
 
-def _read_result(data: JsonObject, key: str, where: str, calls: Calls) -> ToolResult:
+def _read_result(data: JsonObject, key: str, where: str, calls: CallPairing) -> ToolResult:
     inner, spot = take_inner(data, key, where), f"{where}.{key}"
     id, name, response = (
         take_optional(inner, "id", spot),

@@ -44,7 +44,7 @@ from octavo.core.wire.notes import (
     read_words,
     whole,
 )
-from octavo.core.wire.pairing import Calls
+from octavo.core.wire.pairing import CallPairing
 from octavo.errors import BadInput
 
 FORMAT = "openai"
@@ -71,7 +71,7 @@ Piece: TypeAlias = Text | Image | Attachment | Opaque
 
 def read_openai(messages: object) -> tuple[Message, ...]:
     """Read chat messages, one for one; raise `BadInput` naming the index and the field."""
-    calls = Calls()
+    calls = CallPairing()
     found = enumerate(objects(messages, "messages"))
     return tuple(_read_message(data, where, at, calls) for at, (where, data) in found)
 
@@ -93,7 +93,7 @@ def write_openai(messages: Iterable[Message]) -> list[JsonObject]:
     return [*written, *_write_rest(waiting)]
 
 
-def _read_message(data: JsonObject, where: str, at: int, calls: Calls) -> Message:
+def _read_message(data: JsonObject, where: str, at: int, calls: CallPairing) -> Message:
     if (words := read_words(data)) is not None:
         return words
     said = take_text(data, "role", where)
@@ -191,7 +191,7 @@ def _read_file(data: JsonObject, where: str) -> Attachment:
     return Attachment(name=name, media_type=file.media_type, size=file.size, source=file.url)
 
 
-def _read_calls(data: JsonObject, where: str, at: int, calls: Calls) -> Iterator[ToolCall | Opaque]:
+def _read_calls(data: JsonObject, where: str, at: int, calls: CallPairing) -> Iterator[ToolCall | Opaque]:
     if data.get("tool_calls") is not None:
         for i, value in enumerate(take_list(data, "tool_calls", where)):
             spot = f"{where}.tool_calls[{i}]"
@@ -203,7 +203,7 @@ def _read_calls(data: JsonObject, where: str, at: int, calls: Calls) -> Iterator
         yield replace(call, wire=note(FORMAT, _bare_function(call), function, field="function_call"))
 
 
-def _read_call(data: JsonObject, where: str, at: int, calls: Calls) -> ToolCall | Opaque:
+def _read_call(data: JsonObject, where: str, at: int, calls: CallPairing) -> ToolCall | Opaque:
     said = take_text(data, "type", where, "function")
     if said not in ("function", "custom"):
         return Opaque(kind=said, wire=whole(FORMAT, data, field="tool_calls"))
@@ -217,7 +217,7 @@ def _read_call(data: JsonObject, where: str, at: int, calls: Calls) -> ToolCall 
     return replace(call, wire=note(FORMAT, _bare_call(call, said), data, kind=kind))
 
 
-def _read_result(data: JsonObject, where: str, role: str, calls: Calls) -> ToolResult:
+def _read_result(data: JsonObject, where: str, role: str, calls: CallPairing) -> ToolResult:
     legacy = role == "function"
     name = take_text(data, "name", where) if legacy else take_optional(data, "name", where)
     call_id = calls.answered(name) if legacy else take_text(data, "tool_call_id", where)

@@ -17,7 +17,7 @@ APART = "apart"
 
 
 @dataclass(slots=True)
-class Calls:
+class CallPairing:
     """The calls seen so far while a list is read: gives ids to those without, and finds which one a result answers."""
 
     _seen: set[str] = field(default_factory=set)

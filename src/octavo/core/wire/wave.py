@@ -37,7 +37,7 @@ _HOLDERS = ("blocks", "content", "parts")
 
 
 @dataclass(frozen=True, slots=True)
-class Compressed:
+class CompressBlock:
     """A `compress` block: the summary of everything before it."""
 
     summary: str
@@ -48,11 +48,11 @@ class Compressed:
         return user(f"{PREFIX}\n{self.summary}")
 
 
-def read_block(data: JsonObject, where: str) -> Compressed | None:
+def read_block(data: JsonObject, where: str) -> CompressBlock | None:
     """Read a message that is a `compress` block, or holds one; None for any other."""
     listed = next((value for name in _HOLDERS if isinstance(value := data.get(name), list)), [data])
     found = next((one for one in listed if isinstance(one, dict) and one.get("type") == BLOCK), None)
-    return None if found is None else Compressed(take_text(found, "content", f"{where}.content"))
+    return None if found is None else CompressBlock(take_text(found, "content", f"{where}.content"))
 
 
 def write_block(summary: str) -> JsonObject:
@@ -60,7 +60,7 @@ def write_block(summary: str) -> JsonObject:
     return {"role": "assistant", "blocks": [{"type": BLOCK, "content": summary}]}
 
 
-def read_wave(messages: object) -> tuple[Message | Compressed, ...]:
+def read_wave(messages: object) -> tuple[Message | CompressBlock, ...]:
     """Read a session; an assistant's message and the answers of its tools become messages of their own."""
     return tuple(found for where, data in objects(messages, "messages") for found in _read(data, where))
 
@@ -85,7 +85,7 @@ def write_wave(messages: Sequence[Message]) -> list[JsonObject]:
     return written
 
 
-def _read(data: JsonObject, where: str) -> Iterator[Message | Compressed]:
+def _read(data: JsonObject, where: str) -> Iterator[Message | CompressBlock]:
     if (block := read_block(data, where)) is not None:
         yield block
         return

@@ -10,7 +10,7 @@ import json
 from octavo.core.fields import JsonObject
 from octavo.core.messages import Message
 from octavo.core.wire import write
-from octavo.providers.faults import unreadable
+from octavo.providers.error_mapping import unreadable
 from octavo.server.gateway.exchange import Exchange
 from octavo.server.gateway.passing import Answer
 from octavo.server.gateway.recall import NAME, Desk, calls_of

@@ -19,7 +19,7 @@ from starlette.responses import Response, StreamingResponse
 
 from octavo.core.fields import JsonObject
 from octavo.errors import ProviderError
-from octavo.providers.faults import unreadable
+from octavo.providers.error_mapping import unreadable
 from octavo.server.errors import Trouble, explain
 from octavo.server.gateway.exchange import Exchange
 from octavo.server.gateway.finish import finish, settle

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from octavo.core.fields import Json
 from octavo.errors import ProviderError, WindowExceeded
 from octavo.meters.meter import Meter
-from octavo.providers.faults import Fault, classify
+from octavo.providers.error_mapping import Fault, classify
 from octavo.server.auth import Caller
 from octavo.server.gateway import recall
 from octavo.server.gateway.consult import consult

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 import httpx2
 
 from octavo.errors import ProviderError
-from octavo.providers.faults import Fault, classify, silent, unreachable
+from octavo.providers.error_mapping import Fault, classify, silent, unreachable
 from octavo.server.gateway.upstream import Target
 from octavo.server.hub import Hub
 from octavo.server.reply import to_json
@@ -22,7 +22,7 @@ async def send(hub: Hub, target: Target, body: bytes, *, streamed: bool) -> http
 
     One that is not `streamed` begins when all of it is written.
     """
-    patience = hub.settings.providers.patience
+    patience = hub.settings.providers.waits
     first_byte = patience.first_byte if streamed and target.provider != "local" else patience.answer
     # As bytes: clients may put any of Latin-1 into a header, and the library would not.
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in target.headers.items()]

@@ -19,7 +19,7 @@ from octavo.providers.catalogue import PROVIDERS, resolve
 from octavo.providers.embedded import Embedded
 from octavo.providers.openai import OFFICIAL_HOSTS
 from octavo.providers.secret import Secret
-from octavo.providers.settings import Account
+from octavo.providers.settings import ProviderAccount
 from octavo.server.auth import Caller, bearer
 from octavo.server.errors import refuse
 from octavo.server.gateway.dialect import Dialect
@@ -72,7 +72,7 @@ async def find_target(
     """
     own = hub.registry.upstream(model)
     if own is not None:
-        account = getattr(hub.settings.providers, own.account) if own.account else Account()
+        account = getattr(hub.settings.providers, own.account) if own.account else ProviderAccount()
         base = own.base_url.rstrip("/")
         url = f"{base}/chat/completions" if dialect.name == "openai" else f"{_root(base)}/v1/messages{path}"
         signed = _signed(hub, "", account, headers, caller, style=dialect.name)
@@ -119,7 +119,7 @@ def _target(
     url: str,
     model: str,
     signed: dict[str, str],
-    account: Account,
+    account: ProviderAccount,
     dialect: Dialect,
     headers: Headers,
 ) -> Target:
@@ -182,7 +182,7 @@ def _root(base: str) -> str:
 
 
 def _signed(
-    hub: Hub, provider: str, account: Account, headers: Headers, caller: Caller, *, style: str
+    hub: Hub, provider: str, account: ProviderAccount, headers: Headers, caller: Caller, *, style: str
 ) -> dict[str, str]:
     """Choose the key: what the client sent for the provider, or the server's."""
     theirs = _their_key(headers, caller)

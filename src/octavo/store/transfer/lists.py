@@ -16,7 +16,7 @@ from octavo.core.fields import Json, JsonObject, take_list, take_object, take_op
 from octavo.core.messages import Branch, Message, Role, Text, place
 from octavo.core.snapshot import Snapshot, draft
 from octavo.core.split import lead
-from octavo.core.wire.wave import Compressed, read_block, read_wave
+from octavo.core.wire.wave import CompressBlock, read_block, read_wave
 from octavo.errors import BadInput
 from octavo.store import rows
 from octavo.store.ids import new_id
@@ -77,7 +77,7 @@ def _conversation(
 
 def _with_blocks(
     format: wire.Format | Literal["wave"] | None, messages: list[Json], system: Json
-) -> tuple[Message | Compressed, ...]:
+) -> tuple[Message | CompressBlock, ...]:
     """Read a list of any format; `compress` blocks stay what they are, at their places."""
     if format == "wave" or (format is None and any(isinstance(m, dict) and "blocks" in m for m in messages)):
         return read_wave(messages)
@@ -98,7 +98,7 @@ def _with_blocks(
     return tuple(blocks.get(i - ahead, message) for i, message in enumerate(read))
 
 
-def _folded(found: Iterable[Message | Compressed]) -> tuple[Branch, list[Snapshot]]:
+def _folded(found: Iterable[Message | CompressBlock]) -> tuple[Branch, list[Snapshot]]:
     """Turn each block into the snapshot of what stands before it.
 
     Where a session kept nothing of that, the block's own words are a message, and that is what the snapshot covers.

@@ -39,7 +39,7 @@ _UNIT = re.compile(r"\s?[%‰°]|(?!(?:st|nd|rd|th)\b)[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class SourceText:
     """A source, made ready for being asked whether it names something."""
 
     text: str
@@ -53,13 +53,13 @@ class Grounds:
         return folded in self.text or _BLANKS.sub("", folded) in self.squeezed
 
 
-def grounds(texts: Iterable[str]) -> Grounds:
+def source_text(texts: Iterable[str]) -> SourceText:
     """Make texts ready for being asked."""
     text = "\n".join(texts).casefold()
     numbers = frozenset(
         form for raw in set(_NUMBER.findall(text)) for form in (*_forms(raw), *_components(raw))
     )
-    return Grounds(text, _BLANKS.sub("", text), numbers)
+    return SourceText(text, _BLANKS.sub("", text), numbers)
 
 
 def said(messages: Iterable[Message]) -> Iterator[str]:
@@ -87,18 +87,18 @@ def _arguments(text: str) -> Iterator[str]:
                 waiting += values
 
 
-def unfounded(line: str, source: Grounds) -> tuple[str, ...]:
+def unfounded(line: str, source: SourceText) -> tuple[str, ...]:
     """List what a line of a summary names and the source does not."""
     return tuple(name for name, founded in _names(line, source).items() if not founded)
 
 
-def evidence(text: str, source: Grounds) -> int:
+def evidence(text: str, source: SourceText) -> int:
     """Count what a text names and the source does too: hardly anything, unless the one is about the other."""
     founded = {name for line in text.split("\n") for name, known in _names(line, source).items() if known}
     return len(founded)
 
 
-def _names(line: str, source: Grounds) -> dict[str, bool]:
+def _names(line: str, source: SourceText) -> dict[str, bool]:
     """Find the numbers and identifiers of a line, and whether the source has them."""
     bare = _LIST_MARK.sub("", _TAG.sub(" ", line), count=1)
     names: dict[str, bool] = {}
@@ -132,7 +132,7 @@ def _is_prose(identifier: Identifier) -> bool:
     )
 
 
-def _founded(identifier: Identifier, source: Grounds) -> bool:
+def _founded(identifier: Identifier, source: SourceText) -> bool:
     if source.name(identifier.text.removeprefix("./").rstrip("/")):
         return True
     words = identifier.text.split("/")
@@ -148,7 +148,7 @@ def _numbers(text: str) -> Iterator[str]:
             yield match[0]
 
 
-def _known(raw: str, source: Grounds) -> bool:
+def _known(raw: str, source: SourceText) -> bool:
     if not source.numbers.isdisjoint(_forms(raw)):
         return True
     return _DATE.fullmatch(raw) is not None and source.numbers.issuperset(_components(raw))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from octavo.core.reply import Chunk, Retrying
 from octavo.errors import ProviderError, RateLimited
-from octavo.providers.settings import Patience
+from octavo.providers.settings import WaitLimits
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,7 +34,7 @@ RESPONSES: ContextVar[list[httpx2.Response]] = ContextVar("octavo_responses")
 
 
 async def persist(
-    attempt: Callable[[Begun], AsyncGenerator[Chunk, None]], patience: Patience
+    attempt: Callable[[Begun], AsyncGenerator[Chunk, None]], waits: WaitLimits
 ) -> AsyncGenerator[Chunk, None]:
     """Stream the first attempt that is answered, and tell of every further one; closing this closes the attempt."""
     clock = asyncio.get_running_loop().time
@@ -53,10 +53,10 @@ async def persist(
             except ProviderError as error:
                 tried += 1
                 final = received or (error.status is None and _anything(responses))
-                wait = None if final else pause(error, tried, patience, clock() - start)
+                wait = None if final else pause(error, tried, waits, clock() - start)
                 if wait is None:
                     raise
-                again = Retrying(attempt=tried + 1, attempts=patience.attempts, wait=wait, reason=str(error))
+                again = Retrying(attempt=tried + 1, attempts=waits.attempts, wait=wait, reason=str(error))
             else:
                 yield first
                 async for chunk in chunks:
@@ -72,16 +72,16 @@ def _anything(responses: list[httpx2.Response]) -> bool:
     return any(response.is_success and response.num_bytes_downloaded for response in responses)
 
 
-def pause(error: ProviderError, tried: int, patience: Patience, waited: float = 0.0) -> float | None:
+def pause(error: ProviderError, tried: int, waits: WaitLimits, waited: float = 0.0) -> float | None:
     """Tell how many seconds to wait before the next attempt; None if there is to be none.
 
     `waited` is how long it has taken until now: nobody is kept waiting for the first byte by try after try.
     """
-    if not error.retryable or tried >= patience.attempts:
+    if not error.retryable or tried >= waits.attempts:
         return None
     if isinstance(error, RateLimited) and error.retry_after is not None:
-        wait, longest = error.retry_after, patience.longest_retry_after
+        wait, longest = error.retry_after, waits.longest_retry_after
     else:
-        grown = min(patience.first_wait * patience.growth ** (tried - 1), patience.longest_wait)
-        wait, longest = grown * (1 - JITTER * random.random()), patience.longest_wait
-    return wait if wait <= longest and waited + wait <= patience.first_byte else None
+        grown = min(waits.first_wait * waits.growth ** (tried - 1), waits.longest_wait)
+        wait, longest = grown * (1 - JITTER * random.random()), waits.longest_wait
+    return wait if wait <= longest and waited + wait <= waits.first_byte else None

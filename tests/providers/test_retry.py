@@ -11,12 +11,12 @@ import pytest
 from octavo.core.messages import assistant
 from octavo.core.reply import Chunk, Delta, Reply, Retrying
 from octavo.errors import ProviderError, ProviderTimeout, RateLimited, WindowExceeded
-from octavo.providers.patience import JITTER, Begun, pause, persist
-from octavo.providers.settings import Patience
+from octavo.providers.retry import JITTER, Begun, pause, persist
+from octavo.providers.settings import WaitLimits
 
 pytestmark = pytest.mark.anyio
 REPLY = Reply(message=assistant("Hi"))
-QUICK = Patience(first_wait=0, longest_wait=0)
+QUICK = WaitLimits(first_wait=0, longest_wait=0)
 FAILED = ProviderError("failed", retryable=True)
 HEARD = Delta("something that is not shown")
 
@@ -98,26 +98,26 @@ async def test_closing_closes_the_attempt() -> None:
 
 
 def test_waits_grow_up_to_a_limit_with_some_chance_in_them() -> None:
-    patience = Patience(attempts=10, first_wait=1, growth=2, longest_wait=5)
+    waits = WaitLimits(attempts=10, first_wait=1, growth=2, longest_wait=5)
     for tried, longest in enumerate((1, 2, 4, 5, 5), start=1):
-        wait = pause(FAILED, tried, patience)
+        wait = pause(FAILED, tried, waits)
         assert wait is not None
         assert longest * (1 - JITTER) <= wait <= longest
 
 
 def test_a_pause_that_is_asked_for_is_kept_unless_it_is_too_long() -> None:
-    assert pause(RateLimited("slow", retry_after=7.5), 1, Patience()) == 7.5
-    assert pause(RateLimited("slow", retry_after=61), 1, Patience()) is None
-    assert pause(RateLimited("slow", retry_after=0.1), 4, Patience(attempts=4)) is None
+    assert pause(RateLimited("slow", retry_after=7.5), 1, WaitLimits()) == 7.5
+    assert pause(RateLimited("slow", retry_after=61), 1, WaitLimits()) is None
+    assert pause(RateLimited("slow", retry_after=0.1), 4, WaitLimits(attempts=4)) is None
 
 
 def test_nobody_waits_longer_for_the_first_byte_because_it_is_tried_again() -> None:
     """A service that hangs was asked four times for five minutes each."""
-    patience = Patience(first_byte=60)
-    assert pause(FAILED, 1, patience, waited=1) is not None
-    assert pause(ProviderTimeout("no answer within 60 seconds"), 1, patience, waited=60) is None
-    assert pause(RateLimited("slow", retry_after=50), 1, patience, waited=5) == 50
-    assert pause(RateLimited("slow", retry_after=50), 2, patience, waited=55) is None
+    waits = WaitLimits(first_byte=60)
+    assert pause(FAILED, 1, waits, waited=1) is not None
+    assert pause(ProviderTimeout("no answer within 60 seconds"), 1, waits, waited=60) is None
+    assert pause(RateLimited("slow", retry_after=50), 1, waits, waited=5) == 50
+    assert pause(RateLimited("slow", retry_after=50), 2, waits, waited=55) is None
 
 
 def test_one_attempt_means_no_second_one() -> None:

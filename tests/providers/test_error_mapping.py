@@ -9,7 +9,7 @@ import pytest
 
 from octavo.core.fields import Json
 from octavo.errors import ProviderError, ProviderTimeout, RateLimited, WindowExceeded
-from octavo.providers.faults import LONGEST_MESSAGE, Fault, classify
+from octavo.providers.error_mapping import LONGEST_MESSAGE, Fault, classify
 from tests.providers.kit import KEY
 
 OVERFLOWS: list[tuple[str, int | None, Json, int | None]] = [

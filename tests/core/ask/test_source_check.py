@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.ask.grounds import grounds, said, unfounded
+from octavo.core.ask.source_check import said, source_text, unfounded
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, user
 
-SOURCE = grounds(
+SOURCE = source_text(
     [
         "The worker in /srv/billing/worker.py takes 1,234.50 EUR, 16 GB and 31,000,000 rows; limit 5%.",
         "See https://example.org/a?b=1 and run_migration() in BillingSync on 2024-03-10 at 14:05, version 2.4.1.",
@@ -78,7 +78,7 @@ def test_all_that_messages_say_is_a_source_whole_and_without_json_escapes() -> N
         Message(role="tool", parts=(ToolResult(call_id="1", content=(Text(text=long),)),)),
         user("fine"),
     ]
-    source = grounds(said(messages))
+    source = source_text(said(messages))
     line = "Priya: `C:\\temp\\a.txt`, x_y, some_arg, write_file, run_it, secret_9481"
     assert unfounded(line, source) == ()
 
@@ -86,7 +86,7 @@ def test_all_that_messages_say_is_a_source_whole_and_without_json_escapes() -> N
 @given(st.integers(10, 10**9), st.sampled_from(["{}", "{:,}", "{:_}", "€{}", "{} GB", "{}.", "({})"]))
 def test_a_number_is_found_in_any_notation_and_its_neighbour_is_not(number: int, notation: str) -> None:
     """Planted and found: groups of thousands not read as one number; a neighbour added to what the source names."""
-    source = grounds([f"it was {number:,} then"])
+    source = source_text([f"it was {number:,} then"])
     assert unfounded("- " + notation.format(number), source) == ()
     assert unfounded("- " + notation.format(number + 1), source) != ()
 
@@ -111,7 +111,7 @@ def test_real_summaries_pass_and_their_forgeries_do_not() -> None:
     honest = forged = doubted = caught = 0
     for session in sessions:
         for compaction in session.get("llm_compactions", ()):
-            source = grounds(said(map(read, session["messages"][: compaction["at_message"]])))
+            source = source_text(said(map(read, session["messages"][: compaction["at_message"]])))
             for line in compaction["summary"].split("\n"):
                 honest += 1
                 doubted += bool(unfounded(line, source))

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from octavo.core.ask.answer import Draft, distinct, thin
-from octavo.core.ask.blocks import Block, Chunk, divide, text_of
+from octavo.core.ask.answer import JudgedAnswer, distinct, thin
+from octavo.core.ask.blocks import Chunk, TextBlock, divide, text_of
 from octavo.core.ask.forms import bullets, joined, merge, part
-from octavo.core.ask.grounds import grounds
+from octavo.core.ask.source_check import source_text
 from octavo.core.verify import Problem
 from octavo.summarise.calls import side_by_side
-from octavo.summarise.run import Run
+from octavo.summarise.summary_run import SummaryRun
 
 PREVIOUS_SHARE = 0.4
 """Of the room of a merge. A previous summary larger than that is condensed with the messages."""
@@ -29,7 +29,7 @@ SMALL_OUTPUT = 400
 """Tokens for six lines, with some to spare."""
 
 
-async def take_notes(run: Run) -> list[str]:
+async def take_notes(run: SummaryRun) -> list[str]:
     """Have notes taken on all that is covered, so short that one request holds them."""
     calls, brief = run.calls, run.brief
     room = calls.room(merge(replace(brief, previous=""), [" "], brief.job.style), brief.cap)
@@ -46,11 +46,13 @@ async def take_notes(run: Run) -> list[str]:
     return [thin("\n".join(notes), room, calls.measure)]
 
 
-def _as_blocks(texts: Sequence[str]) -> list[Block]:
-    return [Block(source=f"summary {number}", text=text, opens=True) for number, text in enumerate(texts)]
+def _as_blocks(texts: Sequence[str]) -> list[TextBlock]:
+    return [TextBlock(source=f"summary {number}", text=text, opens=True) for number, text in enumerate(texts)]
 
 
-async def _notes_on(run: Run, blocks: Sequence[Block], room: int, *, again: bool = False) -> list[str]:
+async def _notes_on(
+    run: SummaryRun, blocks: Sequence[TextBlock], room: int, *, again: bool = False
+) -> list[str]:
     """Have notes taken on every chunk; `again`: on summaries, kept as they are where that fails."""
     calls, cap = run.calls, run.brief.cap
     empty = part(run.brief, (), number=1, count=1, cap=cap)
@@ -63,14 +65,14 @@ async def _notes_on(run: Run, blocks: Sequence[Block], room: int, *, again: bool
     return [text for text in notes if text]
 
 
-async def _note(run: Run, chunk: Chunk, place: tuple[int, int], cap: int) -> str:
+async def _note(run: SummaryRun, chunk: Chunk, place: tuple[int, int], cap: int) -> str:
     calls, text = run.calls, text_of(chunk)
     if calls.measure(text) <= cap:
         return text
     number, count = place
     expected = run.expected_of(text, cap=cap, source=run.source)
 
-    async def ask(problem: str) -> Draft:
+    async def ask(problem: str) -> JudgedAnswer:
         asked = part(run.brief, chunk, number=number, count=count, cap=cap, problem=problem)
         return await run.judged(await calls.ask(asked, calls.answer_room(cap)), expected)
 
@@ -80,7 +82,7 @@ async def _note(run: Run, chunk: Chunk, place: tuple[int, int], cap: int) -> str
     return run.keep(draft, f"part {number} of {count}")
 
 
-async def list_facts(run: Run) -> str:
+async def list_facts(run: SummaryRun) -> str:
     """Have a small model list the facts of small chunks, and put them below those that there were."""
     calls, brief = run.calls, run.brief
     chunks = divide(brief.blocks, SMALL_CHUNK, len)
@@ -96,11 +98,11 @@ async def list_facts(run: Run) -> str:
     return text if tokens <= brief.cap else thin(text, brief.cap, calls.measure)
 
 
-async def _facts(run: Run, chunk: Chunk, where: str) -> str:
+async def _facts(run: SummaryRun, chunk: Chunk, where: str) -> str:
     calls, text = run.calls, text_of(chunk)
-    expected = run.expected_of(text, cap=SMALL_OUTPUT, source=grounds([text]))
+    expected = run.expected_of(text, cap=SMALL_OUTPUT, source=source_text([text]))
 
-    async def ask(problem: str) -> Draft:
+    async def ask(problem: str) -> JudgedAnswer:
         asked = bullets(run.brief, chunk, problem)
         reply = await calls.ask(asked, min(SMALL_OUTPUT, calls.max_output))
         return await run.judged(reply, expected, bullets=True)

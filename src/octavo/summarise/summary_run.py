@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from octavo.core.ask.answer import Draft, Expected, Judging
+from octavo.core.ask.answer import Expected, JudgedAnswer, JudgeTask
 from octavo.core.ask.forms import Brief
-from octavo.core.ask.grounds import Grounds, grounds, said
+from octavo.core.ask.source_check import SourceText, said, source_text
 from octavo.core.reply import Reply
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Problem
-from octavo.summarise.calls import Calls, Tell
+from octavo.summarise.calls import ModelCalls, Tell
 
 STATE = "<state_snapshot>"
 """A prompt that shows this tag asks for a structured state."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class SummaryRun:
     """The work on one narrative."""
 
-    calls: Calls
+    calls: ModelCalls
     brief: Brief
-    source: Grounds
+    source: SourceText
     shown: int
     """Tokens of what is to be summarised, the previous summary included."""
     tell: Tell
@@ -38,7 +38,7 @@ class Run:
     def expected(self) -> Expected:
         """What an answer to the whole task is judged by."""
         return Expected(
-            grounds=self.source,
+            source_text=self.source,
             language=self.brief.language,
             source=self.shown,
             cap=self.brief.cap,
@@ -47,14 +47,16 @@ class Run:
             wish=self.brief.wish,
         )
 
-    def expected_of(self, text: str, *, cap: int, source: Grounds) -> Expected:
+    def expected_of(self, text: str, *, cap: int, source: SourceText) -> Expected:
         """What an answer on one chunk is judged by: any form will do."""
         size = self.calls.measure(text)
-        return replace(self.expected, grounds=source, source=size, cap=cap, sections=(), state=False)
+        return replace(self.expected, source_text=source, source=size, cap=cap, sections=(), state=False)
 
-    async def judged(self, reply: Reply, expected: Expected | None = None, *, bullets: bool = False) -> Draft:
+    async def judged(
+        self, reply: Reply, expected: Expected | None = None, *, bullets: bool = False
+    ) -> JudgedAnswer:
         """Judge an answer: to the whole task, unless it was another one."""
-        asked = Judging(reply=reply, expected=expected or self.expected, bullets=bullets)
+        asked = JudgeTask(reply=reply, expected=expected or self.expected, bullets=bullets)
         return await self.calls.judge(asked, self.calls.measure)
 
     def say(self, piece: str) -> None:
@@ -68,7 +70,7 @@ class Run:
             self.tell("")
         self.told = False
 
-    def keep(self, draft: Draft, where: str) -> str:
+    def keep(self, draft: JudgedAnswer, where: str) -> str:
         """Take in what came of one chunk."""
         self.note(Problem(problem.flaw, f"{where}: {problem.detail}") for problem in draft.problems)
         if draft.text:
@@ -90,8 +92,8 @@ class Run:
         )
 
 
-def source_of(job: SummaryJob) -> Grounds:
+def source_of(job: SummaryJob) -> SourceText:
     """Gather what a summary may name: what is covered, what was summarised before, and what the user asked for."""
     always_sent = (*job.live.system, *job.live.pins) if job.live else ()
     messages = (*always_sent, *(node.message for node in job.covered))
-    return grounds([job.previous, job.focus, job.prompt, *said(messages)])
+    return source_text([job.previous, job.focus, job.prompt, *said(messages)])
