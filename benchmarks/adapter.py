@@ -73,7 +73,7 @@ class Octavo:
         meter = await engine.models.meter(MODEL)
         said = [neutral(message) for message in conv]
         entries = [Entry(message=one, counts={meter.unit.name: meter.count_message(one)}) for one in said]
-        await engine.store.append_many(chat.id, entries)
+        await engine.store.messages.append_many(chat.id, entries)
         total = sum(entry.counts[meter.unit.name] for entry in entries)
         card = replace(meter.card, window=total // 2 if over else total * 20)
         engine.models.meters[MODEL] = type(meter)(card)

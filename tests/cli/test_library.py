@@ -72,7 +72,7 @@ def test_what_was_deleted_is_found_by_no_command(talked: Run, database: Path) ->
 
     async def delete() -> None:
         async with await Store.open(f"sqlite:///{database}") as store:
-            await store.delete_conversation(found["id"], undo=86_400)
+            await store.bin.delete(found["id"], undo=86_400)
 
     asyncio.run(delete())
     assert (

@@ -51,7 +51,7 @@ async def test_all_statements_of_a_piece_of_work_make_one_trip_to_one_thread(sql
 
 async def test_the_threads_end_when_a_store_is_closed(sqlite_url: str) -> None:
     async with await Store.open(sqlite_url) as store:
-        await store.create()
+        await store.conversations.create()
         mine = {thread for thread in threading.enumerate() if thread.name.startswith("octavo-")}
         assert mine
     assert not any(thread.is_alive() for thread in mine)
@@ -62,4 +62,4 @@ async def test_a_closed_store_says_so_and_may_be_closed_again(url: str) -> None:
     await store.close()
     await store.close()
     with pytest.raises(UsageError, match="was closed: open it again"):
-        await store.create()
+        await store.conversations.create()

@@ -36,34 +36,33 @@ async def rows_with(store: Store, ids: Sequence[str]) -> dict[str, int]:
 
 async def test_a_deleted_message_leaves_an_empty_place(store: Store) -> None:
     made, branch = await talk(store, "u: public", "a: my secret", "u: go on", "a: yes")
-    await store.set_counts("words", {node.id: 2 for node in branch})
-    await store.delete_message(branch[1].id)
-    emptied = await store.node(branch[1].id, tokenizer="words")
+    await store.messages.set_counts("words", {node.id: 2 for node in branch})
+    await store.messages.delete(branch[1].id)
+    emptied = await store.tree.node(branch[1].id, tokenizer="words")
     assert (emptied.status, emptied.message, emptied.counts) == (
         "deleted",
         Message(role="assistant", parts=()),
         {},
     )
     assert (emptied.parent, emptied.depth) == (branch[0].id, 2)
-    assert texts(await store.branch(branch[3].id)) == ["public", "", "go on", "yes"]
-    assert await store.search("secret") == ()
-    assert (await store.conversation(made.id)).messages == 4
+    assert texts(await store.tree.branch(branch[3].id)) == ["public", "", "go on", "yes"]
+    assert await store.search.find("secret") == ()
+    assert (await store.conversations.get(made.id)).messages == 4
     assert await store.check() == ()
-    await store.delete_message(branch[1].id)
+    await store.messages.delete(branch[1].id)
     assert await store.check() == ()
 
 
 async def test_large_texts_files_counts_and_pins_go_with_their_message(store: Store) -> None:
-    made = await store.create()
+    made = await store.conversations.create()
     said = Message(role="user", parts=(Text(text="big " * LARGE), Attachment(name="private.pdf", size=3)))
-    node = await store.append(made.id, said, counts={"words": 5}, input_tokens=7)
+    node = await store.messages.append(made.id, said, counts={"words": 5}, input_tokens=7)
     await store.pins.add(node.id)
-    await store.delete_message(node.id)
-    assert await store.large_texts(node.id) == ()
-    assert await store.files(made.id) == ()
+    await store.messages.delete(node.id)
+    assert await store.tree.files(made.id) == ()
     assert await store.pins.of_conversation(made.id) == ()
-    assert (await store.details([node.id]))[0].input_tokens is None
-    assert await store.search("private") == ()
+    assert (await store.tree.details([node.id]))[0].input_tokens is None
+    assert await store.search.find("private") == ()
     assert await rows_with(store, [node.id]) == {"conversation": 1, "message": 1}
     with pytest.raises(UsageError, match="nothing to pin"):
         await store.pins.add(node.id)
@@ -76,7 +75,7 @@ async def test_every_snapshot_that_was_shown_a_deleted_message_is_retired_and_em
     """Cases 29, 97: the cutoff (4), the anchor (7), in the covered part, and between the two."""
     made, branch = await long_talk(store, 12)
     stored = await store.snapshots.add(made.id, fold(branch, 5, branch[7], summary="it tells all"))
-    await store.delete_message(branch[at].id)
+    await store.messages.delete(branch[at].id)
     retired = await store.snapshots.get(stored.id)
     assert retired.state == "retired"
     assert (retired.summary, retired.extracts, retired.receipt, retired.instructions, retired.files) == (
@@ -87,7 +86,7 @@ async def test_every_snapshot_that_was_shown_a_deleted_message_is_retired_and_em
         (),
     )
     assert (retired.cutoff, retired.anchor) == (stored.cutoff, stored.anchor)
-    assert len((await store.context(branch[-1].id)).retained) == 12
+    assert len((await store.snapshots.context(branch[-1].id)).retained) == 12
     with pytest.raises(UsageError, match="retired"):
         await store.snapshots.use(stored.id, tip=branch[-1].id)
     with pytest.raises(UsageError, match="retired"):
@@ -100,47 +99,47 @@ async def test_every_snapshot_that_was_shown_a_deleted_message_is_retired_and_em
 async def test_snapshots_that_never_saw_the_message_stay(store: Store) -> None:
     made, branch = await long_talk(store, 12)
     above = await store.snapshots.add(made.id, fold(branch, 5, branch[7]))
-    side = await store.append_many(made.id, [user("x"), user("y")], parent=branch[3].id)
-    beside = await store.snapshots.add(made.id, fold(await store.branch(side[-1].id), 5))
-    await store.delete_message(branch[8].id)
+    side = await store.messages.append_many(made.id, [user("x"), user("y")], parent=branch[3].id)
+    beside = await store.snapshots.add(made.id, fold(await store.tree.branch(side[-1].id), 5))
+    await store.messages.delete(branch[8].id)
     assert await store.snapshots.get(above.id) == above
     assert await store.snapshots.get(beside.id) == beside
     undone = await store.snapshots.undo(beside.id)
-    await store.delete_message(side[0].id)
+    await store.messages.delete(side[0].id)
     assert (await store.snapshots.get(undone.id)).state == "retired"
 
 
 async def test_a_subtree_goes_with_all_that_hangs_on_it(store: Store) -> None:
     made, branch = await long_talk(store, 10)
-    side = await store.append_many(made.id, [user("x"), assistant("y")], parent=branch[5].id)
+    side = await store.messages.append_many(made.id, [user("x"), assistant("y")], parent=branch[5].id)
     low = await store.snapshots.add(made.id, fold(branch, 3))
     high = await store.snapshots.add(made.id, fold(branch, 3, branch[7]))
     await store.pins.add(branch[6].id)
-    await store.delete_message(branch[4].id, subtree=True)
-    after = await store.conversation(made.id)
+    await store.messages.delete(branch[4].id, subtree=True)
+    after = await store.conversations.get(made.id)
     assert (after.messages, after.tip) == (4, branch[3].id)
-    assert [node.id async for node in store.tree(made.id)] == [node.id for node in branch[:4]]
+    assert [node.id async for node in store.tree.whole(made.id)] == [node.id for node in branch[:4]]
     assert await store.snapshots.of_conversation(made.id) == (low,)
     gone = [node.id for node in (*branch[4:], *side)] + [high.id]
     assert await rows_with(store, gone) == {}
     assert await store.check() == ()
     with pytest.raises(NotFound):
-        await store.node(side[0].id)
+        await store.tree.node(side[0].id)
 
 
 async def test_deleting_the_last_root_leaves_an_empty_conversation(store: Store) -> None:
     made, branch = await long_talk(store, 3)
-    await store.delete_message(branch[0].id, subtree=True)
-    after = await store.conversation(made.id)
+    await store.messages.delete(branch[0].id, subtree=True)
+    after = await store.conversations.get(made.id)
     assert (after.messages, after.tip) == (0, None)
-    assert (await store.append(made.id, user("afresh"))).depth == 1
+    assert (await store.messages.append(made.id, user("afresh"))).depth == 1
 
 
 async def test_a_deleted_conversation_leaves_no_row_anywhere(store: Store) -> None:
     made, branch = await long_talk(store, 8)
     kept, _ = await long_talk(store, 3)
-    await store.set_counts("words", {node.id: 2 for node in branch})
-    big = await store.append(
+    await store.messages.set_counts("words", {node.id: 2 for node in branch})
+    big = await store.messages.append(
         made.id, Message(role="user", parts=(Text(text="x" * (LARGE + 1)), Attachment(name="a")))
     )
     await store.pins.add(branch[1].id)
@@ -160,20 +159,20 @@ async def test_a_deleted_conversation_leaves_no_row_anywhere(store: Store) -> No
         "job",
         "setting",
     }
-    await store.delete_conversation(made.id)
+    await store.bin.delete(made.id)
     assert await rows_with(store, ids) == {}
-    assert [one.id for one in await store.conversations()] == [kept.id]
+    assert [one.id for one in await store.conversations.list()] == [kept.id]
     assert await store.check() == ()
 
 
 async def delete_secrets(path: Path) -> None:
     async with await Store.open(f"sqlite:///{path}") as store:
         made, branch = await talk(store, *(f"u: ordinary words number {i}" for i in range(50)))
-        secret = await store.append(made.id, user("xyzzyplugh " + "frobnicate " * LARGE))
-        short = await store.append(made.id, user("quuxsecret"))
+        secret = await store.messages.append(made.id, user("xyzzyplugh " + "frobnicate " * LARGE))
+        short = await store.messages.append(made.id, user("quuxsecret"))
         await store.snapshots.add(made.id, fold([*branch, secret], 51, summary="about zyxwvsummary"))
-        await store.delete_message(secret.id)
-        await store.delete_message(short.id)
+        await store.messages.delete(secret.id)
+        await store.messages.delete(short.id)
 
 
 def test_deleted_words_are_gone_from_the_file_itself(tmp_path: Path) -> None:
@@ -192,8 +191,8 @@ async def test_a_message_appended_while_another_is_deleted_is_not_recognised_by_
 ) -> None:
     made, branch = await long_talk(store, 5)
     await asyncio.gather(
-        *(store.append(made.id, user(f"m{i}"), parent=branch[4].id) for i in range(5)),
-        store.delete_message(branch[1].id),
-        *(store.append(made.id, user(f"n{i}"), parent=branch[4].id) for i in range(5)),
+        *(store.messages.append(made.id, user(f"m{i}"), parent=branch[4].id) for i in range(5)),
+        store.messages.delete(branch[1].id),
+        *(store.messages.append(made.id, user(f"n{i}"), parent=branch[4].id) for i in range(5)),
     )
     assert await store.check() == ()

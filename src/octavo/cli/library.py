@@ -136,7 +136,7 @@ async def _tree_lines(engine: Engine, chat: Chat, *, unfold: bool, full: bool) -
     from octavo.cli.tree import Picture, draw
 
     info = await chat.info()
-    nodes = [node async for node in engine.store.tree(chat.id, previews=not full)]
+    nodes = [node async for node in engine.store.tree.whole(chat.id, previews=not full)]
     serving = await chat.serving()
     covered = await chat.expand(serving.id) if serving and not unfold else ()
     picture = Picture(
@@ -168,7 +168,7 @@ async def _tree_json(engine: Engine, chat: Chat) -> JsonObject:
             "status": node.status,
             "message": dump(node.message),
         }
-        async for node in engine.store.tree(chat.id, previews=False)
+        async for node in engine.store.tree.whole(chat.id, previews=False)
     ]
     snapshots: list[Json] = [
         {"id": one.id, "version": one.version, "state": one.state, **export(one)}
@@ -220,7 +220,7 @@ def search(
     async def look() -> tuple[Hit, ...]:
         async with opened(setup) as engine:
             inside = (await find_conversation(engine, conversation)).id if conversation else None
-            return await engine.store.search(" ".join(words), conversation=inside, limit=limit)
+            return await engine.store.search.find(" ".join(words), conversation=inside, limit=limit)
 
     found = run(look())
     if as_json:
@@ -320,7 +320,7 @@ async def _use(engine: Engine, chosen: tuple[Conversation, ...]) -> Use:
     for one in chosen:
         answers += await _answers(engine, one.id)
         snapshots += len(await engine.store.snapshots.of_conversation(one.id))
-        serving = (await engine.store.context(one.tip)).snapshot if one.tip else None
+        serving = (await engine.store.snapshots.context(one.tip)).snapshot if one.tip else None
         saved += max(0, serving.tokens_before - serving.tokens_after) if serving else 0
     return Use(conversations=len(chosen), answers=tuple(answers), snapshots=snapshots, saved=saved)
 
@@ -363,10 +363,12 @@ async def _answers(engine: Engine, conversation: str) -> list[Answer]:
     """Gather what was reported for the answers of a conversation, in the order they were given."""
     from octavo.cli.charts import Answer
 
-    ids = [node.id async for node in engine.store.tree(conversation) if node.message.role == "assistant"]
+    ids = [
+        node.id async for node in engine.store.tree.whole(conversation) if node.message.role == "assistant"
+    ]
     found: list[Answer] = []
     for at in range(0, len(ids), BATCH):
-        for details in await engine.store.details(ids[at : at + BATCH]):
+        for details in await engine.store.tree.details(ids[at : at + BATCH]):
             if details.input_tokens or details.output_tokens:
                 found.append(
                     Answer(

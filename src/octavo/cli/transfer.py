@@ -201,10 +201,10 @@ async def _branch_text(
 ) -> str:
     from octavo.core.wire import write
 
-    info = await engine.store.conversation(id)
+    info = await engine.store.conversations.get(id)
     if format == "wave":
         return dumped(await _session(engine, info.tip), indent=2) + "\n"
-    nodes = await engine.store.branch(info.tip) if info.tip else ()
+    nodes = await engine.store.tree.branch(info.tip) if info.tip else ()
     messages = [node.message for node in nodes if node.status not in ("error", "deleted")]
     if format == "markdown":
         from octavo.cli.tree import content
@@ -228,7 +228,7 @@ async def _session(engine: Engine, tip: str | None) -> list[Json]:
 
     if tip is None:
         return []
-    found = await engine.store.context(tip)
+    found = await engine.store.snapshots.context(tip)
     written: list[Json] = [*write_wave([node.message for node in found.leading])]
     if found.snapshot is not None:
         bare = not found.snapshot.extracts and not found.snapshot.files
@@ -266,7 +266,7 @@ def delete(
             for one in found:
                 if not yes:
                     _confirm(one)
-                await engine.store.delete_conversation(one.id)
+                await engine.store.bin.delete(one.id)
             return found
 
     gone = run(work())

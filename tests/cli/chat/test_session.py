@@ -546,7 +546,7 @@ def played(
             await play(Stage(pipe, sessions[0], parrot, out))
             await asyncio.wait_for(work, 30)
             stored = await engine.conversations()
-            nodes = [node async for node in engine.store.tree(stored[0].id)] if stored else []
+            nodes = [node async for node in engine.store.tree.whole(stored[0].id)] if stored else []
             return [(node.message.role, node.status, node.message.text) for node in nodes]
 
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):

@@ -17,13 +17,15 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from octavo.errors import BadInput, StoreError, UsageError
-from octavo.store import bin, reading, remove
+from octavo.store.bin import Bin
 from octavo.store.clock import in_seconds
+from octavo.store.conversations import ConversationStore
 from octavo.store.direct import Connection
 from octavo.store.engines import HOLD, Database
 from octavo.store.schema import conversation, message, pin, setting, snapshot
 from octavo.store.transfer.planting import Piece, Row
 from octavo.store.values import Conversation
+from octavo.store.visibility import IMPORTING, REMOVING, SILENCE
 
 GROUP = 100
 """Rows stored by one statement: the time is looked at in between."""
@@ -31,11 +33,11 @@ GROUP_TEXT = 100_000
 """Characters stored by one statement, if there is more than one row: some ten milliseconds of indexing."""
 MANY = 1_000
 """Conversations named in one statement."""
-RENEW = bin.SILENCE / 4
+RENEW = SILENCE / 4
 """Seconds after which the time of the conversations is prolonged."""
 
 _c = conversation.c
-_BEGIN = sa.insert(conversation).values(hidden=bin.IMPORTING, due=in_seconds(bin.SILENCE))
+_BEGIN = sa.insert(conversation).values(hidden=IMPORTING, due=in_seconds(SILENCE))
 _CLOSE = (
     sa.update(conversation)
     .where(_c.id == sa.bindparam("closed"))
@@ -58,6 +60,7 @@ class Import:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._bin = Bin(database)
         self._begun: list[str] = []
         """The conversations that are there, in the order of the file."""
         self._written = Counter[str]()
@@ -73,12 +76,14 @@ class Import:
         except BaseException as error:
             await self._give_up(patiently=isinstance(error, Exception))
             raise
-        found = [
-            one
-            for ids in _some(self._begun)
-            for one in await self._database.read(lambda c, i=ids: reading.conversations_by_id(c, i))  # type: ignore[misc]
-        ]
+        found = [one for ids in _some(self._begun) for one in await self._shown(ids)]
         return tuple(found)
+
+    async def _shown(self, ids: Sequence[str]) -> list[Conversation]:
+        """Give the conversations, in the order of the file; somebody may have deleted one since."""
+        store = ConversationStore(self._database)
+        listed = {one.id: one for one in await store.list(ids=ids, archived=None, limit=len(ids))}
+        return [listed[id] for id in ids if id in listed]
 
     async def _store(self, piece: Piece) -> None:
         groups, at = list(_groups(piece)), 0
@@ -103,7 +108,7 @@ class Import:
             return
         self._renewed = time.monotonic()
         for ids in _some(self._begun):
-            await self._database.turn(lambda c, i=ids: _change(c, i, due=in_seconds(bin.SILENCE)))  # type: ignore[misc]
+            await self._database.turn(lambda c, i=ids: _change(c, i, due=in_seconds(SILENCE)))  # type: ignore[misc]
 
     async def _show(self, connection: Connection) -> None:
         for ids in _some(self._begun):
@@ -112,9 +117,9 @@ class Import:
     async def _give_up(self, *, patiently: bool) -> None:
         """Leave nothing behind; whoever was interrupted leaves the removing to others, and does not wait for it."""
         for ids in _some(self._begun):
-            await self._database.write(lambda c, i=ids: bin.abandon(c, i))  # type: ignore[misc]
+            await self._bin.abandon(ids)
         if patiently and self._begun:
-            await remove.leftovers(self._database)
+            await self._bin.remove_leftovers()
 
 
 class _Taken(UsageError):
@@ -125,7 +130,7 @@ async def _whose(connection: Connection, ids: Sequence[str]) -> UsageError:
     """Say which of the conversations was there, and what can be done about it."""
     found = await connection.execute(sa.select(_c.id, _c.hidden).where(_c.id.in_(ids)).order_by(_c.id))
     row = found.first()
-    if row is None or row.hidden in (bin.IMPORTING, bin.REMOVING):
+    if row is None or row.hidden in (IMPORTING, REMOVING):
         return UsageError(
             "a conversation of this file is being imported or removed now; try again in a minute"
         )
@@ -137,7 +142,7 @@ async def _insert(connection: Connection, known: Sequence[str], groups: Sequence
     """Store groups from one on, as many as there is time for; gives the next one."""
     until = time.monotonic() + HOLD
     for ids in _some(known):
-        held = sa.select(_c.id).where(_c.id.in_(ids), _c.hidden == bin.IMPORTING).with_for_update()
+        held = sa.select(_c.id).where(_c.id.in_(ids), _c.hidden == IMPORTING).with_for_update()
         _check((await connection.scalars(held)).all(), ids)
     while at < len(groups):
         group = groups[at]
@@ -152,14 +157,14 @@ async def _insert(connection: Connection, known: Sequence[str], groups: Sequence
 
 
 async def _change(connection: Connection, ids: Sequence[str], **values: object) -> None:
-    which = sa.update(conversation).where(_c.id.in_(ids), _c.hidden == bin.IMPORTING)
+    which = sa.update(conversation).where(_c.id.in_(ids), _c.hidden == IMPORTING)
     _check((await connection.scalars(which.values(**values).returning(_c.id))).all(), ids)
 
 
 def _check(found: Sequence[str], wanted: Sequence[str]) -> None:
     if len(found) != len(wanted):
         raise StoreError(
-            f"the import stood still for more than {bin.SILENCE:.0f} seconds and was cleared away; import it again"
+            f"the import stood still for more than {SILENCE:.0f} seconds and was cleared away; import it again"
         )
 
 

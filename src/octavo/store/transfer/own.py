@@ -28,12 +28,17 @@ from octavo.core.messages import Status
 from octavo.core.plain import dump, load
 from octavo.core.snapshot import Extract, Kind, Snapshot, State
 from octavo.errors import BadInput, UsageError
-from octavo.store import pins, reading, rows, settings, snapshots
+from octavo.store import rows
+from octavo.store.conversations import ConversationStore
 from octavo.store.direct import Connection
 from octavo.store.parts import Packed, unpack
+from octavo.store.pins import PinStore
 from octavo.store.schema import large_text, message, message_token
+from octavo.store.settings import SettingStore
+from octavo.store.snapshots import SnapshotStore
 from octavo.store.transfer.items import Closing, Decided, Folded, Item, Opening, Pinned, Said, Selected
 from octavo.store.transfer.source import Value
+from octavo.store.tree import PAGE
 from octavo.store.values import Entry, ForConversation, PinPlace
 
 VERSION = 1
@@ -71,7 +76,7 @@ async def _export_one(connection: Connection, conversation_id: str, write: Write
         said = {key: value for key, value in values.items() if value not in (None, "", {}, [])}
         write(line_of({"type": kind, **said}))
 
-    found = rows.conversation(await reading.conversation_row(connection, conversation_id))
+    found = await ConversationStore.within(connection).get(conversation_id)
     tell(
         "conversation",
         octavo=VERSION,
@@ -85,15 +90,16 @@ async def _export_one(connection: Connection, conversation_id: str, write: Write
     )
     async for values in _messages(connection, found.id):
         tell("message", **values)
-    for snapshot in await snapshots.of_conversation(connection, found.id):
+    for snapshot in await SnapshotStore.within(connection).of_conversation(found.id):
         place = {
             key: value for key, value in rows.snapshot_row(snapshot, found.id).items() if key not in _DERIVED
         }
         tell("snapshot", **{**place, "digest": snapshot.digest.hex()})
-    for key, value in (await settings.of_scopes(connection, [ForConversation(found.id)]))[0].items():
+    settings = await SettingStore.within(connection).of_scope(ForConversation(found.id))
+    for key, value in settings.items():
         # Boxed, because null is a value a setting can have.
         tell("setting", key=key, value=[value])
-    for pin in await pins.of_conversation(connection, found.id):
+    for pin in await PinStore.within(connection).of_conversation(found.id):
         tell("pin", node=pin.node, start=pin.start, stop=pin.stop)
     del counted["conversation"]
     write(line_of({"type": "end", **counted}))
@@ -106,7 +112,7 @@ _DERIVED = ("conversation_id", "first_id", "carried_id", "previous_id")
 
 async def _messages(connection: Connection, conversation_id: str) -> Any:
     m, after = message, 0
-    page = sa.select(m).where(m.c.conversation_id == conversation_id).order_by(m.c.n).limit(reading.PAGE)
+    page = sa.select(m).where(m.c.conversation_id == conversation_id).order_by(m.c.n).limit(PAGE)
     while found := (await connection.execute(page.where(m.c.n > after))).all():
         counts = await _counts(connection, [row.id for row in found])
         texts = await _texts(connection, [row.id for row in found if row.large])

@@ -17,11 +17,11 @@ from octavo.errors import BadInput
 from octavo.store import rows
 from octavo.store.copying import redirected
 from octavo.store.ids import made_at, new_id
+from octavo.store.insertion import RowBatch
 from octavo.store.parts import admit
 from octavo.store.schema import large_text, plain_id
 from octavo.store.settings import scope_text
 from octavo.store.transfer.items import Closing, Decided, Folded, Item, Opening, Pinned, Said, Selected
-from octavo.store.tree import Batch
 from octavo.store.values import Entry, ForConversation
 from octavo.store.walk import jump_depth
 
@@ -38,7 +38,7 @@ class Piece:
     """Rows, in the order in which they can be stored."""
 
     conversations: list[Row] = field(default_factory=list)
-    messages: Batch = field(default_factory=Batch)
+    messages: RowBatch = field(default_factory=RowBatch)
     snapshots: list[tuple[int, Row]] = field(default_factory=list)
     """With the lines they stand in."""
     settings: list[Row] = field(default_factory=list)

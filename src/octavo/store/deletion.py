@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from octavo.errors import NotFound
-from octavo.store import bin, rows, settings
+from octavo.store import rows
 from octavo.store.direct import Connection
 from octavo.store.engines import Database
+from octavo.store.locks import lock
 from octavo.store.parts import EMPTIED
 from octavo.store.schema import (
     attachment,
@@ -30,19 +29,13 @@ from octavo.store.schema import (
     pin,
     snapshot,
 )
-from octavo.store.tree import lock
-from octavo.store.values import ForConversation
 from octavo.store.walk import below
 
 MERGE_PAGES = 500
 """Pages of the search index rewritten at a time: a few milliseconds."""
-STEP = 200
-"""Rows removed by one statement: the time is looked at in between."""
-STEP_TEXT = 200_000
-"""Characters removed by one statement, if there is more than one row."""
 
 
-async def message_away(connection: Connection, id: str, *, subtree: bool) -> None:
+async def delete_message(connection: Connection, id: str, *, subtree: bool) -> None:
     """Empty a message, or remove it with everything below it."""
     where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == id))
     if where is None:
@@ -133,63 +126,7 @@ async def _note_deletion(connection: Connection, conversation_id: str, *, messag
     )
 
 
-async def conversation_away(database: Database, id: str) -> bool:
-    """Remove a conversation with everything that belongs to it; false if it is not there."""
-    if not await database.write(lambda c: bin.condemn(c, id)):
-        return False
-    await _clear(database, [id])
-    return True
-
-
-async def due(database: Database) -> tuple[str, ...]:
-    """Remove the conversations whose time is over, and what is left of others; gives what is gone."""
-    return await _condemned(database, await database.read(bin.due))
-
-
-async def leftovers(database: Database) -> tuple[str, ...]:
-    """Remove what imports and removals that broke off have left behind."""
-    return await _condemned(database, await database.read(bin.left))
-
-
-async def _condemned(database: Database, ids: Sequence[str]) -> tuple[str, ...]:
-    # Each is looked at again: somebody may have taken it back since it was listed.
-    gone = [id for id in ids if await database.write(lambda c, i=id: bin.condemn_due(c, i))]  # type: ignore[misc]
-    if gone:
-        await _clear(database, gone)
-    return tuple(gone)
-
-
-async def _clear(database: Database, ids: Sequence[str]) -> None:
-    """Remove what is hidden already, a little at a time."""
-    for id in ids:
-        await database.in_turns(lambda c, i=id: _remove_some(c, i))  # type: ignore[misc]
-    await purge(database)
-
-
-async def _remove_some(connection: Connection, id: str) -> bool:
-    """Remove some rows of a conversation, those without which nothing breaks first; false when all are gone."""
-    for table in (job, snapshot):
-        await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
-    # A message is older than what lies below it: the newest go first.
-    for table in (large_text, message):
-        newest = sa.select(table.c.n, sa.func.length(table.c.text).label("size"))
-        newest = newest.where(table.c.conversation_id == id).order_by(table.c.n.desc()).limit(STEP)
-        found = (await connection.execute(newest)).all()
-        if found:
-            some = [row.n for row, before in zip(found, _sums(found), strict=True) if before < STEP_TEXT]
-            await connection.execute(sa.delete(table).where(table.c.n.in_(some)))
-            return True
-    await settings.forget(connection, ForConversation(id))
-    await connection.execute(sa.delete(conversation).where(conversation.c.id == id))
-    return False
-
-
-def _sums(found: Sequence[rows.Row]) -> Iterator[int]:
-    """Give the characters of the rows before each row."""
-    return accumulate((row.size for row in found[:-1]), initial=0)
-
-
-async def purge(database: Database) -> None:
+async def purge_words(database: Database) -> None:
     """Take deleted words out of SQLite's search index and journal, where a deletion alone would leave them.
 
     The index only notes that a row is gone; merging its parts drops the words. PostgreSQL's vacuum does as much.
