@@ -100,7 +100,7 @@ class Octavo:
     def decide(self, state: dict[str, Any]) -> None:
         """Do what a turn does next: take the cached state if it is still true, and let the policy decide."""
         from octavo.core.policy import CALM, DecisionInputs, Keep, LastCompression, decide
-        from octavo.store.direct import run_through
+        from octavo.store.connection import run_through
 
         async def turn() -> None:
             tip_state = await state["engine"].states.load(state["chat"].id, state["node"].id, state["moment"])

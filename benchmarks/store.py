@@ -23,7 +23,7 @@ from octavo.core.messages import Branch, Message, Node, assistant, user
 from octavo.core.snapshot import Snapshot
 from octavo.core.snapshot_rule import pick
 from octavo.store import Entry, Store, new_id
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import message
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)

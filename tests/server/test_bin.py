@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import conversation as table
 from tests.server.kit import conversation, listening, talk, until
 

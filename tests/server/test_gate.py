@@ -24,7 +24,7 @@ from octavo.server.door import Door
 from octavo.server.limits import Meters
 from octavo.server.routes import health
 from octavo.server.run import check_safe
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import api_key
 from tests.server.conftest import MakeEngine
 from tests.server.fake import Provider

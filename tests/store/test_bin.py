@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from octavo.core.messages import assistant, user
 from octavo.errors import NotFound, UsageError
 from octavo.store import ForConversation, Store
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import conversation
 from tests.store.scenes import digests, talk
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from octavo.core.messages import user
 from octavo.store import Store, StoreProblem, new_id
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import conversation, large_text, message, message_token, pin, snapshot
 from tests.store.scenes import fold, long_talk

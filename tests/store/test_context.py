@@ -14,7 +14,7 @@ from octavo.core.snapshot import Snapshot, draft
 from octavo.core.snapshot_rule import pick
 from octavo.errors import NotFound
 from octavo.store import Entry, Store, new_id, walk
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from tests.store.scenes import fold, long_talk, talk
 
 pytestmark = pytest.mark.anyio

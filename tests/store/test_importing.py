@@ -15,13 +15,13 @@ import sqlalchemy as sa
 from octavo.core.messages import digest, user
 from octavo.errors import BadInput, NotFound, StoreError, UsageError
 from octavo.store import Store
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.postgresql import MANY
 from octavo.store.schema import conversation, large_text, message
-from octavo.store.transfer import planting
+from octavo.store.transfer import importer
 from octavo.store.transfer.formats import read_items
-from octavo.store.transfer.importing import Import
-from octavo.store.transfer.planting import Piece, Planting
+from octavo.store.transfer.import_writer import ImportWriter
+from octavo.store.transfer.importer import Importer, Piece
 from octavo.store.transfer.source import read_values
 from tests.store import workers
 from tests.store.scenes import fold, import_text, long_talk, start, talk, until
@@ -102,7 +102,7 @@ async def _run(look: Callable[[], Awaitable[None]]) -> None:
 
 
 def pieces_of(path: Path) -> Iterator[Piece]:
-    return Planting(owner=None, title=None, new_ids=False).pieces(read_items(read_values(path)))
+    return Importer(owner=None, title=None, new_ids=False).pieces(read_items(read_values(path)))
 
 
 async def test_nobody_sees_a_conversation_before_all_of_the_file_is_there(
@@ -131,7 +131,7 @@ async def test_nobody_sees_a_conversation_before_all_of_the_file_is_there(
         with pytest.raises(UsageError, match="is taken"):
             await store.conversations.create(id=first.id)
 
-    read = await Import(store._database).run(watched(pieces_of(path), look))
+    read = await ImportWriter(store._database).run(watched(pieces_of(path), look))
     assert len(stored) > 5
     assert stored == sorted(stored)
     assert stored[-1] == 3_040
@@ -258,7 +258,7 @@ async def test_an_import_that_was_taken_for_dead_does_not_go_on(store: Store, tm
         gone.append(await store.bin.remove_due())
 
     with pytest.raises(StoreError, match="stood still for more than 60 seconds"):
-        await Import(store._database).run(watched(pieces_of(path), look))
+        await ImportWriter(store._database).run(watched(pieces_of(path), look))
     assert [len(one) for one in gone] == [1]
     assert await rows(store) == (0, 0)
     assert await store.check() == ()
@@ -272,8 +272,8 @@ async def test_a_slow_import_says_that_it_is_alive(
     async def look() -> None:
         await let_time_pass(store)
 
-    monkeypatch.setattr("octavo.store.transfer.importing.RENEW", 0.0)
-    (read,) = await Import(store._database).run(watched(pieces_of(path), look))
+    monkeypatch.setattr("octavo.store.transfer.import_writer.RENEW", 0.0)
+    (read,) = await ImportWriter(store._database).run(watched(pieces_of(path), look))
     assert read.messages == 3_000
 
 
@@ -315,7 +315,7 @@ async def test_an_id_that_is_hidden_is_told_apart(store: Store, tmp_path: Path) 
             await store.import_file(path)
         tries.append(refused.value)
 
-    await Import(store._database).run(watched(pieces_of(path), look))
+    await ImportWriter(store._database).run(watched(pieces_of(path), look))
     assert len(tries) == 1
     assert [one.id for one in await store.conversations.list()] == [made.id]
 
@@ -329,7 +329,7 @@ async def test_the_journal_is_written_back(sqlite_url: str, tmp_path: Path) -> N
 
 async def test_the_server_knows_how_many_rows_came_in_pieces(postgres_url: str, tmp_path: Path) -> None:
     """Each piece has fewer rows than statistics are taken for; together they have many more."""
-    assert planting.PIECE < MANY
+    assert importer.PIECE < MANY
     async with await Store.open(postgres_url) as store:
         await store.import_file(write_file(tmp_path / "long.jsonl", 3 * MANY))
         known = await store._database.read(

@@ -11,7 +11,7 @@ from octavo.core.messages import user
 from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput, NotFound, NotOnBranch
 from octavo.store import Busy, Job, Refused, Stale, Store
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.ids import new_id
 from octavo.store.jobs import ENDED
 from octavo.store.schema import job as table

@@ -17,8 +17,8 @@ from alembic.script import ScriptDirectory
 
 from octavo.errors import StoreError
 from octavo.store import Store, migrate
-from octavo.store.direct import Connection
-from octavo.store.engines import open_database
+from octavo.store.connection import Connection
+from octavo.store.database import open_database
 from octavo.store.schema import metadata
 from tests.store.conftest import other_database, sql
 from tests.store.scenes import long_talk

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from octavo.core.fields import Json
 from octavo.errors import BadInput, NotFound
 from octavo.store import Everywhere, ForConversation, ForModel, PinPlace, Store, new_id
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import api_key
 from tests.store.scenes import long_talk, talk
 

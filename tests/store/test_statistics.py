@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 from octavo.core.messages import Branch, user
 from octavo.store import Store, walk
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.messages import add
 from octavo.store.postgresql import MANY
 from octavo.store.values import TIP, Entry

@@ -157,14 +157,14 @@ async def test_ten_times_as_many_siblings_are_ten_times_the_work(sqlite_url: str
 def count_steps(store: Store) -> Counter[str]:
     """Count what SQLite does for readers from now on, in steps of ten instructions."""
     steps = Counter[str]()
-    driven = store._database._driven
-    assert isinstance(driven, Sqlite)
+    driver = store._database._driver
+    assert isinstance(driver, Sqlite)
 
     def tick() -> int:
         steps["ten"] += 1
         return 0
 
-    @event.listens_for(driven._reader, "checkout")
+    @event.listens_for(driver._reader, "checkout")
     def watch(connection: Any, *_: object) -> None:
         connection.set_progress_handler(tick, 10)
 

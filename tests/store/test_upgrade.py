@@ -26,7 +26,7 @@ from octavo.core.messages import assistant, chain, user
 from octavo.errors import NotFound
 from octavo.store import ForConversation, ForModel, Store, migrate, new_id
 from octavo.store import rows as stored
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.postgresql import Postgresql
 from octavo.store.schema import metadata
 from octavo.store.sqlite import Sqlite

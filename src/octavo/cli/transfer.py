@@ -12,13 +12,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal, cast, get_args
 import typer
 
 from octavo.cli.app import app
-from octavo.cli.histories import STDIN, dumped, open_input
-from octavo.cli.library import conversation_json, conversation_lines
+from octavo.cli.compress_options import naming
+from octavo.cli.conversations import conversation_json, conversation_lines
 from octavo.cli.lines import clean, line
+from octavo.cli.message_files import STDIN, dumped, open_input
 from octavo.cli.options import AsJson, Db, InputFile, complete_conversations
 from octavo.cli.printing import show, show_json, tell, written
 from octavo.cli.setup import SEARCHED, find_conversation, opened, run, setup_of, short
-from octavo.cli.wishes import naming
 from octavo.core.fields import Json
 from octavo.errors import BadInput, OctavoError, UsageError
 

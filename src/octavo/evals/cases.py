@@ -18,7 +18,7 @@ from octavo.evals.measure.answers import Question
 from octavo.evals.measure.score import Case
 from octavo.evals.measure.texts import text_of
 from octavo.evals.measure.words import content_words
-from octavo.evals.phrases import SORTS, TONGUES, Sort, Tongue
+from octavo.evals.phrases import SORTS, TONGUES, FactPattern, LanguagePhrases
 
 CHATS, RUNS, TREES = 4, 3, 2
 """Made of each sort: enough to tell compressors apart, few enough to run in a minute."""
@@ -49,7 +49,7 @@ def built_in(seed: int = 0) -> tuple[Case, ...]:
 
 
 @dataclass(slots=True)
-class Draft:
+class CaseDraft:
     """A conversation in the making."""
 
     dice: Random
@@ -92,7 +92,7 @@ class Draft:
         self.questions.append(Question(text=asked, answer=answer, evidence=(place,), kind=kind))
 
 
-class Urn:
+class WordDeck:
     """Words drawn one by one, so that no two questions hang on the same ones."""
 
     def __init__(self, dice: Random) -> None:
@@ -125,7 +125,7 @@ class Urn:
 
 def chat(dice: Random, name: str) -> Case:
     """Make a chat with an assistant in which things are told, decided, renamed and changed."""
-    draft, urn = Draft(dice), Urn(dice)
+    draft, urn = CaseDraft(dice), WordDeck(dice)
     draft.messages.append(system(RULE.format(word=urn.draw("place", phrases.PLACES))))
     said = _scattered(dice, TURNS, [(sort, urn.fill()) for sort in SORTS])
     for turn in range(TURNS):
@@ -144,14 +144,14 @@ def chat(dice: Random, name: str) -> Case:
 
 
 def _scattered(
-    dice: Random, turns: int, plants: Sequence[tuple[Sort, dict[str, str]]]
-) -> dict[int, tuple[str, Sort | None, dict[str, str]]]:
+    dice: Random, turns: int, plants: Sequence[tuple[FactPattern, dict[str, str]]]
+) -> dict[int, tuple[str, FactPattern | None, dict[str, str]]]:
     """Give plants their turns; what changes is told first in the older half."""
     changing = [plant for plant in plants if plant[0].before]
     steady = [plant for plant in plants if not plant[0].before]
     early = dice.sample(range(turns // 2), len(changing) + len(steady) // 2)
     late = dice.sample(range(turns // 2, turns), len(changing) + len(steady) - len(steady) // 2)
-    said: dict[int, tuple[str, Sort | None, dict[str, str]]] = {}
+    said: dict[int, tuple[str, FactPattern | None, dict[str, str]]] = {}
     for sort, values in changing:
         said[early.pop()] = (sort.before.format(**values), None, values)
         said[late.pop()] = (sort.said.format(**values), sort, values)
@@ -162,7 +162,7 @@ def _scattered(
 
 def agent(dice: Random, name: str) -> Case:
     """Make a run with tools, in whose outputs things stand that are needed later."""
-    draft, urn = Draft(dice), Urn(dice)
+    draft, urn = CaseDraft(dice), WordDeck(dice)
     draft.messages.append(system("You repair programs. Use the tools."))
     draft.messages.append(user("Find out why the nightly build fails, and repair it. " + draft.small_talk(2)))
     hidden = dict(zip(sorted(dice.sample(range(STEPS), NEEDLES)), _needles(urn), strict=True))
@@ -186,7 +186,7 @@ def agent(dice: Random, name: str) -> Case:
     )
 
 
-def _needles(urn: Urn) -> Iterator[tuple[str, str, str]]:
+def _needles(urn: WordDeck) -> Iterator[tuple[str, str, str]]:
     for number in range(NEEDLES):
         values = urn.fill()
         if number % 2:
@@ -197,7 +197,7 @@ def _needles(urn: Urn) -> Iterator[tuple[str, str, str]]:
             yield line, f"Which tenant has exhausted the quota of the {values['topic']}?", values["code"]
 
 
-def _call(draft: Draft, path: str, step: int, needle: str) -> None:
+def _call(draft: CaseDraft, path: str, step: int, needle: str) -> None:
     """Read a file; the needle, if there is one, stands somewhere in it."""
     dice, id = draft.dice, f"call_{step}"
     lines = [_line(dice, number) for number in range(OUTPUT)]
@@ -216,9 +216,9 @@ def _line(dice: Random, number: int) -> str:
     return f"{dice.choice(phrases.LEVELS)} worker {dice.randint(1, 9)}: {verb} {thing} took {dice.randint(1, 99)} ms"
 
 
-def abroad(dice: Random, name: str, tongue: Tongue) -> Case:
+def abroad(dice: Random, name: str, tongue: LanguagePhrases) -> Case:
     """Make a chat in another language."""
-    draft = Draft(dice, remarks=tongue.remarks)
+    draft = CaseDraft(dice, remarks=tongue.remarks)
     turns = dict(zip(dice.sample(range(TALK), len(tongue.sorts)), tongue.sorts, strict=True))
     for turn in range(TALK):
         kind, said, asked = turns.get(turn, ("", "", ""))
@@ -231,13 +231,13 @@ def abroad(dice: Random, name: str, tongue: Tongue) -> Case:
 
 def tree(dice: Random, name: str) -> Iterator[Case]:
     """Make a conversation with three branches, and a case of each."""
-    trunk, urn = Draft(dice), Urn(dice)
+    trunk, urn = CaseDraft(dice), WordDeck(dice)
     for sort in SORTS[:3]:
         _plant(trunk, sort, urn.fill())
         trunk.turn()
-    branches: list[Draft] = []
+    branches: list[CaseDraft] = []
     for _ in range(3):
-        branch = Draft(dice, list(trunk.messages), list(trunk.questions))
+        branch = CaseDraft(dice, list(trunk.messages), list(trunk.questions))
         for sort in SORTS[3:6]:
             _plant(branch, sort, urn.fill())
             branch.turn()
@@ -254,12 +254,12 @@ def tree(dice: Random, name: str) -> Iterator[Case]:
         )
 
 
-def _plant(draft: Draft, sort: Sort, values: dict[str, str]) -> None:
+def _plant(draft: CaseDraft, sort: FactPattern, values: dict[str, str]) -> None:
     draft.turn(sort.said.format(**values))
     draft.ask(sort.kind, sort.asked.format(**values), sort.answer.format(**values), back=2)
 
 
-def _case(draft: Draft, set: str, name: str) -> Case:
+def _case(draft: CaseDraft, set: str, name: str) -> Case:
     return Case(
         name=name, group=name, set=set, messages=tuple(draft.messages), questions=tuple(draft.questions)
     )

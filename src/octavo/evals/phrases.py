@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True)
-class Sort:
+class FactPattern:
     """Something worth keeping: how it is said, perhaps how it changes, what is asked, and what the answer is."""
 
     kind: str
@@ -24,62 +24,62 @@ class Sort:
 
 
 SORTS = (
-    Sort(
+    FactPattern(
         "fact",
         "My badge for the {place} has the number {number}.",
         "Which number has the {place} badge?",
         "{number}",
     ),
-    Sort(
+    FactPattern(
         "fact",
         "The door of the {place} opens with the code {code}.",
         "Which code opens the {place} door?",
         "{code}",
     ),
-    Sort(
+    FactPattern(
         "fact",
         "{person} at {company} answers for the {topic}.",
         "Who at {company} answers for the {topic}?",
         "{person}",
     ),
-    Sort(
+    FactPattern(
         "decision",
         "We decided to use {tool} for the {topic}, because it is the simplest thing that works.",
         "What did we decide to use for the {topic}?",
         "{tool}",
     ),
-    Sort(
+    FactPattern(
         "decision",
         "Agreed, the {topic} will be built with {tool} first.",
         "What will the {topic} be built with?",
         "{tool}",
     ),
-    Sort(
+    FactPattern(
         "constraint",
         "The {topic} must never take more than {number} milliseconds.",
         "How many milliseconds may the {topic} take?",
         "{number}",
     ),
-    Sort(
+    FactPattern(
         "constraint",
         "Never send the {topic} to {company} without the form {code}.",
         "Which form must go with the {topic} to {company}?",
         "{code}",
     ),
-    Sort(
+    FactPattern(
         "preference",
         "I prefer {tool} whenever we talk about the {topic}.",
         "What do I prefer for the {topic}?",
         "{tool}",
     ),
-    Sort(
+    FactPattern(
         "renamed",
         "From now on the component for the {topic} is called {new_name}.",
         "What is the component for the {topic} called now?",
         "{new_name}",
         before="Let us call the component for the {topic} {old_name} until we find a better word.",
     ),
-    Sort(
+    FactPattern(
         "changed",
         "The review at {company} has moved, it is now on {new_day}.",
         "When is the review at {company}?",
@@ -166,7 +166,7 @@ LEVELS = _listed("DEBUG, INFO, INFO, INFO, WARN")
 
 
 @dataclass(frozen=True, slots=True)
-class Tongue:
+class LanguagePhrases:
     """A language: small talk, with numbers that are nobody's answer, and things worth keeping with their questions."""
 
     remarks: tuple[str, ...]
@@ -174,9 +174,9 @@ class Tongue:
     """Kind, what is said, what is asked; `{}` is the answer."""
 
 
-TONGUES: Mapping[str, Tongue] = MappingProxyType(
+TONGUES: Mapping[str, LanguagePhrases] = MappingProxyType(
     {
-        "German": Tongue(
+        "German": LanguagePhrases(
             (
                 "Gestern kamen {} Leute in das Museum von Brindlow.",
                 "Marta hat sich einen Regenschirm für {} Kronen gekauft.",
@@ -212,7 +212,7 @@ TONGUES: Mapping[str, Tongue] = MappingProxyType(
                 ),
             ),
         ),
-        "French": Tongue(
+        "French": LanguagePhrases(
             (
                 "Hier, {} personnes ont visité le musée de Brindlow.",
                 "Marta a acheté un parapluie pour {} couronnes.",
@@ -248,7 +248,7 @@ TONGUES: Mapping[str, Tongue] = MappingProxyType(
                 ),
             ),
         ),
-        "Spanish": Tongue(
+        "Spanish": LanguagePhrases(
             (
                 "Ayer {} personas visitaron el museo de Brindlow.",
                 "Marta compró un paraguas por {} coronas.",
@@ -284,7 +284,7 @@ TONGUES: Mapping[str, Tongue] = MappingProxyType(
                 ),
             ),
         ),
-        "Russian": Tongue(
+        "Russian": LanguagePhrases(
             (
                 "Вчера в музей Брайтона пришли {} человек.",
                 "Марта купила зонт за {} крон.",
@@ -320,7 +320,7 @@ TONGUES: Mapping[str, Tongue] = MappingProxyType(
                 ),
             ),
         ),
-        "Chinese": Tongue(
+        "Chinese": LanguagePhrases(
             (
                 "昨天有 {} 个人参观了博物馆。",
                 "小梅花了 {} 块钱买了一把雨伞。",
@@ -356,7 +356,7 @@ TONGUES: Mapping[str, Tongue] = MappingProxyType(
                 ),
             ),
         ),
-        "Japanese": Tongue(
+        "Japanese": LanguagePhrases(
             (
                 "昨日は博物館に {} 人が来ました。",
                 "花子さんは {} 円で傘を買いました。",
@@ -392,7 +392,7 @@ TONGUES: Mapping[str, Tongue] = MappingProxyType(
                 ),
             ),
         ),
-        "Arabic": Tongue(
+        "Arabic": LanguagePhrases(
             (
                 "زار المتحف أمس {} شخصا.",
                 "اشترت مريم مظلة بمبلغ {} دينارا.",

@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from octavo.errors import NotFound, ReadOnly
 from octavo.store import rows
 from octavo.store.clock import in_seconds, is_over
-from octavo.store.direct import Connection
-from octavo.store.engines import Database
+from octavo.store.connection import Connection
+from octavo.store.database import Database
 from octavo.store.insertion import rewrite
 from octavo.store.jobs import ANSWER, COLUMNS, JobStore, mine, new_row
 from octavo.store.locks import lock, touch

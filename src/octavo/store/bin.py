@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from octavo.errors import NotFound, UsageError
 from octavo.store import rows
 from octavo.store.clock import in_seconds
+from octavo.store.connection import Connection
+from octavo.store.database import Database
 from octavo.store.deletion import purge_words
-from octavo.store.direct import Connection
-from octavo.store.engines import Database
 from octavo.store.schema import conversation, job, large_text, message, setting, snapshot
 from octavo.store.section import Section, reads, writes
 from octavo.store.settings import scope_text

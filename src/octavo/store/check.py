@@ -15,8 +15,8 @@ from octavo.core.messages import chain, digest
 from octavo.core.snapshot import Snapshot
 from octavo.errors import OctavoError, StoreError
 from octavo.store import rows
-from octavo.store.direct import Connection
-from octavo.store.engines import Database
+from octavo.store.connection import Connection
+from octavo.store.database import Database
 from octavo.store.parts import EMPTIED, Packed, unpack
 from octavo.store.schema import (
     attachment,

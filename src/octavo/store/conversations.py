@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from octavo.errors import NotFound, NotOnBranch, UsageError
 from octavo.store import copying, rows, walk
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.ids import new_id
 from octavo.store.locks import lock
 from octavo.store.schema import conversation, message, plain_id

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from octavo.core.snapshot import Snapshot
 from octavo.store import rows
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.ids import made_at, new_id
 from octavo.store.schema import (
     attachment,

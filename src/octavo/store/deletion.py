@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 from octavo.errors import NotFound
 from octavo.store import rows
-from octavo.store.direct import Connection
-from octavo.store.engines import Database
+from octavo.store.connection import Connection
+from octavo.store.database import Database
 from octavo.store.locks import lock
 from octavo.store.parts import EMPTIED
 from octavo.store.schema import (

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from octavo.core.messages import Message, Node, chain
 from octavo.errors import NotFound, NotOnBranch, UsageError
 from octavo.store import rows
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.ids import new_id
 from octavo.store.parts import admit, pack
 from octavo.store.schema import attachment, large_text, message, message_token, plain_id

@@ -17,7 +17,7 @@ from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import rows, walk
 from octavo.store.clock import clock, in_seconds, is_over
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.ids import new_id
 from octavo.store.locks import lock
 from octavo.store.schema import conversation, job, message, plain_id

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from octavo.errors import BadInput, NotFound, ReadOnly
 from octavo.store import rows
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.ids import new_id
 from octavo.store.schema import api_key
 from octavo.store.section import Section, reads, writes

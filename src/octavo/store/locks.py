@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from octavo.errors import NotFound
 from octavo.store import rows
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import conversation
 from octavo.store.visibility import THERE
 

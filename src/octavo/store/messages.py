@@ -11,9 +11,9 @@ from octavo.core.fields import Json
 from octavo.core.messages import Branch, Message, Node, Status
 from octavo.errors import BadInput, UsageError
 from octavo.store import deletion, rows
+from octavo.store.connection import Connection
 from octavo.store.conversations import ConversationStore
-from octavo.store.direct import Connection
-from octavo.store.engines import Database
+from octavo.store.database import Database
 from octavo.store.insertion import find_end, insert
 from octavo.store.locks import lock
 from octavo.store.parts import admit

@@ -9,7 +9,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from octavo.core.fields import Json
 from octavo.store import rows
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import note
 from octavo.store.section import Section, reads, writes
 

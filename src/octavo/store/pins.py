@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from octavo.core.context import Pin
 from octavo.errors import BadInput, NotFound, UsageError
 from octavo.store import walk
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.locks import lock, touch
 from octavo.store.schema import message, pin, plain_id
 from octavo.store.section import Section, reads, writes

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from octavo.store import rows
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import conversation, large_text, message
 from octavo.store.section import Section, reads
 from octavo.store.values import Hit

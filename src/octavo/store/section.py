@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
-from octavo.store.direct import Connection, Work
+from octavo.store.connection import Connection, Work
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from octavo.core.fields import Json
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.locks import lock
 from octavo.store.notes import upsert
 from octavo.store.schema import note, plain_id, setting

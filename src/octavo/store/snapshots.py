@@ -16,8 +16,8 @@ from octavo.core.messages import digest
 from octavo.core.snapshot import Snapshot, State
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import rows, walk
+from octavo.store.connection import Connection
 from octavo.store.conversations import ConversationStore
-from octavo.store.direct import Connection
 from octavo.store.ids import new_id
 from octavo.store.locks import lock, touch
 from octavo.store.schema import conversation, job, message, plain_id, snapshot

@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import Self
 
 from octavo.errors import OctavoError, UsageError
-from octavo.store import backup, check, faults, rows
+from octavo.store import backup, check, error_mapping, rows
 from octavo.store.answers import AnswerStore
 from octavo.store.bin import Bin
 from octavo.store.conversations import ConversationStore
+from octavo.store.database import Database, open_database
 from octavo.store.deletion import empty_journal
-from octavo.store.engines import Database, open_database
 from octavo.store.files import half_of, refuse_database
 from octavo.store.jobs import JobStore
 from octavo.store.keys import KeyStore
@@ -26,11 +26,11 @@ from octavo.store.search import MessageSearch
 from octavo.store.settings import SettingStore
 from octavo.store.snapshots import SnapshotStore
 from octavo.store.sqlite import Durability
-from octavo.store.transfer import own
+from octavo.store.transfer import native
 from octavo.store.transfer.formats import Format, read_items
-from octavo.store.transfer.importing import Import
+from octavo.store.transfer.import_writer import ImportWriter
+from octavo.store.transfer.importer import Importer
 from octavo.store.transfer.items import Item
-from octavo.store.transfer.planting import Planting
 from octavo.store.transfer.source import read_values
 from octavo.store.tree import TreeReader
 from octavo.store.values import Conversation, StoreProblem
@@ -123,7 +123,7 @@ class Store:
         partial = half_of(path)
         try:
             with partial.open("w", encoding="utf-8", newline="\n") as file:
-                await self._database.view(lambda c: own.export(c, conversations, file))
+                await self._database.view(lambda c: native.export(c, conversations, file))
             partial.replace(path)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
@@ -143,8 +143,8 @@ class Store:
 
         Others can write meanwhile, and nobody sees anything of it before all of it is there.
         """
-        planting = Planting(owner=owner, title=title, new_ids=new_ids)
-        found = await Import(self._database).run(planting.pieces(_items(path, format)))
+        importer = Importer(owner=owner, title=title, new_ids=new_ids)
+        found = await ImportWriter(self._database).run(importer.pieces(_items(path, format)))
         await empty_journal(self._database)
         return found
 
@@ -161,8 +161,8 @@ class Store:
             await asyncio.to_thread(
                 backup.copy_file, source, path, overwrite=overwrite, read_only=self.read_only
             )
-        except faults.driver_errors() as error:
-            raise faults.explain(error, str(path)) from error
+        except error_mapping.driver_errors() as error:
+            raise error_mapping.explain(error, str(path)) from error
 
 
 def _items(path: Path, format: Format | None) -> Iterator[Item]:

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from octavo.core.messages import Attachment, Branch, Node
 from octavo.errors import NotFound
 from octavo.store import rows, walk
+from octavo.store.connection import Connection
 from octavo.store.conversations import ConversationStore
-from octavo.store.direct import Connection
 from octavo.store.ids import made_at
 from octavo.store.schema import attachment, conversation, message, plain_id
 from octavo.store.section import Section, reads

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from octavo.store.clock import clock, is_over
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.rows import Row
 from octavo.store.schema import conversation
 
