@@ -11,9 +11,9 @@ import pytest
 
 from octavo.cli.terminal import history
 from octavo.cli.terminal.history import InputHistory
-from octavo.core.longtext import Draft
+from octavo.cli.terminal.placeholders import InputDraft
 
-PASTED = Draft("look: [LongText#1]", MappingProxyType({1: "a\nb" * 100}))
+PASTED = InputDraft("look: [LongText#1]", MappingProxyType({1: "a\nb" * 100}))
 
 
 def listed(kept: InputHistory) -> list[str]:
@@ -26,10 +26,10 @@ def listed(kept: InputHistory) -> list[str]:
 def test_entries_are_there_again_in_the_next_run(tmp_path: Path) -> None:
     path = tmp_path / "new" / "history.jsonl"
     first = InputHistory(path)
-    for draft in (Draft("one"), PASTED, PASTED, Draft("  ")):
+    for draft in (InputDraft("one"), PASTED, PASTED, InputDraft("  ")):
         first.remember(draft)
     second = InputHistory(path)
-    assert second.entries == [Draft("one"), PASTED]
+    assert second.entries == [InputDraft("one"), PASTED]
     assert listed(second) == ["look: [LongText#1]", "one"]
     assert second.pastes(1) == dict(PASTED.pastes)
     assert (second.pastes(0), second.pastes(2), second.pastes(3)) == ({}, {}, {})
@@ -45,7 +45,7 @@ def test_what_is_remembered_now_can_be_recalled_at_once(tmp_path: Path) -> None:
 
 def test_nobody_else_can_read_it(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
-    InputHistory(path).remember(Draft("secret"))
+    InputHistory(path).remember(InputDraft("secret"))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -60,8 +60,8 @@ def test_a_damaged_line_costs_that_entry_only(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     kept = InputHistory(tmp_path / "file" / "history.jsonl")
-    kept.remember(Draft("one"))
-    assert kept.entries == [Draft("one")]
+    kept.remember(InputDraft("one"))
+    assert kept.entries == [InputDraft("one")]
 
 
 def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +69,6 @@ def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path = tmp_path / "history.jsonl"
     kept = InputHistory(path)
     for number in range(200):
-        kept.remember(Draft(f"{number}" + "x" * 100))
+        kept.remember(InputDraft(f"{number}" + "x" * 100))
     assert path.stat().st_size <= 10_000
     assert InputHistory(path).entries[-1].text.startswith("199")

@@ -13,7 +13,7 @@ from prompt_toolkit.output import DummyOutput
 
 from octavo.cli.terminal.history import InputHistory
 from octavo.cli.terminal.keyboard import Ended, Entered, Interrupted, LineEditor, PlainLines, Typed
-from octavo.core.longtext import Draft
+from octavo.cli.terminal.placeholders import InputDraft
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J = "\r", "\x1b\r", "\x03", "\x04", "\n"
 BACKSPACE, DELETE, LEFT, RIGHT, UP, HOME, END = (
@@ -111,9 +111,9 @@ def test_pastes_are_recalled_from_the_history_of_an_earlier_run(tmp_path: Path) 
     path = tmp_path / "history.jsonl"
     typed(bracketed(LONG) + ENTER, bracketed(OTHER) + ENTER, history=path)
     (newest,) = typed(UP + ENTER, history=path)
-    assert newest == Typed(Draft("[LongText#1]", {1: OTHER}))
+    assert newest == Typed(InputDraft("[LongText#1]", {1: OTHER}))
     (older,) = typed(UP + UP + ENTER, history=path)
-    assert older == Typed(Draft("[LongText#1]", {1: LONG}))
+    assert older == Typed(InputDraft("[LongText#1]", {1: LONG}))
     (both,) = typed(UP + END + bracketed("c" * 300) + ENTER, history=path)
     assert isinstance(both, Typed)
     assert both.draft.text == "[LongText#1][LongText#2]"
@@ -129,7 +129,7 @@ def test_a_label_typed_by_hand_is_text() -> None:
 
 
 def test_ctrl_c_empties_the_input_first_and_then_asks_to_leave() -> None:
-    assert typed("words" + CTRL_C + "more" + ENTER) == [Typed(Draft("more"))]
+    assert typed("words" + CTRL_C + "more" + ENTER) == [Typed(InputDraft("more"))]
     assert typed(CTRL_C) == [Interrupted()]
     assert typed("words" + CTRL_C + CTRL_C) == [Interrupted(cleared=True)]
     assert typed(CTRL_D) == [Ended()]
@@ -148,7 +148,7 @@ def test_a_text_can_be_handed_in_to_be_edited() -> None:
         return await asyncio.wait_for(keyboard.read("old text."), 20)
 
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        assert asyncio.run(read(pipe)) == Typed(Draft("old text!"))
+        assert asyncio.run(read(pipe)) == Typed(InputDraft("old text!"))
 
 
 def test_what_is_typed_while_something_goes_on_waits_for_the_next_prompt() -> None:
@@ -164,7 +164,7 @@ def test_what_is_typed_while_something_goes_on_waits_for_the_next_prompt() -> No
 
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
         entries = asyncio.run(session(pipe))
-    assert entries == [Typed(Draft("first")), Typed(Draft("second [LongText#1]", {1: LONG}))]
+    assert entries == [Typed(InputDraft("first")), Typed(InputDraft("second [LongText#1]", {1: LONG}))]
 
 
 def test_lines_of_a_pipe_are_entries() -> None:
@@ -172,4 +172,4 @@ def test_lines_of_a_pipe_are_entries() -> None:
         keyboard = PlainLines(io.StringIO("one\r\ntwo\n"))
         return [await keyboard.read() for _ in range(3)]
 
-    assert asyncio.run(read()) == [Typed(Draft("one")), Typed(Draft("two")), Ended()]
+    assert asyncio.run(read()) == [Typed(InputDraft("one")), Typed(InputDraft("two")), Ended()]

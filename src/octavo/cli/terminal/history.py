@@ -11,8 +11,8 @@ from pathlib import Path
 
 from prompt_toolkit.history import History
 
+from octavo.cli.terminal.placeholders import InputDraft
 from octavo.core.fields import compact
-from octavo.core.longtext import Draft
 
 KEPT = 1_000
 """Entries remembered."""
@@ -26,7 +26,7 @@ class InputHistory(History):
     def __init__(self, path: Path | None) -> None:
         super().__init__()
         self._path = path
-        self.entries: list[Draft] = _read(path) if path else []
+        self.entries: list[InputDraft] = _read(path) if path else []
 
     def load_history_strings(self) -> Iterable[str]:
         """Give the texts, newest first."""
@@ -38,7 +38,7 @@ class InputHistory(History):
     def store_string(self, string: str) -> None:
         """Nothing to do: `remember` writes."""
 
-    def remember(self, draft: Draft) -> None:
+    def remember(self, draft: InputDraft) -> None:
         """Keep an entry, unless it is the last one again."""
         if not draft.text.strip() or (self.entries and self.entries[-1] == draft):
             return
@@ -53,30 +53,30 @@ class InputHistory(History):
         return dict(self.entries[-distance].pastes) if 0 < distance <= len(self.entries) else {}
 
 
-def _line(draft: Draft) -> str:
+def _line(draft: InputDraft) -> str:
     pastes = {str(number): text for number, text in draft.pastes.items()}
     return compact({"text": draft.text, "pastes": pastes} if pastes else {"text": draft.text})
 
 
-def _read(path: Path) -> list[Draft]:
+def _read(path: Path) -> list[InputDraft]:
     """Read what can be read: a damaged line costs that entry, not the history."""
     try:
         lines = path.read_text("utf-8", "replace").splitlines()
     except OSError:
         return []
-    found: list[Draft] = []
+    found: list[InputDraft] = []
     for line in lines[-KEPT:]:
         try:
             data = json.loads(line)
             found.append(
-                Draft(str(data["text"]), {int(n): str(t) for n, t in data.get("pastes", {}).items()})
+                InputDraft(str(data["text"]), {int(n): str(t) for n, t in data.get("pastes", {}).items()})
             )
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
     return found
 
 
-def _append(path: Path, draft: Draft) -> None:
+def _append(path: Path, draft: InputDraft) -> None:
     """Write an entry; that it cannot be written is no reason to stop a conversation."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -28,8 +28,7 @@ from prompt_toolkit.styles import Style as Colours
 
 from octavo.cli.lines import Line
 from octavo.cli.terminal.history import InputHistory
-from octavo.cli.terminal.placeholders import mend, outside
-from octavo.core.longtext import Draft, paste
+from octavo.cli.terminal.placeholders import InputDraft, mend, outside, paste
 
 PROMPT = "› "
 MENU_ROWS = 6
@@ -56,7 +55,7 @@ Suggest: TypeAlias = Callable[[str], tuple[int, Iterable[tuple[str, str]]]]
 class Typed:
     """Something was entered."""
 
-    draft: Draft
+    draft: InputDraft
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class PlainLines:
             )
             self._reader.start()
         line = await self._lines.get()
-        return Typed(Draft(line.rstrip("\r\n"))) if line else Ended()
+        return Typed(InputDraft(line.rstrip("\r\n"))) if line else Ended()
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> None:
         line = "\n"
@@ -137,7 +136,7 @@ class LineEditor:
         self._suggest = suggest
         self._shelves: dict[int, dict[int, str]] = {}
         self._place = _Place()
-        self._entered: Draft | None = None
+        self._entered: InputDraft | None = None
         self._open = self._cleared = False
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", PROMPT)],
@@ -167,7 +166,7 @@ class LineEditor:
             return Ended()
         finally:
             self._open = False
-        draft = self._entered or Draft(text)
+        draft = self._entered or InputDraft(text)
         self._history.remember(draft)
         return Typed(draft)
 
@@ -221,13 +220,13 @@ class LineEditor:
             self._shelves[distance] = self._history.pastes(distance)
         return self._shelves[distance]
 
-    def _draft(self, buffer: Buffer) -> Draft:
-        return Draft(buffer.text, MappingProxyType(dict(self._shelf(self._distance(buffer)))))
+    def _draft(self, buffer: Buffer) -> InputDraft:
+        return InputDraft(buffer.text, MappingProxyType(dict(self._shelf(self._distance(buffer)))))
 
     def _changed(self, buffer: Buffer) -> None:
         distance = self._distance(buffer)
         if distance == self._place.distance and self._shelf(distance):
-            before = Draft(self._place.text, self._shelf(distance))
+            before = InputDraft(self._place.text, self._shelf(distance))
             draft, cursor = mend(before, buffer.text, buffer.cursor_position)
             if draft.text != buffer.text:
                 self._place = _Place(draft.text, cursor, distance)

@@ -17,11 +17,11 @@ from octavo.cli.lines import Line, clean, line, many
 from octavo.cli.setup import short
 from octavo.cli.terminal.commands import is_command, obey
 from octavo.cli.terminal.keyboard import Ended, Interrupted, Keyboard, Typed
+from octavo.cli.terminal.placeholders import InputDraft
 from octavo.cli.terminal.screen import Screen
 from octavo.cli.terminal.turn import TurnView
 from octavo.cli.terminal.view import message_lines, outcome_lines, status
 from octavo.core.fields import Json
-from octavo.core.longtext import Draft
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine, check_setting
 from octavo.engine.outcome import CompressionEnded, Event, Preparing, Sending, Usage
@@ -99,7 +99,7 @@ class Session:
         if not self.leaving:
             self.show([line(("faint", "Ctrl-C again leaves."))])
 
-    async def _handle(self, draft: Draft) -> None:
+    async def _handle(self, draft: InputDraft) -> None:
         if not draft.expanded.strip():
             return
         try:
@@ -112,7 +112,7 @@ class Session:
             self.failed = True
             (self.complaints or self.screen).show([line(("bad", clean(" ".join(str(error).split()))))])
 
-    async def _say(self, draft: Draft) -> None:
+    async def _say(self, draft: InputDraft) -> None:
         text = draft.expanded
         if draft.text.lstrip().startswith("//"):
             text = text.lstrip().removeprefix("/")
