@@ -73,7 +73,7 @@ class Octavo:
         meter = await engine.models.meter(MODEL)
         said = [neutral(message) for message in conv]
         entries = [Entry(message=one, counts={meter.unit.name: meter.count_message(one)}) for one in said]
-        await engine.store.append_many(chat.id, entries)
+        await engine.store.messages.append_many(chat.id, entries)
         total = sum(entry.counts[meter.unit.name] for entry in entries)
         card = replace(meter.card, window=total // 2 if over else total * 20)
         engine.models.meters[MODEL] = type(meter)(card)
@@ -100,7 +100,7 @@ class Octavo:
     def decide(self, state: dict[str, Any]) -> None:
         """Do what a turn does next: take the cached state if it is still true, and let the policy decide."""
         from octavo.core.policy import CALM, DecisionInputs, Keep, LastCompression, decide
-        from octavo.store.direct import run_through
+        from octavo.store.connection import run_through
 
         async def turn() -> None:
             tip_state = await state["engine"].states.load(state["chat"].id, state["node"].id, state["moment"])

@@ -96,7 +96,7 @@ async def growth(folder: Path, size: int) -> float:
     chat = await engine.create()
     for start in range(0, size, BATCH):
         said = [user(TEXT) if n % 2 == 0 else assistant(TEXT) for n in range(start, min(size, start + BATCH))]
-        await engine.store.append_many(chat.id, said)
+        await engine.store.messages.append_many(chat.id, said)
         if start % FOLD_EVERY == 0:
             await chat.compress(keep=KEEP)
     await chat.compress(keep=KEEP)
@@ -109,7 +109,7 @@ async def beside(folder: Path, size: int) -> tuple[list[float], list[float], flo
     """Take turns alone, then while another conversation is compressed; give their milliseconds and its seconds."""
     engine = await Engine.open(folder / "beside.db", model=MODEL, provider=Instant(), summariser="none")
     long, chat = await engine.create(), await engine.create()
-    await engine.store.append_many(long.id, [neutral(message) for message in conversation(size)])
+    await engine.store.messages.append_many(long.id, [neutral(message) for message in conversation(size)])
     # A history is counted when it is first looked at; what is measured is compressing it.
     await long.state()
     await _turn(chat, 0)

@@ -21,9 +21,9 @@ from typing import Any
 from benchmarks.figures import Cell, Goal, Item, Note, Table, Tell
 from benchmarks.places import DATA, QUALITY_YARDSTICK, ROOT
 from octavo.evals.cases import built_in
-from octavo.evals.compressors import Workshop, make_all, meter_of, release
+from octavo.evals.compressors import CompressorFactory, make_all, meter_of, release
 from octavo.evals.measure.score import Case
-from octavo.evals.run import ALL, Plan, Summary, run, summaries
+from octavo.evals.run import ALL, EvaluationPlan, Summary, run, summaries
 from octavo.evals.sources import read_sets
 
 BUDGETS = (0.05, 0.10, 0.25)
@@ -171,7 +171,7 @@ def own(cases: Sequence[Case], names: Sequence[str], tell: Tell, what: str) -> I
 
 async def _evaluated(cases: Sequence[Case], names: Sequence[str], tell: Tell) -> tuple[Summary, ...]:
     meter = meter_of("chars4")
-    compressors = make_all(Workshop(meter=meter), names)
+    compressors = make_all(CompressorFactory(meter=meter), names)
     last = [""]
 
     def step(words: str, done: int, total: int) -> None:
@@ -180,7 +180,9 @@ async def _evaluated(cases: Sequence[Case], names: Sequence[str], tell: Tell) ->
             last[0] = share
             tell(f"octavo eval, {share}: {words}")
 
-    plan = Plan(cases=tuple(cases), compressors=compressors, budgets=OWN_BUDGETS, count=meter.count_message)
+    plan = EvaluationPlan(
+        cases=tuple(cases), compressors=compressors, budgets=OWN_BUDGETS, count=meter.count_message
+    )
     try:
         return summaries(await run(plan, step))
     finally:

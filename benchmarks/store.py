@@ -23,7 +23,7 @@ from octavo.core.messages import Branch, Message, Node, assistant, user
 from octavo.core.snapshot import Snapshot
 from octavo.core.snapshot_rule import pick
 from octavo.store import Entry, Store, new_id
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import message
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -52,13 +52,13 @@ def talk(size: int, dice: random.Random) -> Iterator[Message]:
 
 async def set_up(store: Store, size: int) -> tuple[str, Node, float]:
     """Store a conversation with its snapshot; give its id, its tip, and the seconds it took."""
-    made = await store.create()
+    made = await store.conversations.create()
     said = talk(size, random.Random(size))
     start = time.perf_counter()
     ends: dict[int, Node] = {}
     for first in range(0, size, BATCH):
         batch = [Entry(message=next(said), counts={TOKENIZER: 100}) for _ in range(min(BATCH, size - first))]
-        nodes = await store.append_many(made.id, batch)
+        nodes = await store.messages.append_many(made.id, batch)
         ends |= {node.depth: node for node in nodes if node.depth in (1, *marks(size), size)}
     seconds = time.perf_counter() - start
     cut, anchor = (ends[depth] for depth in marks(size))
@@ -90,7 +90,7 @@ async def fold(store: Store, first: Node, cut: Node, anchor: Node) -> Snapshot:
 
 
 async def load_and_filter(store: Store, conversation: str, tip: str) -> tuple[Snapshot | None, Branch]:
-    branch = await store.branch(tip, tokenizer=TOKENIZER)
+    branch = await store.tree.branch(tip, tokenizer=TOKENIZER)
     found = pick(await store.snapshots.of_conversation(conversation), branch)
     return found, branch[found.cutoff_depth if found else 0 :]
 
@@ -108,21 +108,25 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
 
 async def figures(store: Store, size: int) -> dict[str, float]:
     conversation, tip, seconds = await set_up(store, size)
-    found = await store.context(tip.id, tokenizer=TOKENIZER)
+    found = await store.snapshots.context(tip.id, tokenizer=TOKENIZER)
     if (found.snapshot, found.retained) != await load_and_filter(store, conversation, tip.id):
         raise AssertionError("the query and load-and-filter differ")
-    query = await timed(lambda: store.context(tip.id, tokenizer=TOKENIZER))
+    query = await timed(lambda: store.snapshots.context(tip.id, tokenizer=TOKENIZER))
     slow = await timed(lambda: load_and_filter(store, conversation, tip.id))
-    side = await store.create()
+    side = await store.conversations.create()
     return {
         "context ms": query,
         "load and filter ms": slow,
         "times faster": slow / query,
-        "page of 100 ms": await timed(lambda: store.page(tip.id)),
-        "search, rare word ms": await timed(lambda: store.search("needle500", conversation=conversation)),
-        "search, substring ms": await timed(lambda: store.search("eedle500", conversation=conversation)),
-        "append ms": await timed(lambda: store.append(conversation, user("one more"), counts={TOKENIZER: 2})),
-        "append elsewhere ms": await timed(lambda: store.append(side.id, user("one more"))),
+        "page of 100 ms": await timed(lambda: store.tree.page(tip.id)),
+        "search, rare word ms": await timed(
+            lambda: store.search.find("needle500", conversation=conversation)
+        ),
+        "search, substring ms": await timed(lambda: store.search.find("eedle500", conversation=conversation)),
+        "append ms": await timed(
+            lambda: store.messages.append(conversation, user("one more"), counts={TOKENIZER: 2})
+        ),
+        "append elsewhere ms": await timed(lambda: store.messages.append(side.id, user("one more"))),
         "set up, messages/s": size / seconds,
         "bytes/message": await size_on_disk(store) / size,
         "goal, bytes/message": 300 + 1.5 * await text_size(store) / size,

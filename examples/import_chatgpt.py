@@ -17,7 +17,7 @@ async def main(path: Path, words: str) -> None:
     async with await octavo.Engine.open("chatgpt.db", model="gpt-4o", summariser="none") as engine:
         made = await engine.store.import_file(path, format="chatgpt", new_ids=True)
         print(f"{len(made)} conversations, {sum(one.messages for one in made)} messages")
-        for hit in await engine.store.search(words, limit=5):
+        for hit in await engine.store.search.find(words, limit=5):
             print(f"  found: {hit.snippet}")
         chat = await engine.chat(max(made, key=lambda one: one.messages).id)
         plan = await chat.plan()

@@ -151,3 +151,14 @@ def test_importing_octavo_imports_nothing_else() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout
     assert printed == "['octavo']\n"
+
+
+def test_a_class_of_the_store_the_command_line_or_the_evaluation_shares_its_name_with_no_other() -> None:
+    where: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    ours = ("store/", "cli/", "evals/")
+    shared = {name: paths for name, paths in where.items() if len(paths) > 1}
+    assert [name for name, paths in shared.items() if any(path.startswith(ours) for path in paths)] == []

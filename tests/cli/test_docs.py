@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from octavo.cli.app import ORDER
-from octavo.cli.chat.commands import COMMANDS
+from octavo.cli.terminal.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 

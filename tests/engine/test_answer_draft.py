@@ -74,7 +74,7 @@ async def stored(engine: Engine, chat: Chat, text: str) -> str:
     """Wait until so much of an answer is stored; give its node."""
     while True:
         for job in await engine.store.answers.being_written(chat.id):
-            if (await engine.store.node(job.anchor)).message.text == text:
+            if (await engine.store.tree.node(job.anchor)).message.text == text:
                 return job.anchor
         await asyncio.sleep(0.01)
 
@@ -217,7 +217,7 @@ async def test_a_writer_that_was_given_up_stores_its_answer_beside_what_was_clos
     last = (await turn)[-1]
     assert isinstance(last, Answered)
     assert last.node.id != node
-    assert (await engine.store.node(node)).message.text == "One, "
+    assert (await engine.store.tree.node(node)).message.text == "One, "
     assert [one.message.text for one in await chat.branch()] == ["Count.", "One, two."]
     assert await engine.store.check() == ()
 

@@ -65,7 +65,7 @@ def chatter(count: int, text: str = "Short words") -> list[Message]:
 
 async def take_in(chat: Chat, engine: Engine, said: Sequence[Message]) -> None:
     """Add a whole history, the way an import does."""
-    await engine.store.append_many(chat.id, [Entry(message=message) for message in said])
+    await engine.store.messages.append_many(chat.id, [Entry(message=message) for message in said])
 
 
 async def events(chat: Chat, text: str) -> list[Event]:

@@ -350,7 +350,7 @@ async def test_deleting_while_compressing_stores_nothing(make: MakeEngine, what:
     task = asyncio.create_task(chat.compress())
     await begun(engine, chat)
     if what == "conversation":
-        await engine.store.delete_conversation(chat.id)
+        await engine.store.bin.delete(chat.id)
     else:
         await chat.delete_message((await chat.branch())[2].id)
     writer.gate.set()

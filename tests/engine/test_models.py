@@ -82,7 +82,7 @@ async def test_a_window_is_learned_from_an_error_and_not_from_an_answer(make: Ma
     await engine.models.define(MODEL, {"window": 500_000})
     await engine.models.undefine(MODEL)
     assert await window_of(engine, chat) == find_card(MODEL).window
-    noted = await engine.store.note(f"learned:{MODEL}")
+    noted = await engine.store.notes.get(f"learned:{MODEL}")
     assert isinstance(noted, dict)
     assert "named_window" not in noted
 
@@ -90,7 +90,7 @@ async def test_a_window_is_learned_from_an_error_and_not_from_an_answer(make: Ma
 async def test_a_window_stored_by_the_first_release_caps_nothing(make: MakeEngine) -> None:
     """It stored the card's own window with every bill."""
     engine = await make(window=128_000)
-    await engine.store.set_note("learned:gpt-4o-mini", {"window": 8_192, "calibration": "{}"})
+    await engine.store.notes.put("learned:gpt-4o-mini", {"window": 8_192, "calibration": "{}"})
     assert (await engine.models.meter("gpt-4o-mini")).card.window == 128_000
 
 
@@ -155,14 +155,14 @@ async def test_a_card_that_is_wrong_is_refused_and_nothing_changes(make: MakeEng
     with pytest.raises(BadInput, match="window"):
         await engine.models.define(MODEL, {"window": 0})
     assert await window_of(engine, chat) == 4_096
-    assert await engine.store.note("cards") is None
+    assert await engine.store.notes.get("cards") is None
 
 
 async def test_cards_that_a_newer_version_wrote_do_not_stop_a_turn(
     make: MakeEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = await make(window=4_096)
-    await engine.store.set_note("cards", {OWN: {"window": 9_000}, MODEL: {"moons": 3}})
+    await engine.store.notes.put("cards", {OWN: {"window": 9_000}, MODEL: {"moons": 3}})
     chat = await used(engine)
     assert await window_of(engine, chat) == 4_096
     assert (await engine.models.meter(OWN)).card.window == 9_000

@@ -226,7 +226,7 @@ async def test_a_long_life_keeps_every_promise(tmp_path: Path, seed: int) -> Non
     for engine in (one, two):
         await engine.settled(chat.id)
     assert await one.store.check() == ()
-    there = {node.id async for node in one.store.tree(chat.id)}
+    there = {node.id async for node in one.store.tree.whole(chat.id)}
     assert life.stored <= there
     assert max(life.compressions.values(), default=0) <= 1
     assert len(await one.store.snapshots.of_conversation(chat.id)) > 0

@@ -17,13 +17,13 @@ pytestmark = pytest.mark.anyio
 def count_loads(engine: Engine) -> list[str]:
     """Note every time the context of a tip is read from the store."""
     loads: list[str] = []
-    read = engine.store.context
+    read = engine.store.snapshots.context
 
     async def context(tip: str, *, tokenizer: str | None = None) -> StoredContext:
         loads.append(tip)
         return await read(tip, tokenizer=tokenizer)
 
-    engine.store.context = context  # type: ignore[method-assign]
+    engine.store.snapshots.context = context  # type: ignore[method-assign]
     return loads
 
 
@@ -101,7 +101,7 @@ async def test_other_settings_models_and_tips_are_looked_at_anew(make: MakeEngin
     await chat.set(model=MODEL)
     branch = await chat.branch()
     await chat.checkout(branch[0].id)
-    await engine.store.move_tip(chat.id, branch[1].id, expected=branch[-1].id)
+    await engine.store.conversations.move_tip(chat.id, branch[1].id, expected=branch[-1].id)
     assert (await chat.state()).tip == branch[1].id
     assert len(loads) == 3
 

@@ -293,7 +293,7 @@ async def test_a_long_tool_output_is_shown_by_head_and_tail_and_kept_whole(make:
     assert shown.startswith("start")
     assert shown.endswith("end of log")
     assert f"whole text: message {node.id}" in shown
-    assert (await engine.store.node(node.id)).message.results[0].text == log
+    assert (await engine.store.tree.node(node.id)).message.results[0].text == log
 
 
 async def test_only_an_output_of_more_than_a_quarter_of_the_room_is_shortened_though_all_would_fit(
@@ -498,5 +498,5 @@ async def test_stored_first_means_stored(make: MakeEngine) -> None:
     chat = await engine.create()
     async for event in chat.turn("Hi"):
         if isinstance(event, Stored):
-            assert (await engine.store.node(event.node.id)).message.text == "Hi"
+            assert (await engine.store.tree.node(event.node.id)).message.text == "Hi"
             break

@@ -159,7 +159,7 @@ async def test_work_that_takes_too_long_is_ended_and_nothing_is_changed(
     monkeypatch.setattr("octavo.engine.turn.WAITED_FOR", 0.0)
     engine = await make(summariser="none", window=20_000)
     chat = await engine.create()
-    said = await engine.store.append_many(chat.id, [node.message for node in branch(400)])
+    said = await engine.store.messages.append_many(chat.id, [node.message for node in branch(400)])
     outcome = await chat.compress(keep=0.2)
     assert isinstance(outcome, Failed)
     assert "no time left to choose the exact lines" in outcome.error
@@ -167,7 +167,7 @@ async def test_work_that_takes_too_long_is_ended_and_nothing_is_changed(
     assert any("left out" in note or "shortened" in note for note in sent.notes), sent.notes
     assert sent.usage.reading.cautious <= sent.usage.budget.hard < (await chat.usage()).reading.tokens
     assert await chat.snapshots() == ()
-    assert await engine.store.branch(said[-1].id) == said
+    assert await engine.store.tree.branch(said[-1].id) == said
     assert engine._workers._free == []
 
 
@@ -259,10 +259,10 @@ def test_the_process_answers_what_it_can_and_ends_with_its_input(work: SnapshotT
 async def test_only_long_histories_are_worth_a_process(make: MakeEngine) -> None:
     engine = await make(summariser="none")
     chat = await engine.create()
-    await engine.store.append_many(chat.id, [node.message for node in branch(20)])
+    await engine.store.messages.append_many(chat.id, [node.message for node in branch(20)])
     await chat.compress(keep=0.2)
     assert engine._workers._free == []
-    await engine.store.append_many(chat.id, [node.message for node in branch(400)])
+    await engine.store.messages.append_many(chat.id, [node.message for node in branch(400)])
     await chat.compress(keep=0.2)
     (child,) = engine._workers._free
     snapshot = (await chat.state()).recipe.snapshot

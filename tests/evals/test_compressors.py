@@ -14,8 +14,8 @@ from octavo.core.summary import Narrative, SummaryJob
 from octavo.errors import BadInput
 from octavo.evals.baselines import BASELINES, LEFT_OUT, MASKED, Scale
 from octavo.evals.cases import built_in
-from octavo.evals.compressors import Workshop, make_all, meter_of, release
-from octavo.evals.job import Job
+from octavo.evals.compressor import CompressionJob
+from octavo.evals.compressors import CompressorFactory, make_all, meter_of, release
 from octavo.evals.measure.validity import overruns, problems
 from octavo.testing import messages
 
@@ -24,7 +24,7 @@ METER = meter_of("chars4")
 SCALE = Scale(METER)
 CASES = {case.name: case for case in built_in()}
 RUN, CHAT = CASES["run 1"].messages, CASES["chat 1"].messages
-WORKSHOP = Workshop(meter=METER)
+WORKSHOP = CompressorFactory(meter=METER)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_a_group_too_large_is_cut_in_its_texts_and_not_in_its_call() -> None:
 
 async def test_policies_are_named_with_and_without_a_share() -> None:
     plain, economical = make_all(WORKSHOP, ["octavo", "octavo@0.05", "octavo"])
-    job = Job(messages=CHAT, budget=size(CHAT) // 5)
+    job = CompressionJob(messages=CHAT, budget=size(CHAT) // 5)
     usual, tight = await plain.compress(job), await economical.compress(job)
     assert size(usual.messages) <= job.budget
     assert len(tight.messages) < len(usual.messages)
@@ -108,14 +108,14 @@ async def test_policies_are_named_with_and_without_a_share() -> None:
 @pytest.mark.parametrize("policy", ["onyx", "wave", "requirements", "gemini"])
 async def test_every_policy_keeps_to_the_budget(policy: str) -> None:
     (compressor,) = make_all(WORKSHOP, [policy])
-    made = await compressor.compress(Job(messages=CHAT, budget=size(CHAT) // 4))
+    made = await compressor.compress(CompressionJob(messages=CHAT, budget=size(CHAT) // 4))
     assert made.wrong == ()
     assert size(made.messages) <= size(CHAT) // 4
 
 
 async def test_what_cannot_fit_at_all_is_a_finding() -> None:
     (compressor,) = make_all(WORKSHOP, ["octavo"])
-    made = await compressor.compress(Job(messages=CHAT, budget=1))
+    made = await compressor.compress(CompressionJob(messages=CHAT, budget=1))
     assert made.messages == ()
     assert made.wrong
 
@@ -167,8 +167,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", ["last", "starts_a_loop", "waits"])
 async def test_a_function_of_the_users_own_is_run(folder: Path, name: str) -> None:
-    (compressor,) = Workshop(meter=METER, folder=folder).make(f"foreign_functions:{name}")
-    made = await compressor.compress(Job(messages=CHAT, budget=100))
+    (compressor,) = CompressorFactory(meter=METER, folder=folder).make(f"foreign_functions:{name}")
+    made = await compressor.compress(CompressionJob(messages=CHAT, budget=100))
     assert made.messages[-2:] == CHAT[-2:]
     assert made.wrong == ()
 
@@ -177,8 +177,8 @@ async def test_a_function_of_the_users_own_is_run(folder: Path, name: str) -> No
     ("name", "why"), [("nonsense", "cannot be read as messages"), ("nothing", "of type NoneType")]
 )
 async def test_an_answer_that_cannot_be_read_is_a_finding(folder: Path, name: str, why: str) -> None:
-    (compressor,) = Workshop(meter=METER, folder=folder).make(f"foreign_functions:{name}")
-    made = await compressor.compress(Job(messages=CHAT, budget=100))
+    (compressor,) = CompressorFactory(meter=METER, folder=folder).make(f"foreign_functions:{name}")
+    made = await compressor.compress(CompressionJob(messages=CHAT, budget=100))
     assert made.messages == ()
     assert why in made.wrong[0]
 
@@ -194,12 +194,12 @@ class Teller:
 
 
 async def test_a_summariser_adds_a_compressor_with_its_price() -> None:
-    workshop = Workshop(
+    workshop = CompressorFactory(
         meter=METER, summariser=Teller(), summariser_name="teller", price=Price(input=2.0, output=10.0)
     )
     plain, told = workshop.make("octavo")
     assert (plain.name, told.name) == ("octavo", "octavo + teller")
-    job = Job(messages=CHAT, budget=size(CHAT) // 5)
+    job = CompressionJob(messages=CHAT, budget=size(CHAT) // 5)
     made = await told.compress(job)
     assert "messages about badges." in made.messages[1].text
     assert made.price == pytest.approx(0.003)
@@ -212,7 +212,9 @@ async def test_the_store_keeps_pins_and_branches_apart() -> None:
     (compressor,) = make_all(WORKSHOP, ["stored"])
     assert compressor.remembers
     try:
-        job = Job(messages=case.messages, budget=size(case.messages) // 4, pins=case.pins, thread="a")
+        job = CompressionJob(
+            messages=case.messages, budget=size(case.messages) // 4, pins=case.pins, thread="a"
+        )
         made = await compressor.compress(job)
         text = "\n".join(message.text for message in made.messages)
         assert all(pin in text for pin in case.pins)
@@ -220,11 +222,13 @@ async def test_the_store_keeps_pins_and_branches_apart() -> None:
         assert problems(made.messages, case.messages) == ()
         for branch in branches:
             budget = size(branch.messages) // 3
-            made = await compressor.compress(Job(messages=branch.messages, budget=budget, thread="b"))
+            made = await compressor.compress(
+                CompressionJob(messages=branch.messages, budget=budget, thread="b")
+            )
             said = " ".join(message.text for message in made.messages).lower().split()
             assert not branch.elsewhere.intersection(said)
             assert made.messages[-1] == branch.messages[-1]
-        refused = await compressor.compress(Job(messages=case.messages, budget=60, thread="c"))
+        refused = await compressor.compress(CompressionJob(messages=case.messages, budget=60, thread="c"))
         assert "tokens are left" in refused.wrong[0]
     finally:
         await release([compressor])

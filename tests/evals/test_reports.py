@@ -12,15 +12,15 @@ import pytest
 
 from octavo.errors import UsageError
 from octavo.evals.cases import built_in
-from octavo.evals.compressors import Workshop, make_all, meter_of
+from octavo.evals.compressors import CompressorFactory, make_all, meter_of
 from octavo.evals.findings import Findings, by_age, by_kind, by_question, by_round
 from octavo.evals.judging import Verdict
 from octavo.evals.measure.interval import Interval
 from octavo.evals.page import page
-from octavo.evals.plots import Axes, Line, bar_plot, line_plot, round_up
+from octavo.evals.plots import Axes, PlotLine, bar_plot, line_plot, round_up
 from octavo.evals.report import budget_name, cell, markdown, to_json
 from octavo.evals.run import comparisons, summaries
-from octavo.evals.session import Wanted, choose, contenders, measured
+from octavo.evals.session import EvaluationOptions, choose, contenders, measured
 
 pytestmark = pytest.mark.anyio
 METER = meter_of("chars4")
@@ -34,8 +34,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="module")
 async def found() -> Findings:
-    wanted = Wanted(compressors=("octavo", "truncate", "none"), budgets=(0.1, 400), stories=True)
-    compressors = make_all(Workshop(meter=METER), wanted.compressors)
+    wanted = EvaluationOptions(compressors=("octavo", "truncate", "none"), budgets=(0.1, 400), stories=True)
+    compressors = make_all(CompressorFactory(meter=METER), wanted.compressors)
     return await measured(wanted, CASES, compressors, METER, lambda *_: None)
 
 
@@ -179,8 +179,8 @@ async def test_probes_are_told_too(found: Findings) -> None:
 
 
 async def test_rounds_are_measured_in_the_table() -> None:
-    wanted = Wanted(compressors=("truncate",), budgets=(0.1,), rounds=3)
-    compressors = make_all(Workshop(meter=METER), wanted.compressors)
+    wanted = EvaluationOptions(compressors=("truncate",), budgets=(0.1,), rounds=3)
+    compressors = make_all(CompressorFactory(meter=METER), wanted.compressors)
     again = await measured(wanted, CASES[:1], compressors, METER, lambda *_: None)
     assert again.rows[0].trajectory
     assert "| rounds |" in markdown(again)
@@ -188,7 +188,7 @@ async def test_rounds_are_measured_in_the_table() -> None:
 
 
 async def test_contexts_to_probe_are_the_whole_and_what_was_made_of_it() -> None:
-    compressors = make_all(Workshop(meter=METER), ["octavo", "none"])
+    compressors = make_all(CompressorFactory(meter=METER), ["octavo", "none"])
     ready = await contenders(CASES[:1], compressors, 0.2, METER)
     assert [one.name for one in ready] == ["the whole conversation", "octavo"]
     assert ready[1].tokens < ready[0].tokens / 4
@@ -215,7 +215,7 @@ def test_cells_are_written_as_their_columns_want() -> None:
 
 def test_plots_draw_what_there_is() -> None:
     axes = Axes(title="T", labels=["a", "b", "c"], across="x", up="y")
-    lines = [Line("one & only", 0, [0.5, None, 1.0]), Line("ninth", 8, [0.0, 0.1, 0.2])]
+    lines = [PlotLine("one & only", 0, [0.5, None, 1.0]), PlotLine("ninth", 8, [0.0, 0.1, 0.2])]
     drawn = line_plot(axes, lines)
     assert drawn.count("<circle") == 5
     assert "one &amp; only, c: 100 %" in drawn
@@ -226,7 +226,7 @@ def test_plots_draw_what_there_is() -> None:
 
 def test_a_long_line_is_thinned() -> None:
     axes = Axes(title="T", labels=[str(n) for n in range(5_000)], across="", up="", top=5_000, percent=False)
-    drawn = line_plot(axes, [Line("long", 0, [float(n) for n in range(5_000)])])
+    drawn = line_plot(axes, [PlotLine("long", 0, [float(n) for n in range(5_000)])])
     assert len(re.findall(r"\d,\d", drawn.split("polyline")[1])) <= 400
     assert "<circle" not in drawn
 

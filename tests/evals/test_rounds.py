@@ -8,8 +8,8 @@ import pytest
 
 from octavo.core.messages import Message, user
 from octavo.evals.cases import built_in
-from octavo.evals.compressors import Workshop, make_all, meter_of
-from octavo.evals.job import Job, Made
+from octavo.evals.compressor import CompressionJob, CompressionResult
+from octavo.evals.compressors import CompressorFactory, make_all, meter_of
 from octavo.evals.measure.score import make_ruler
 from octavo.evals.rounds import lasting, play
 
@@ -34,11 +34,11 @@ class Watched:
     fails: bool = False
     given: list[tuple[Message, ...]] = field(default_factory=list)
 
-    async def compress(self, job: Job) -> Made:
+    async def compress(self, job: CompressionJob) -> CompressionResult:
         self.given.append(job.messages)
         if self.fails:
-            return Made(wrong=("no",))
-        (truncate,) = make_all(Workshop(meter=METER), ["truncate"])
+            return CompressionResult(wrong=("no",))
+        (truncate,) = make_all(CompressorFactory(meter=METER), ["truncate"])
         return await truncate.compress(job)
 
 
@@ -77,7 +77,7 @@ async def test_a_compressor_that_fails_leaves_the_context_as_it_was() -> None:
 
 async def test_truncation_forgets_the_first_facts_and_extracts_keep_some() -> None:
     survived: dict[str, float] = {}
-    for compressor in make_all(Workshop(meter=METER), ["octavo@0.05", "truncate", "none"]):
+    for compressor in make_all(CompressorFactory(meter=METER), ["octavo@0.05", "truncate", "none"]):
         course = await play(CHAT, compressor, CHAT.budget(0.1), 5)
         found = lasting(CHAT, course.rounds)
         assert found is not None

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from octavo.errors import BadInput, UsageError
-from octavo.evals.compressors import Workshop, make_all, meter_of
-from octavo.evals.run import Plan, run, summaries
+from octavo.evals.compressors import CompressorFactory, make_all, meter_of
+from octavo.evals.run import EvaluationPlan, run, summaries
 from octavo.evals.sources import cut_cases, read_messages, read_set, read_sets
 from octavo.testing import messages
 
@@ -129,9 +129,9 @@ async def test_the_reference_is_reproduced_within_a_point() -> None:
     path = DATA / "agent_tau_airline.jsonl.gz"
     if not path.exists():
         pytest.skip("the public sets are not here")
-    plan = Plan(
+    plan = EvaluationPlan(
         cases=tuple(read_set(path, COUNT)),
-        compressors=make_all(Workshop(meter=METER), list(REFERENCE)),
+        compressors=make_all(CompressorFactory(meter=METER), list(REFERENCE)),
         budgets=(0.1,),
         count=COUNT,
     )

@@ -53,8 +53,8 @@ async def test_both_libraries_talk_through_the_gateway_to_a_foreign_fake(
             assert "Zoë 🙂" in await run.get_final_text()
         texts = {
             node.message.text
-            for conversation in await engine.store.conversations()
-            for node in [n async for n in engine.store.tree(conversation.id)]
+            for conversation in await engine.store.conversations.list()
+            for node in [n async for n in engine.store.tree.whole(conversation.id)]
             if node.message.role == "assistant"
         }
         assert texts == {"".join(pieces)}
@@ -76,8 +76,8 @@ async def test_tool_calls_of_a_foreign_fake_are_stored_as_calls(
         assert first.tool_calls
         calls = [
             [(call.name, call.id) for call in node.message.calls]
-            for conversation in await engine.store.conversations()
-            for node in [n async for n in engine.store.tree(conversation.id)]
+            for conversation in await engine.store.conversations.list()
+            for node in [n async for n in engine.store.tree.whole(conversation.id)]
             if node.message.calls
         ]
         assert sorted(name for found in calls for name, _ in found) == ["get_time"] * 2 + ["get_weather"] * 2

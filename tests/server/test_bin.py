@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import conversation as table
 from tests.server.kit import conversation, listening, talk, until
 
@@ -93,7 +93,7 @@ async def test_deleting_for_good_ends_the_wait(client: httpx2.AsyncClient) -> No
 
 async def test_a_running_server_deletes_what_is_due(engine: Engine) -> None:
     chat, kept = await engine.create("Old"), await engine.create("Kept")
-    await engine.store.delete_conversation(chat.id, undo=60)
+    await engine.store.bin.delete(chat.id, undo=60)
 
     async def work(connection: Connection) -> None:
         await connection.execute(sa.update(table).where(table.c.id == chat.id).values(due=1))
@@ -102,7 +102,7 @@ async def test_a_running_server_deletes_what_is_due(engine: Engine) -> None:
     async with listening(create_app(engine)):
 
         async def gone() -> bool:
-            left = await engine.store.conversations(archived=None, deleted=None)
+            left = await engine.store.conversations.list(archived=None, deleted=None)
             return [one.id for one in left] == [kept.id]
 
         await until(gone)

@@ -162,7 +162,7 @@ async def test_who_begins_to_watch_as_it_is_deleted_is_told_so(engine: Engine) -
     hub = create_app(engine).state.hub
     chat = await engine.create("Short-lived")
     stream = _watch(hub, chat, 0)
-    await engine.store.delete_conversation(chat.id)
+    await engine.store.bin.delete(chat.id)
     (state,) = read_events((await anext(stream)).decode())
     assert (state.name, state.data["deleted"], state.data["tip"]) == ("state", True, None)
     await hub.channels.look()

@@ -24,7 +24,7 @@ from octavo.server.door import Door
 from octavo.server.limits import Meters
 from octavo.server.routes import health
 from octavo.server.run import check_safe
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import api_key
 from tests.server.conftest import MakeEngine
 from tests.server.fake import Provider
@@ -304,7 +304,7 @@ async def test_an_answer_that_does_not_begin_in_time_is_a_timeout(make_engine: M
 
         provider.chat = hang  # type: ignore[method-assign, assignment]
         async with listening(provider.app) as slow, httpx2.AsyncClient(base_url=url, timeout=60) as client:
-            await engine.store.set_note("upstreams", {"slow": {"base_url": f"{slow}/v1", "account": ""}})
+            await engine.store.notes.put("upstreams", {"slow": {"base_url": f"{slow}/v1", "account": ""}})
             late = await client.post("/v1/chat/completions", json={**body, "model": "slow"})
             assert late.status_code == 504
             assert late.json()["error"]["type"] == "server_error"

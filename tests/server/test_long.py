@@ -56,11 +56,11 @@ async def check_outcome(engine: Engine, provider: Provider, conversation: str, r
     assert provider.refused == 0
     assert provider.torn == []
     assert await engine.store.check() == ()
-    tip = (await engine.store.conversation(conversation)).tip
+    tip = (await engine.store.conversations.get(conversation)).tip
     assert tip
     state = await Chat(engine, conversation).state(tip)
     assert state.recipe.snapshot is not None
-    assert coverage_problems(await engine.store.branch(tip), state.context) == ()
+    assert coverage_problems(await engine.store.tree.branch(tip), state.context) == ()
     assert check(state.sent(state.context, rules).messages, rules) == ()
 
 
@@ -69,7 +69,7 @@ async def test_500_turns_of_openais_library_never_see_an_overflow(make_engine: M
     provider = Provider(window=WINDOW, say=lambda _: Reply(f"Noted. {speech(chance, 5, 60)}"))
     engine = await make_engine(provider=None)
     engine.models.meters.clear()
-    await engine.store.set_note(f"learned:{GPT}", None)
+    await engine.store.notes.put(f"learned:{GPT}", None)
     history: list[Any] = [{"role": "system", "content": PROMPT}]
     compressed = largest = 0
     async with gateway(engine, provider.app) as (_, url):
@@ -92,7 +92,7 @@ async def test_500_turns_of_openais_library_never_see_an_overflow(make_engine: M
     assert len(provider.bodies) == TURNS
     assert compressed > TURNS // 2
     assert largest < WINDOW
-    assert (await engine.store.conversation(conversation)).messages == 2 * TURNS
+    assert (await engine.store.conversations.get(conversation)).messages == 2 * TURNS
     await check_outcome(engine, provider, conversation, OPENAI)
 
 
@@ -151,7 +151,7 @@ async def test_many_turns_of_anthropics_library_with_tools_never_see_an_overflow
         await engine.settled(conversation)
     assert compressed > TOOLED_TURNS // 3
     assert largest < WINDOW
-    assert (await engine.store.conversation(conversation)).messages == 2 * (
+    assert (await engine.store.conversations.get(conversation)).messages == 2 * (
         TOOLED_TURNS + TOOLED_TURNS // TOOLED
     )
     await check_outcome(engine, provider, conversation, ANTHROPIC)

@@ -63,4 +63,4 @@ async def test_a_server_for_reading(tmp_path: Path) -> None:
             assert "retry-after" not in refused.headers
             assert str(path) not in refused.text
     async with await Engine.open(path) as again:
-        assert (await again.store.conversation(chat.id)).title == "Harbour"
+        assert (await again.store.conversations.get(chat.id)).title == "Harbour"

@@ -199,7 +199,7 @@ async def survive(postgres_url: str, count: int, turns: int) -> tuple[int, int]:
         conversations = await asyncio.gather(*tasks)
     snapshots = await prove(engine, fleet, conversations)
     assert provider.refused == 0
-    messages = sum([(await engine.store.conversation(id)).messages for id in conversations])
+    messages = sum([(await engine.store.conversations.get(id)).messages for id in conversations])
     await engine.close()
     return messages, snapshots
 
@@ -210,18 +210,18 @@ async def prove(engine: Engine, fleet: Fleet, conversations: list[str]) -> int:
     assert await store.check() == ()
     for id, text in fleet.acknowledged.items():
         if id.startswith("history:"):
-            conversation = await store.conversation(id.removeprefix("history:"))
+            conversation = await store.conversations.get(id.removeprefix("history:"))
             assert conversation.tip
-            branch = await store.branch(conversation.tip)
+            branch = await store.tree.branch(conversation.tip)
             said = [{"role": n.message.role, "content": n.message.text} for n in branch]
             assert said == json.loads(text)
         else:
-            assert (await store.node(id)).message.text == text
+            assert (await store.tree.node(id)).message.text == text
     for id in conversations:
-        tip = (await store.conversation(id)).tip
+        tip = (await store.conversations.get(id)).tip
         assert tip
         state = await Chat(engine, id).state(tip)
-        assert coverage_problems(await store.branch(tip), state.context) == ()
+        assert coverage_problems(await store.tree.branch(tip), state.context) == ()
         assert check(state.sent(state.context, OPENAI).messages, OPENAI) == ()
         made = await store.snapshots.of_conversation(id)
         assert len({snapshot.cutoff for snapshot in made}) == len(made), "a stretch was compressed twice"
@@ -387,7 +387,7 @@ async def test_a_server_that_is_told_to_stop_finishes_first(tmp_path: Path) -> N
         assert read_events(told)[-1].data == {"status": "done"}
         assert await one.process.wait() == 0
     engine = await Engine.open(tmp_path / "o.db")
-    assert [c.messages for c in await engine.store.conversations()] == [2, 2]
+    assert [c.messages for c in await engine.store.conversations.list()] == [2, 2]
     await engine.close()
 
 

@@ -262,7 +262,9 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
 
 async def test_an_address_that_turned_private_is_an_error_of_the_gateway(engine: Engine) -> None:
     app = create_app(engine)
-    await engine.store.set_note("upstreams", {"inward": {"base_url": "http://127.0.0.1:9/v1", "account": ""}})
+    await engine.store.notes.put(
+        "upstreams", {"inward": {"base_url": "http://127.0.0.1:9/v1", "account": ""}}
+    )
     async with client_of(app) as client:
         body = {"model": "inward", "messages": [{"role": "user", "content": "Hi"}]}
         assert (await client.post("/v1/chat/completions", json=body)).status_code in (502, 503)

@@ -363,7 +363,7 @@ async def test_a_stopping_server_finishes_its_turns_and_takes_no_new_ones(make_e
         assert (await client.get("/ready")).status_code == 503
         provider.let("one", "end")
         await app.state.hub.close()
-        assert (await engine.store.node(id)).message.text == "one"
+        assert (await engine.store.tree.node(id)).message.text == "one"
 
 
 async def test_what_does_not_finish_in_time_is_stopped_and_kept_as_far_as_it_came(
@@ -378,7 +378,7 @@ async def test_what_does_not_finish_in_time_is_stopped_and_kept_as_far_as_it_cam
         provider.let("one ")
         await heard(client, place, id, 3)
         await app.state.hub.close()
-        node = await engine.store.node(id)
+        node = await engine.store.tree.node(id)
         assert (node.message.text, node.status) == ("one ", "aborted")
 
 
@@ -464,10 +464,10 @@ async def test_a_turn_of_another_replica_is_stopped_from_here(postgres_url: str)
             assert await finished(one, place, id) == "cancelled"
             assert (await other.get(f"{place}/messages/{id}")).json()["text"] == "one "
             assert (await other.delete(f"{place}/turns/{id}")).status_code == 404
-            assert await here.store.notes(STOP) == {}
-            await here.store.set_note(STOP + id, {"conversation": "x", "at": 0})
+            assert await here.store.notes.starting(STOP) == {}
+            await here.store.notes.put(STOP + id, {"conversation": "x", "at": 0})
             await app.state.hub.stops.tidy()
-            assert await here.store.notes(STOP) == {}
+            assert await here.store.notes.starting(STOP) == {}
     finally:
         await here.close()
         await there.close()

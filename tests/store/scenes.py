@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-from collections.abc import Awaitable, Callable, Sequence
+import tempfile
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from multiprocessing.context import ForkServerProcess
+from pathlib import Path
 from typing import Any
 
 from octavo.core.messages import Branch, Message, Node, digest
 from octavo.core.snapshot import Extract, Snapshot
-from octavo.store import Conversation, Store, new_id
+from octavo.store import Conversation, Format, Store, new_id
 from octavo.testing import messages
 
 
 async def talk(store: Store, *lines: str, title: str = "", owner: str = "") -> tuple[Conversation, Branch]:
     """Store a conversation written as lines: `u: hi`, `a: hello`."""
-    made = await store.create(title, owner=owner)
-    return made, await store.append_many(made.id, messages(*lines))
+    made = await store.conversations.create(title, owner=owner)
+    return made, await store.messages.append_many(made.id, messages(*lines))
+
+
+async def beside(store: Store, node: Node, message: Message) -> Node:
+    """Store another version of a message beside it."""
+    (known,) = await store.tree.details([node.id])
+    return await store.messages.append(known.conversation, message, parent=node.parent)
+
+
+async def import_text(
+    store: Store, text: str | Iterable[str], format: Format | None = None
+) -> tuple[Conversation, ...]:
+    """Import a file with this text, or with these lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "import"
+        with path.open("w", encoding="utf-8", errors="surrogatepass") as file:
+            file.writelines([text] if isinstance(text, str) else text)
+        return await store.import_file(path, format=format)
 
 
 async def long_talk(store: Store, length: int) -> tuple[Conversation, Branch]:

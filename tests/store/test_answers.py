@@ -24,23 +24,23 @@ def said(text: str) -> Entry:
 
 async def test_an_answer_grows_beside_the_tip_and_becomes_it_when_it_is_whole(store: Store) -> None:
     made, (question,) = await talk(store, "u: question")
-    before = await store.conversation(made.id)
+    before = await store.conversations.get(made.id)
     held = await store.answers.begin(made.id, said("One"), parent=question.id, worker="w")
-    node = await store.node(held.anchor)
+    node = await store.tree.node(held.anchor)
     assert (node.message.text, node.status, node.parent) == ("One", "streaming", question.id)
-    assert (await store.conversation(made.id)).tip == question.id
-    assert await store.newest_below(question.id) == question.id
+    assert (await store.conversations.get(made.id)).tip == question.id
+    assert await store.tree.newest_below(question.id) == question.id
     for more in ("One, two", "One, two, " + "three " * 20_000):
         assert await store.answers.go_on(held, said(more))
-        assert (await store.node(held.anchor)).message.text == more
+        assert (await store.tree.node(held.anchor)).message.text == more
         assert await store.check() == ()
     with pytest.raises(UsageError, match="still being written"):
-        await store.append(made.id, user("impatient"), parent=held.anchor)
+        await store.messages.append(made.id, user("impatient"), parent=held.anchor)
     whole = Entry(message=assistant("One, two, three."), counts={"words": 3}, output_tokens=3)
     added = await store.answers.finish(held, whole)
     assert added is not None
-    assert await store.node(held.anchor, tokenizer="words") == added.nodes[0]
-    after = await store.conversation(made.id)
+    assert await store.tree.node(held.anchor, tokenizer="words") == added.nodes[0]
+    after = await store.conversations.get(made.id)
     # What was known of the question still holds, so the revision is the same.
     assert (after.tip, after.messages, after.revision) == (held.anchor, 2, before.revision)
     assert added.revision == before.revision
@@ -53,7 +53,7 @@ async def test_one_that_is_not_chosen_leaves_the_tip_alone(store: Store) -> None
     made, (question,) = await talk(store, "u: question")
     held = await store.answers.begin(made.id, said("One"), parent=question.id, worker="w")
     assert await store.answers.finish(held, said("One."), select=False)
-    assert (await store.conversation(made.id)).tip == question.id
+    assert (await store.conversations.get(made.id)).tip == question.id
 
 
 async def test_what_a_dead_writer_left_is_closed_and_becomes_the_tip(store: Store) -> None:
@@ -61,16 +61,16 @@ async def test_what_a_dead_writer_left_is_closed_and_becomes_the_tip(store: Stor
     left = await store.answers.begin(made.id, said("Half of"), parent=question.id, worker="dead", lease=OVER)
     alive = await store.answers.begin(made.id, said("Other"), parent=question.id, worker="alive")
     assert [job.anchor for job in await store.answers.being_written(made.id)] == [left.anchor, alive.anchor]
-    revision = (await store.conversation(made.id)).revision
+    revision = (await store.conversations.get(made.id)).revision
     assert await store.answers.close() == (left.anchor,)
-    node = await store.node(left.anchor)
+    node = await store.tree.node(left.anchor)
     assert (node.message.text, node.status) == ("Half of", "aborted")
-    now = await store.conversation(made.id)
+    now = await store.conversations.get(made.id)
     assert now.tip == left.anchor
     assert now.revision > revision
     assert await store.answers.close() == ()
-    assert (await store.node(alive.anchor)).status == "streaming"
-    await store.append(made.id, user("go on"), parent=left.anchor)
+    assert (await store.tree.node(alive.anchor)).status == "streaming"
+    await store.messages.append(made.id, user("go on"), parent=left.anchor)
     assert await store.check() == ()
 
 
@@ -84,9 +84,9 @@ async def test_a_lease_further_ahead_than_one_can_last_has_run_out(store: Store)
 async def test_the_tip_stays_where_somebody_put_it_meanwhile(store: Store) -> None:
     made, (question,) = await talk(store, "u: question")
     left = await store.answers.begin(made.id, said("Half"), parent=question.id, worker="dead", lease=OVER)
-    other = await store.append(made.id, assistant("another answer"), parent=question.id)
+    other = await store.messages.append(made.id, assistant("another answer"), parent=question.id)
     assert await store.answers.close() == (left.anchor,)
-    assert (await store.conversation(made.id)).tip == other.id
+    assert (await store.conversations.get(made.id)).tip == other.id
 
 
 async def test_a_writer_that_comes_back_finds_that_it_is_not_its_own_any_more(store: Store) -> None:
@@ -95,7 +95,7 @@ async def test_a_writer_that_comes_back_finds_that_it_is_not_its_own_any_more(st
     await store.answers.close()
     assert not await store.answers.go_on(held, said("Half and more"))
     assert await store.answers.finish(held, said("Half and more.")) is None
-    node = await store.node(held.anchor)
+    node = await store.tree.node(held.anchor)
     assert (node.message.text, node.status) == ("Half", "aborted")
 
 
@@ -118,14 +118,14 @@ async def test_what_is_deleted_while_it_is_written_stays_deleted(store: Store, w
     made, (question,) = await talk(store, "u: question")
     held = await store.answers.begin(made.id, said("secret"), parent=question.id, worker="w")
     if what == "conversation":
-        await store.delete_conversation(made.id)
+        await store.bin.delete(made.id)
     else:
-        await store.delete_message(
+        await store.messages.delete(
             question.id if what == "question" else held.anchor, subtree=what == "question"
         )
     assert not await store.answers.go_on(held, said("secret and more"))
     assert await store.answers.finish(held, said("secret and more.")) is None
-    assert await store.search("secret") == ()
+    assert await store.search.find("secret") == ()
     assert await store.answers.close() == ()
     assert await store.check() == ()
 
@@ -133,12 +133,12 @@ async def test_what_is_deleted_while_it_is_written_stays_deleted(store: Store, w
 async def test_copies_and_files_hold_it_as_one_that_broke_off(store: Store, tmp_path: Path) -> None:
     made, (question,) = await talk(store, "u: question")
     await store.answers.begin(made.id, said("Half"), parent=question.id, worker="w")
-    copy = await store.copy(made.id)
-    statuses = [node.status async for node in store.tree(copy.id)]
+    copy = await store.conversations.copy(made.id)
+    statuses = [node.status async for node in store.tree.whole(copy.id)]
     assert statuses == ["complete", "aborted"]
     await store.export(tmp_path / "out.jsonl", [made.id])
     (back,) = await store.import_file(tmp_path / "out.jsonl", new_ids=True)
-    assert [node.status async for node in store.tree(back.id)] == ["complete", "aborted"]
+    assert [node.status async for node in store.tree.whole(back.id)] == ["complete", "aborted"]
 
 
 async def test_what_is_being_written_is_no_compression(store: Store) -> None:

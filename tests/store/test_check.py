@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from octavo.core.messages import user
 from octavo.store import Store, StoreProblem, new_id
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import conversation, large_text, message, message_token, pin, snapshot
 from tests.store.scenes import fold, long_talk
@@ -32,9 +32,9 @@ async def problem(store: Store) -> StoreProblem:
 
 async def test_a_healthy_store_has_no_problems(store: Store) -> None:
     made, branch = await long_talk(store, 1_200)
-    await store.append(made.id, user("big " * LARGE))
+    await store.messages.append(made.id, user("big " * LARGE))
     await store.snapshots.add(made.id, fold(branch, 600, branch[700]))
-    await store.delete_message(branch[650].id)
+    await store.messages.delete(branch[650].id)
     await store.pins.add(branch[3].id, 0, 4)
     assert await store.check() == ()
 
@@ -78,7 +78,7 @@ async def test_content_that_cannot_be_read_is_found(store: Store) -> None:
 
 async def test_a_missing_large_text_is_found(store: Store) -> None:
     made, _ = await long_talk(store, 2)
-    node = await store.append(made.id, user("big " * LARGE))
+    node = await store.messages.append(made.id, user("big " * LARGE))
     await tamper(store, sa.delete(large_text).where(large_text.c.chunk == 0))
     found = await problem(store)
     assert (found.id, "cannot be read" in found.detail) == (node.id, True)
@@ -120,7 +120,7 @@ async def test_a_snapshot_that_does_not_fit_is_found(
 
 async def test_a_snapshot_on_two_branches_is_found(store: Store) -> None:
     made, branch = await long_talk(store, 10)
-    side = await store.append_many(made.id, [user(f"s{i}") for i in range(5)], parent=branch[2].id)
+    side = await store.messages.append_many(made.id, [user(f"s{i}") for i in range(5)], parent=branch[2].id)
     await store.snapshots.add(made.id, fold(branch, 5, branch[7]))
     await tamper(store, sa.update(snapshot).values(anchor_id=side[4].id))
     assert "do not lie on one branch" in (await problem(store)).detail
@@ -135,7 +135,7 @@ async def test_a_deleted_message_with_content_is_found(store: Store) -> None:
 
 async def test_leftovers_of_deleted_messages_are_found(store: Store) -> None:
     made, branch = await long_talk(store, 3)
-    await store.delete_message(branch[2].id)
+    await store.messages.delete(branch[2].id)
     await tamper(store, sa.insert(message_token).values(message_id=branch[2].id, tokenizer="words", tokens=2))
     assert await problem(store) == StoreProblem("message_token", branch[2].id, "its message is gone")
     await tamper(store, sa.delete(message_token))

@@ -14,7 +14,7 @@ from octavo.core.snapshot import Snapshot, draft
 from octavo.core.snapshot_rule import pick
 from octavo.errors import NotFound
 from octavo.store import Entry, Store, new_id, walk
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from tests.store.scenes import fold, long_talk, talk
 
 pytestmark = pytest.mark.anyio
@@ -39,14 +39,14 @@ class Forest:
 
 async def grow(store: Store, dice: random.Random, size: int) -> tuple[str, Forest]:
     """Grow a tree of long branches with forks, and put snapshots on it in every order and state."""
-    made, forest = await store.create(), Forest()
+    made, forest = await store.conversations.create(), Forest()
     parent: str | None = None
     while len(forest.nodes) < size:
         run = [
             Entry(message=dice.choice([user, assistant])(f"m{dice.random()}"))
             for _ in range(dice.randint(1, 40))
         ]
-        for node in await store.append_many(made.id, run, parent=parent):
+        for node in await store.messages.append_many(made.id, run, parent=parent):
             forest.nodes[node.id] = node
         parent = dice.choice(list(forest.nodes)) if dice.random() < 0.97 else None
     for _ in range(size // 5):
@@ -83,7 +83,7 @@ async def test_the_query_equals_brute_force_on_every_tip(store: Store) -> None:
         for tip in forest.nodes:
             branch = forest.branch(tip)
             expected = pick(snapshots, branch)
-            found = await store.context(tip)
+            found = await store.snapshots.context(tip)
             assert found.snapshot == expected
             assert found.leading == ()
             assert found.retained == branch[expected.cutoff_depth if expected else 0 :]
@@ -97,18 +97,18 @@ async def test_the_query_equals_brute_force_on_every_tip(store: Store) -> None:
 async def test_counts_come_with_the_context(store: Store) -> None:
     made, branch = await long_talk(store, 6)
     await store.snapshots.add(made.id, fold(branch, 3))
-    await store.set_counts("words", {node.id: 2 for node in branch})
-    found = await store.context(branch[-1].id, tokenizer="words")
+    await store.messages.set_counts("words", {node.id: 2 for node in branch})
+    found = await store.snapshots.context(branch[-1].id, tokenizer="words")
     assert [node.counts for node in found.retained] == [{"words": 2}] * 3
 
 
 async def test_leading_system_messages_and_the_carried_one_come_along(store: Store) -> None:
-    made = await store.create()
+    made = await store.conversations.create()
     said = [system("be kind"), system("be brief"), user("go"), *(assistant(f"step {i}") for i in range(6))]
-    branch = await store.append_many(made.id, said)
+    branch = await store.messages.append_many(made.id, said)
     stored = await store.snapshots.add(made.id, draft(branch, 6, id=new_id(), summary="steps"))
     assert (stored.first, stored.carried, stored.messages) == (branch[2].id, branch[2].id, 4)
-    found = await store.context(branch[-1].id)
+    found = await store.snapshots.context(branch[-1].id)
     assert found.leading == branch[:2]
     assert found.carried == branch[2]
     assert found.retained == branch[6:]
@@ -119,31 +119,31 @@ async def test_a_second_snapshot_starts_where_the_first_ended(store: Store) -> N
     """Cases 93, 94: what the first covered stays covered, and nothing falls between the two."""
     made, branch = await long_talk(store, 30)
     first = await store.snapshots.add(made.id, draft(branch, 10, id=new_id(), summary="one"))
-    found = await store.context(branch[-1].id)
+    found = await store.snapshots.context(branch[-1].id)
     assert found.snapshot == first
     second = await store.snapshots.add(
         made.id, draft(found.branch, 8, id=new_id(), summary="two", previous=found.snapshot)
     )
     assert (second.cutoff, second.messages, second.first) == (branch[17].id, 18, branch[0].id)
     assert second.digest == digest(node.message for node in branch[:18])
-    third = await store.context(branch[-1].id)
+    third = await store.snapshots.context(branch[-1].id)
     assert (third.snapshot, third.retained) == (second, branch[18:])
     await store.snapshots.undo(second.id)
-    assert await store.context(branch[-1].id) == found
+    assert await store.snapshots.context(branch[-1].id) == found
 
 
 async def test_undo_brings_back_the_very_same_context_also_after_later_turns(store: Store) -> None:
     """Cases 98, 99."""
     made, branch = await long_talk(store, 12)
-    before = await store.context(branch[-1].id)
+    before = await store.snapshots.context(branch[-1].id)
     stored = await store.snapshots.add(made.id, fold(branch, 8))
-    later = await store.append(made.id, user("later"))
-    folded = await store.context(later.id)
+    later = await store.messages.append(made.id, user("later"))
+    folded = await store.snapshots.context(later.id)
     await store.snapshots.undo(stored.id)
-    assert await store.context(branch[-1].id) == before
-    assert (await store.context(later.id)).retained == (*branch, later)
+    assert await store.snapshots.context(branch[-1].id) == before
+    assert (await store.snapshots.context(later.id)).retained == (*branch, later)
     await store.snapshots.use(stored.id, tip=later.id)
-    assert await store.context(later.id) == folded
+    assert await store.snapshots.context(later.id) == folded
 
 
 async def test_a_restart_and_a_replica_see_the_same_context(store: Store, url: str) -> None:
@@ -151,7 +151,7 @@ async def test_a_restart_and_a_replica_see_the_same_context(store: Store, url: s
     made, branch = await long_talk(store, 12)
     await store.snapshots.add(made.id, fold(branch, 8, branch[10]))
     async with await Store.open(url) as other:
-        assert await other.context(branch[-1].id) == await store.context(branch[-1].id)
+        assert await other.snapshots.context(branch[-1].id) == await store.snapshots.context(branch[-1].id)
 
 
 async def test_rewinding_above_the_cutoff_brings_back_the_originals(store: Store) -> None:
@@ -159,29 +159,29 @@ async def test_rewinding_above_the_cutoff_brings_back_the_originals(store: Store
     made, branch = await long_talk(store, 20)
     older = await store.snapshots.add(made.id, fold(branch, 4))
     await store.snapshots.add(made.id, fold(branch, 12))
-    found = await store.context(branch[9].id)
+    found = await store.snapshots.context(branch[9].id)
     assert (found.snapshot, found.retained) == (older, branch[4:10])
-    assert (await store.context(branch[2].id)).retained == branch[:3]
-    new = await store.append(made.id, user("another way"), parent=branch[9].id)
-    assert (await store.context(new.id)).retained == (*branch[4:10], new)
+    assert (await store.snapshots.context(branch[2].id)).retained == branch[:3]
+    new = await store.messages.append(made.id, user("another way"), parent=branch[9].id)
+    assert (await store.snapshots.context(new.id)).retained == (*branch[4:10], new)
 
 
 @pytest.mark.parametrize("status", ["error", "aborted"])
 async def test_what_is_never_sent_is_still_in_the_branch(store: Store, status: Status) -> None:
     made, branch = await talk(store, "u: a")
-    failed = await store.append(made.id, assistant("no"), status=status)
-    assert (await store.context(failed.id)).retained == (*branch, failed)
+    failed = await store.messages.append(made.id, assistant("no"), status=status)
+    assert (await store.snapshots.context(failed.id)).retained == (*branch, failed)
 
 
 async def test_a_tip_that_is_not_there_has_no_context(store: Store) -> None:
     with pytest.raises(NotFound):
-        await store.context(new_id())
+        await store.snapshots.context(new_id())
 
 
 async def test_a_tip_that_is_the_cutoff_retains_nothing(store: Store) -> None:
     made, branch = await long_talk(store, 4)
     stored = await store.snapshots.add(made.id, fold(branch, 4))
-    found = await store.context(branch[-1].id)
+    found = await store.snapshots.context(branch[-1].id)
     assert (found.snapshot, found.retained) == (replace(stored), ())
 
 
@@ -190,10 +190,10 @@ async def test_a_snapshot_of_the_first_message_alone_serves(store: Store, anchor
     """Seen failing with: cutoffs looked for from the second message on."""
     made, branch = await long_talk(store, 4)
     stored = await store.snapshots.add(made.id, fold(branch, 1, branch[anchored]))
-    found = await store.context(branch[-1].id)
+    found = await store.snapshots.context(branch[-1].id)
     assert (found.snapshot, found.retained) == (stored, branch[1:])
-    assert await store.branch(branch[-1].id) == branch
-    assert await store.branch(branch[0].id) == branch[:1]
+    assert await store.tree.branch(branch[-1].id) == branch
+    assert await store.tree.branch(branch[0].id) == branch[:1]
 
 
 async def test_sqlite_only_looks_rows_up(sqlite_url: str) -> None:

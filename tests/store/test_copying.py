@@ -15,21 +15,21 @@ pytestmark = pytest.mark.anyio
 async def test_a_fork_is_the_branch_in_a_new_conversation(store: Store) -> None:
     """Case 33: cutoff and anchor are redirected."""
     made, branch = await long_talk(store, 12)
-    side = await store.append(made.id, user("aside"), parent=branch[3].id, select=False)
+    side = await store.messages.append(made.id, user("aside"), parent=branch[3].id, select=False)
     first = await store.snapshots.add(made.id, fold(branch, 3))
     second = await store.snapshots.add(made.id, fold(branch, 5, branch[7], summary="kept"))
     await store.snapshots.add(made.id, fold(branch, 6, branch[10], summary="too deep"))
-    await store.snapshots.add(made.id, fold(await store.branch(side.id), 5, summary="elsewhere"))
+    await store.snapshots.add(made.id, fold(await store.tree.branch(side.id), 5, summary="elsewhere"))
     await store.snapshots.undo(first.id)
     await store.pins.add(branch[1].id, 0, 3)
     await store.pins.add(side.id)
-    await store.set_counts("words", {branch[0].id: 2})
+    await store.messages.set_counts("words", {branch[0].id: 2})
     await store.settings.put(ForConversation(made.id), "auto", False)
 
-    fork = await store.fork(branch[8].id, title="Fork")
+    fork = await store.conversations.fork(branch[8].id, title="Fork")
     assert (fork.title, fork.messages) == ("Fork", 9)
     assert fork.tip is not None
-    copied = await store.branch(fork.tip, tokenizer="words")
+    copied = await store.tree.branch(fork.tip, tokenizer="words")
     assert texts(copied) == texts(branch[:9])
     assert copied[0].counts == {"words": 2}
     assert not {node.id for node in copied} & {node.id for node in branch}
@@ -41,42 +41,44 @@ async def test_a_fork_is_the_branch_in_a_new_conversation(store: Store) -> None:
     )
     assert snapshots[1].extracts[0].source == copied[0].id
     assert snapshots[1].id != second.id
-    assert (await store.context(fork.tip)).retained == copied[5:]
+    assert (await store.snapshots.context(fork.tip)).retained == copied[5:]
     assert [pin.selection for pin in await store.pins.of_branch(fork.tip)] == ["mes"]
     assert await store.settings.of_scope(ForConversation(fork.id)) == {"auto": False}
     assert await store.check() == ()
 
-    await store.delete_conversation(made.id)
-    assert texts(await store.branch(fork.tip)) == texts(branch[:9])
+    await store.bin.delete(made.id)
+    assert texts(await store.tree.branch(fork.tip)) == texts(branch[:9])
     assert await store.check() == ()
 
 
 async def test_a_copy_is_the_whole_tree(store: Store) -> None:
     made, branch = await long_talk(store, 1_500)
-    await store.append(
+    await store.messages.append(
         made.id, Message(role="user", parts=(Text(text="x " * LARGE), Attachment(name="a.txt")))
     )
-    await store.append_many(made.id, [user("aside"), user("more")], parent=branch[700].id, select=False)
-    await store.delete_message(branch[5].id)
-    copy = await store.copy(made.id)
+    await store.messages.append_many(
+        made.id, [user("aside"), user("more")], parent=branch[700].id, select=False
+    )
+    await store.messages.delete(branch[5].id)
+    copy = await store.conversations.copy(made.id)
     assert (copy.messages, copy.title) == (1_503, "")
-    before = [node async for node in store.tree(made.id)]
-    after = [node async for node in store.tree(copy.id)]
+    before = [node async for node in store.tree.whole(made.id)]
+    after = [node async for node in store.tree.whole(copy.id)]
     assert [(node.message, node.depth, node.status) for node in after] == [
         (node.message, node.depth, node.status) for node in before
     ]
-    assert [file.attachment.name for file in await store.files(copy.id)] == ["a.txt"]
+    assert [file.attachment.name for file in await store.tree.files(copy.id)] == ["a.txt"]
     assert await store.check() == ()
 
 
 async def test_the_time_a_message_was_written_is_copied(store: Store) -> None:
     made, branch = await long_talk(store, 2)
-    copy = await store.copy(made.id)
+    copy = await store.conversations.copy(made.id)
     assert copy.tip
-    before, after = await store.details([branch[1].id]), await store.details([copy.tip])
+    before, after = await store.tree.details([branch[1].id]), await store.tree.details([copy.tip])
     assert before[0].created == after[0].created
 
 
 async def test_an_empty_conversation_can_be_copied(store: Store) -> None:
-    made = await store.create("empty")
-    assert (await store.copy(made.id)).tip is None
+    made = await store.conversations.create("empty")
+    assert (await store.conversations.copy(made.id)).tip is None

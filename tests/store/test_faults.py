@@ -48,10 +48,10 @@ async def test_a_url_that_cannot_be_opened_is_a_usage_error(url: str) -> None:
 async def test_memory_is_a_database_too() -> None:
     async with await Store.open("sqlite://") as store:
         made, branch = await long_talk(store, 20)
-        await asyncio.gather(*(store.append(made.id, user(f"m{i}")) for i in range(20)))
-        assert (await store.conversation(made.id)).messages == 40
-        assert len(await store.search("message")) == 20
-        assert (await store.context(branch[-1].id)).retained == branch
+        await asyncio.gather(*(store.messages.append(made.id, user(f"m{i}")) for i in range(20)))
+        assert (await store.conversations.get(made.id)).messages == 40
+        assert len(await store.search.find("message")) == 20
+        assert (await store.snapshots.context(branch[-1].id)).retained == branch
         assert await store.check() == ()
         with pytest.raises(UsageError, match="pg_dump"):
             await store.backup(Path("x.db"))
@@ -84,11 +84,11 @@ async def test_a_lock_that_is_never_released_is_reported(
         other = sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="keeps the file locked; try again"):
-            await store.append(made.id, user("blocked"))
-        assert await store.branch(branch[-1].id) == branch
+            await store.messages.append(made.id, user("blocked"))
+        assert await store.tree.branch(branch[-1].id) == branch
         other.execute("ROLLBACK")
         other.close()
-        assert (await store.append(made.id, user("free"))).depth == 3
+        assert (await store.messages.append(made.id, user("free"))).depth == 3
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -165,22 +165,22 @@ def enlarge(disk: Path) -> None:
 
 async def test_a_full_disk_loses_nothing_that_was_acknowledged(small_disk: Path) -> None:
     async with await Store.open(f"sqlite:///{small_disk / 'octavo.db'}") as store:
-        made = await store.create()
+        made = await store.conversations.create()
         stored: list[Node] = []
 
         async def fill() -> None:
             for i in range(1_000):
-                stored.append(await store.append(made.id, user(f"{i} " + "words " * 500)))
+                stored.append(await store.messages.append(made.id, user(f"{i} " + "words " * 500)))
 
         with pytest.raises(StoreError, match=r"disk is full|disk failed or is full"):
             await fill()
         assert len(stored) > 10
-        assert await store.branch(stored[-1].id) == tuple(stored)
+        assert await store.tree.branch(stored[-1].id) == tuple(stored)
         with pytest.raises(StoreError):
-            await store.append(made.id, user("x " * 400_000))
+            await store.messages.append(made.id, user("x " * 400_000))
         assert [problem for problem in await store.check() if problem.kind != "search"] == []
         await asyncio.to_thread(enlarge, small_disk)
-        assert (await store.append(made.id, user("room again"))).depth == len(stored) + 1
+        assert (await store.messages.append(made.id, user("room again"))).depth == len(stored) + 1
         assert await store.check() == ()
 
 
@@ -213,7 +213,7 @@ async def test_a_server_that_accepts_reads_only_is_noticed_by_the_same_look(post
     await asyncio.to_thread(sql, postgres_url, on)
     try:
         async with await Store.open(postgres_url) as store:
-            assert await store.conversations() == ()
+            assert await store.conversations.list() == ()
             with pytest.raises(StoreError, match="accepts reads only"):
                 await store.check_writable()
     finally:
@@ -222,8 +222,8 @@ async def test_a_server_that_accepts_reads_only_is_noticed_by_the_same_look(post
 
 async def test_a_full_disk_fails_a_backup_and_leaves_no_half_of_it(small_disk: Path, sqlite_url: str) -> None:
     async with await Store.open(sqlite_url) as store:
-        made = await store.create()
-        await store.append(made.id, user("words " * 500_000))
+        made = await store.conversations.create()
+        await store.messages.append(made.id, user("words " * 500_000))
         with pytest.raises(StoreError, match="full"):
             await store.backup(small_disk / "copy.db")
         assert not (small_disk / "copy.db").exists()
@@ -234,8 +234,8 @@ async def test_a_full_disk_fails_an_export_and_leaves_no_half_of_it(
     small_disk: Path, sqlite_url: str
 ) -> None:
     async with await Store.open(sqlite_url) as store:
-        made = await store.create()
-        await store.append(made.id, user("words " * 500_000))
+        made = await store.conversations.create()
+        await store.messages.append(made.id, user("words " * 500_000))
         with pytest.raises(UsageError, match="cannot write"):
             await store.export(small_disk / "copy.jsonl", [made.id])
     assert not (small_disk / "copy.jsonl").exists()
@@ -246,7 +246,7 @@ async def test_the_files_of_a_database_are_its_owners_alone(tmp_path: Path) -> N
     before = os.umask(0o022)
     try:
         async with await Store.open(f"sqlite:///{tmp_path / 'mine.db'}") as store:
-            await store.create("secret")
+            await store.conversations.create("secret")
             await store.backup(tmp_path / "copy.db")
             made = [tmp_path / name for name in ("mine.db", "mine.db-wal", "mine.db-shm", "copy.db")]
             assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o600] * 4
@@ -269,7 +269,7 @@ async def test_a_backup_is_the_whole_store_while_others_write(sqlite_url: str, t
 
         async def write() -> None:
             for i in range(50):
-                await store.append(made.id, user(f"more {i}"))
+                await store.messages.append(made.id, user(f"more {i}"))
 
         await asyncio.gather(write(), store.backup(target))
         with pytest.raises(UsageError, match="exists"):
@@ -279,8 +279,8 @@ async def test_a_backup_is_the_whole_store_while_others_write(sqlite_url: str, t
             await store.backup(tmp_path / "no" / "copy.db")
     assert not target.with_name("copy.db.partial").exists()
     async with await Store.open(f"sqlite:///{target}") as copy:
-        assert (await copy.conversation(made.id)).messages == 550
-        assert (await copy.branch(branch[-1].id)) == branch
+        assert (await copy.conversations.get(made.id)).messages == 550
+        assert (await copy.tree.branch(branch[-1].id)) == branch
         assert await copy.check() == ()
 
 
@@ -340,10 +340,10 @@ async def test_lost_connections_are_replaced_without_anybody_noticing(postgres_u
         made, branch = await long_talk(store, 3)
         for _ in range(3):
             await terminate_others(postgres_url)
-            assert await store.branch(branch[-1].id) == branch
+            assert await store.tree.branch(branch[-1].id) == branch
             await terminate_others(postgres_url)
-            await store.append(made.id, user("goes on"))
-        assert (await store.conversation(made.id)).messages == 6
+            await store.messages.append(made.id, user("goes on"))
+        assert (await store.conversations.get(made.id)).messages == 6
 
 
 @pytest.fixture
@@ -362,7 +362,7 @@ async def test_a_connection_lost_in_the_middle_of_a_write_is_tried_again(
         hold = blocked.transaction()
         await hold.start()
         await blocked.execute("SELECT * FROM conversation FOR UPDATE")
-        waiting = asyncio.create_task(store.append(made.id, user("patient")))
+        waiting = asyncio.create_task(store.messages.append(made.id, user("patient")))
         await until(lambda: blocked.fetchval(f"SELECT count(*) {WAITING}"))
         await blocked.execute(f"SELECT pg_terminate_backend(pid) {WAITING}")
         await asyncio.sleep(0.1)
@@ -379,16 +379,16 @@ async def test_a_server_gone_in_the_middle_of_a_query_loses_nothing(own_server: 
         hold = holder.transaction()
         await hold.start()
         await holder.execute("SELECT * FROM conversation FOR UPDATE")
-        waiting = asyncio.create_task(store.append(made.id, user("never")))
+        waiting = asyncio.create_task(store.messages.append(made.id, user("never")))
         await asyncio.sleep(0.3)
         await asyncio.to_thread(own_server.stop)
         with pytest.raises(StoreError, match=r"does not answer|lost|shutting down"):
             await waiting
         with pytest.raises(StoreError):
-            await store.branch(branch[-1].id)
+            await store.tree.branch(branch[-1].id)
         await asyncio.to_thread(own_server.ensure_postgres_running)
-        assert await store.branch(branch[-1].id) == branch
-        assert (await store.append(made.id, user("back again"))).depth == 6
+        assert await store.tree.branch(branch[-1].id) == branch
+        assert (await store.messages.append(made.id, user("back again"))).depth == 6
         assert await store.check() == ()
         holder.terminate()
 
@@ -396,14 +396,14 @@ async def test_a_server_gone_in_the_middle_of_a_query_loses_nothing(own_server: 
 async def test_a_cancelled_call_leaves_the_store_usable(store: Store) -> None:
     made, branch = await long_talk(store, 50)
     for pause in (0, 0.0005, 0.001, 0.002, 0.004):
-        tasks = [asyncio.create_task(store.append(made.id, user(f"x{i}"))) for i in range(5)]
-        tasks.append(asyncio.create_task(store.branch(branch[-1].id)))  # type: ignore[arg-type]
+        tasks = [asyncio.create_task(store.messages.append(made.id, user(f"x{i}"))) for i in range(5)]
+        tasks.append(asyncio.create_task(store.tree.branch(branch[-1].id)))  # type: ignore[arg-type]
         await asyncio.sleep(pause)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    assert await store.branch(branch[-1].id) == branch
-    assert (await store.append(made.id, user("still here"))).depth >= 51
+    assert await store.tree.branch(branch[-1].id) == branch
+    assert (await store.messages.append(made.id, user("still here"))).depth >= 51
     assert await store.check() == ()
 
 

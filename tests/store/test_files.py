@@ -70,11 +70,11 @@ async def test_a_copy_is_not_put_in_the_place_of_its_original(
         with pytest.raises(UsageError, match="is the database itself, or a part of it"):
             await store.backup(target, overwrite=True)
         for i in range(100):
-            await store.append(made.id, user(f"more {i}"))
+            await store.messages.append(made.id, user(f"more {i}"))
         assert path.stat().st_ino == inode
         assert await store.check() == ()
     async with await Store.open(f"sqlite:///{path}") as again:
-        assert (await again.conversation(made.id)).messages == 120
+        assert (await again.conversations.get(made.id)).messages == 120
     assert halves(tmp_path) == []
 
 
@@ -87,7 +87,7 @@ async def test_an_export_is_not_put_in_the_place_of_a_database(
         made, _ = await long_talk(store, 20)
         with pytest.raises(UsageError, match="is a database, or a part of one"):
             await store.export(way(path), [made.id])
-        await store.append(made.id, user("more"))
+        await store.messages.append(made.id, user("more"))
         assert await store.check() == ()
 
 
@@ -99,11 +99,11 @@ async def test_a_copy_does_not_replace_a_database_that_is_in_use(tmp_path: Path)
             made, _ = await long_talk(other, 6)
             with pytest.raises(UsageError, match=r"there\.db is in use: there is a there\.db-wal beside it"):
                 await source.backup(there, overwrite=True)
-            await other.append(made.id, user("more"))
+            await other.messages.append(made.id, user("more"))
             assert await other.check() == ()
         await source.backup(there, overwrite=True)
     async with await Store.open(f"sqlite:///{there}") as copy:
-        assert [one.messages for one in await copy.conversations()] == [4]
+        assert [one.messages for one in await copy.conversations.list()] == [4]
 
 
 async def test_a_database_called_like_half_a_copy_is_not_touched(tmp_path: Path) -> None:
@@ -116,4 +116,4 @@ async def test_a_database_called_like_half_a_copy_is_not_touched(tmp_path: Path)
         assert connection.execute("SELECT count(*) FROM message").fetchone() == (4,)
     connection.close()
     async with await Store.open(f"sqlite:///{tmp_path / 'chats'}") as copy:
-        assert [one.messages for one in await copy.conversations()] == [4]
+        assert [one.messages for one in await copy.conversations.list()] == [4]

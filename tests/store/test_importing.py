@@ -15,16 +15,16 @@ import sqlalchemy as sa
 from octavo.core.messages import digest, user
 from octavo.errors import BadInput, NotFound, StoreError, UsageError
 from octavo.store import Store
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.postgresql import MANY
 from octavo.store.schema import conversation, large_text, message
-from octavo.store.transfer import planting
+from octavo.store.transfer import importer
 from octavo.store.transfer.formats import read_items
-from octavo.store.transfer.importing import Import
-from octavo.store.transfer.planting import Piece, Planting
+from octavo.store.transfer.import_writer import ImportWriter
+from octavo.store.transfer.importer import Importer, Piece
 from octavo.store.transfer.source import read_values
 from tests.store import workers
-from tests.store.scenes import fold, long_talk, start, talk, until
+from tests.store.scenes import fold, import_text, long_talk, start, talk, until
 
 pytestmark = pytest.mark.anyio
 
@@ -71,13 +71,13 @@ async def test_others_write_while_a_file_is_read(store: Store, url: str, tmp_pat
         await until(lambda: hidden(store))
         written = 0
         for i in range(5):
-            await store.append(made.id, user(f"here {i}"))
-            await other.append(made.id, user(f"there {i}"))
+            await store.messages.append(made.id, user(f"here {i}"))
+            await other.messages.append(made.id, user(f"there {i}"))
             written += not importing.done()
         (read,) = await importing
         assert written == 5
-        assert (await other.conversation(read.id)).messages == 12_000
-    assert (await store.conversation(made.id)).messages == 11
+        assert (await other.conversations.get(read.id)).messages == 12_000
+    assert (await store.conversations.get(made.id)).messages == 11
     assert await store.check() == ()
 
 
@@ -102,7 +102,7 @@ async def _run(look: Callable[[], Awaitable[None]]) -> None:
 
 
 def pieces_of(path: Path) -> Iterator[Piece]:
-    return Planting(owner=None, title=None, new_ids=False).pieces(read_items(read_values(path)))
+    return Importer(owner=None, title=None, new_ids=False).pieces(read_items(read_values(path)))
 
 
 async def test_nobody_sees_a_conversation_before_all_of_the_file_is_there(
@@ -113,30 +113,30 @@ async def test_nobody_sees_a_conversation_before_all_of_the_file_is_there(
     path, ids = tmp_path / "both.jsonl", [first.id, second.id]
     await store.export(path, ids)
     for id in ids:
-        await store.delete_conversation(id)
+        await store.bin.delete(id)
     said, stored = [digest(node.message for node in branch[:10])], list[int]()
 
     async def look() -> None:
         stored.append((await rows(store))[1])
-        assert await store.conversations(archived=None, deleted=None) == ()
-        assert await store.search("message") == ()
-        assert await store.find_prefix(said) is None
-        assert await store.remove_due() == ()
+        assert await store.conversations.list(archived=None, deleted=None) == ()
+        assert await store.search.find("message") == ()
+        assert await store.tree.find_prefix(said) is None
+        assert await store.bin.remove_due() == ()
         assert await store.check() == ()
-        for work in (store.conversation, store.delete_conversation, store.undelete, store.copy):
+        for work in (store.conversations.get, store.bin.delete, store.bin.restore, store.conversations.copy):
             with pytest.raises(NotFound):
                 await work(first.id)
         with pytest.raises(NotFound):
-            await store.append(first.id, user("I know this id."))
+            await store.messages.append(first.id, user("I know this id."))
         with pytest.raises(UsageError, match="is taken"):
-            await store.create(id=first.id)
+            await store.conversations.create(id=first.id)
 
-    read = await Import(store._database).run(watched(pieces_of(path), look))
+    read = await ImportWriter(store._database).run(watched(pieces_of(path), look))
     assert len(stored) > 5
     assert stored == sorted(stored)
     assert stored[-1] == 3_040
     assert [(one.id, one.messages) for one in read] == [(first.id, 3_000), (second.id, 40)]
-    assert await store.find_prefix(said) is not None
+    assert await store.tree.find_prefix(said) is not None
     assert len(await store.snapshots.of_conversation(second.id)) == 1
     assert await store.check() == ()
 
@@ -147,7 +147,7 @@ async def test_what_breaks_off_in_the_middle_leaves_nothing(store: Store, tmp_pa
     with pytest.raises(BadInput, match="line 3001"):
         await store.import_file(path)
     assert await rows(store) == (0, 0)
-    assert await store.search(WORD) == ()
+    assert await store.search.find(WORD) == ()
     assert await store.check() == ()
 
 
@@ -173,7 +173,7 @@ async def test_a_cancelled_import_is_out_of_the_way_at_once_and_removed_later(
     importing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await importing
-    assert await store.conversations(archived=None, deleted=None) == ()
+    assert await store.conversations.list(archived=None, deleted=None) == ()
     async with await Store.open(url) as other:
         await until(lambda: nothing_left(other))
         assert await store.check() == ()
@@ -195,12 +195,12 @@ async def test_a_killed_import_is_seen_by_nobody_and_removed_by_the_next_that_op
         process.kill()
         await asyncio.to_thread(process.join)
         assert process.exitcode == -signal.SIGKILL
-        assert [one.id for one in await store.conversations(archived=None, deleted=None)] == [kept.id]
-        assert await store.search(WORD) == ()
+        assert [one.id for one in await store.conversations.list(archived=None, deleted=None)] == [kept.id]
+        assert await store.search.find(WORD) == ()
         assert await store.check() == ()
         # As long as somebody may still be at it, nobody touches it.
         async with await Store.open(url):
-            assert await store.remove_due() == ()
+            assert await store.bin.remove_due() == ()
         assert (await rows(store))[1] > 1_000
         await let_time_pass(store)
     async with await Store.open(url) as again:
@@ -223,14 +223,14 @@ async def test_a_program_that_ends_at_once_removes_some_of_it(store: Store, url:
 async def test_others_write_while_a_long_conversation_is_removed(store: Store, tmp_path: Path) -> None:
     made, _ = await talk(store, "u: hi")
     (long,) = await store.import_file(write_file(tmp_path / "long.jsonl", 8_000))
-    removing = asyncio.create_task(store.delete_conversation(long.id))
+    removing = asyncio.create_task(store.bin.delete(long.id))
 
     async def is_away() -> bool:
-        return [one.id for one in await store.conversations()] == [made.id]
+        return [one.id for one in await store.conversations.list()] == [made.id]
 
     await until(is_away)
     for i in range(3):
-        await store.append(made.id, user(f"more {i}"))
+        await store.messages.append(made.id, user(f"more {i}"))
         assert not removing.done()
     await removing
     assert await rows(store) == (1, 4)
@@ -246,7 +246,7 @@ async def test_a_server_in_service_removes_it_too(store: Store, tmp_path: Path) 
     await until(lambda: hidden(store))
     importing.cancel()
     await asyncio.gather(importing, return_exceptions=True)
-    assert len(await store.remove_due()) == 1
+    assert len(await store.bin.remove_due()) == 1
     assert await rows(store) == (0, 0)
 
 
@@ -255,10 +255,10 @@ async def test_an_import_that_was_taken_for_dead_does_not_go_on(store: Store, tm
 
     async def look() -> None:
         await let_time_pass(store)
-        gone.append(await store.remove_due())
+        gone.append(await store.bin.remove_due())
 
     with pytest.raises(StoreError, match="stood still for more than 60 seconds"):
-        await Import(store._database).run(watched(pieces_of(path), look))
+        await ImportWriter(store._database).run(watched(pieces_of(path), look))
     assert [len(one) for one in gone] == [1]
     assert await rows(store) == (0, 0)
     assert await store.check() == ()
@@ -272,28 +272,28 @@ async def test_a_slow_import_says_that_it_is_alive(
     async def look() -> None:
         await let_time_pass(store)
 
-    monkeypatch.setattr("octavo.store.transfer.importing.RENEW", 0.0)
-    (read,) = await Import(store._database).run(watched(pieces_of(path), look))
+    monkeypatch.setattr("octavo.store.transfer.import_writer.RENEW", 0.0)
+    (read,) = await ImportWriter(store._database).run(watched(pieces_of(path), look))
     assert read.messages == 3_000
 
 
 async def test_one_message_larger_than_a_piece_is_whole(store: Store) -> None:
     text = "the quick brown fox " * 60_000
-    (read,) = await store.import_text(json.dumps([{"role": "user", "content": text}]))
+    (read,) = await import_text(store, json.dumps([{"role": "user", "content": text}]))
     assert read.tip
-    assert (await store.node(read.tip)).message == user(text)
+    assert (await store.tree.node(read.tip)).message == user(text)
     assert await store.check() == ()
-    await store.delete_conversation(read.id)
+    await store.bin.delete(read.id)
     left = await store._database.read(lambda c: c.scalar(sa.select(sa.func.count()).select_from(large_text)))
     assert left == 0
 
 
 async def test_many_small_conversations_are_shown_together(store: Store) -> None:
     lines = [json.dumps({"messages": [{"role": "user", "content": f"hi {i}"}]}) + "\n" for i in range(1_500)]
-    read = await store.import_text(lines)
+    read = await import_text(store, lines)
     assert len(read) == len({one.id for one in read}) == 1_500
-    assert len(await store.conversations(limit=2_000)) == 1_500
-    firsts = [(await store.node(one.tip or "")).message.text for one in (read[0], read[-1])]
+    assert len(await store.conversations.list(limit=2_000)) == 1_500
+    firsts = [(await store.tree.node(one.tip or "")).message.text for one in (read[0], read[-1])]
     assert firsts == ["hi 0", "hi 1499"]
 
 
@@ -303,11 +303,11 @@ async def test_an_id_that_is_hidden_is_told_apart(store: Store, tmp_path: Path) 
     await store.export(path, [made.id])
     with pytest.raises(UsageError, match=f"conversation {made.id} is already here"):
         await store.import_file(path)
-    await store.delete_conversation(made.id, undo=60)
+    await store.bin.delete(made.id, undo=60)
     with pytest.raises(UsageError, match=f"conversation {made.id} is in the bin"):
         await store.import_file(path)
     assert await rows(store) == (1, 1)
-    await store.delete_conversation(made.id)
+    await store.bin.delete(made.id)
     tries = list[UsageError]()
 
     async def look() -> None:
@@ -315,9 +315,9 @@ async def test_an_id_that_is_hidden_is_told_apart(store: Store, tmp_path: Path) 
             await store.import_file(path)
         tries.append(refused.value)
 
-    await Import(store._database).run(watched(pieces_of(path), look))
+    await ImportWriter(store._database).run(watched(pieces_of(path), look))
     assert len(tries) == 1
-    assert [one.id for one in await store.conversations()] == [made.id]
+    assert [one.id for one in await store.conversations.list()] == [made.id]
 
 
 async def test_the_journal_is_written_back(sqlite_url: str, tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ async def test_the_journal_is_written_back(sqlite_url: str, tmp_path: Path) -> N
 
 async def test_the_server_knows_how_many_rows_came_in_pieces(postgres_url: str, tmp_path: Path) -> None:
     """Each piece has fewer rows than statistics are taken for; together they have many more."""
-    assert planting.PIECE < MANY
+    assert importer.PIECE < MANY
     async with await Store.open(postgres_url) as store:
         await store.import_file(write_file(tmp_path / "long.jsonl", 3 * MANY))
         known = await store._database.read(

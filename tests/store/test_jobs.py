@@ -11,9 +11,9 @@ from octavo.core.messages import user
 from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput, NotFound, NotOnBranch
 from octavo.store import Busy, Job, Refused, Stale, Store
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.ids import new_id
-from octavo.store.jobs import ENDED, close_left
+from octavo.store.jobs import ENDED
 from octavo.store.schema import job as table
 from tests.store.scenes import fold, long_talk, stamped
 
@@ -139,10 +139,10 @@ async def test_messages_added_meanwhile_do_not_matter(store: Store) -> None:
     """Case 51."""
     made, branch = await long_talk(store, 8)
     job = await claim(store, made.id, branch[6].id)
-    later = await store.append(made.id, user("meanwhile"))
+    later = await store.messages.append(made.id, user("meanwhile"))
     stored = await store.jobs.finish(job, fold(branch, 4, branch[6]))
     assert isinstance(stored, Snapshot)
-    found = await store.context(later.id)
+    found = await store.snapshots.context(later.id)
     assert (found.snapshot, found.retained) == (stored, (*branch[4:], later))
 
 
@@ -151,7 +151,7 @@ async def test_a_deletion_meanwhile_refuses_the_result(store: Store, at: int) ->
     """Cases 52, 53: also of a message that was only shown, or that comes after the anchor."""
     made, branch = await long_talk(store, 8)
     job = await claim(store, made.id, branch[6].id)
-    await store.delete_message(branch[at].id)
+    await store.messages.delete(branch[at].id)
     refused = await store.jobs.finish(job, fold(branch, 4, branch[6]))
     assert refused == Refused("messages were deleted while the conversation was compressed")
     assert (await store.jobs.get(job.id)).status == "failed"
@@ -172,7 +172,7 @@ async def test_a_conversation_deleted_meanwhile_refuses_the_result(store: Store)
     """Case 52."""
     made, branch = await long_talk(store, 8)
     job = await claim(store, made.id, branch[6].id)
-    await store.delete_conversation(made.id)
+    await store.bin.delete(made.id)
     refused = await store.jobs.finish(job, fold(branch, 4, branch[6]))
     assert refused == Refused("the conversation was deleted while it was compressed")
     assert not await store.jobs.renew(job)
@@ -181,7 +181,7 @@ async def test_a_conversation_deleted_meanwhile_refuses_the_result(store: Store)
 async def test_anchors_that_cannot_be_are_refused(store: Store) -> None:
     made, branch = await long_talk(store, 8)
     other, elsewhere = await long_talk(store, 8)
-    side = await store.append(made.id, user("aside"), parent=branch[2].id)
+    side = await store.messages.append(made.id, user("aside"), parent=branch[2].id)
     with pytest.raises(NotOnBranch, match="another conversation"):
         await store.jobs.claim(made.id, anchor=elsewhere[3].id, worker="w", seen=None)
     with pytest.raises(NotOnBranch, match="not on the branch"):
@@ -251,7 +251,7 @@ async def test_only_a_job_that_is_still_abandoned_is_closed(store: Store) -> Non
     slow = await claim(store, made.id, branch[4].id, "slow", lease=OVER)
     assert await store.jobs.renew(slow)
     for seen in (dead, slow):
-        assert not await store._database.write(lambda c, j=seen: close_left(c, j))  # type: ignore[misc]
+        assert not await store.jobs.close_left(seen)
     assert isinstance(await store.jobs.finish(heir, fold(branch, 4, branch[6])), Snapshot)
     assert (await store.jobs.get(slow.id)).status == "running"
 

@@ -17,8 +17,8 @@ from alembic.script import ScriptDirectory
 
 from octavo.errors import StoreError
 from octavo.store import Store, migrate
-from octavo.store.direct import Connection
-from octavo.store.engines import open_database
+from octavo.store.connection import Connection
+from octavo.store.database import open_database
 from octavo.store.schema import metadata
 from tests.store.conftest import other_database, sql
 from tests.store.scenes import long_talk
@@ -100,8 +100,8 @@ async def test_a_migration_that_fails_leaves_everything_as_it_was(
     assert "mood" not in await columns(store)
     assert await store._database.read(migrate.version) == migrate.HEAD
     async with await Store.open(url) as again:
-        assert await again.branch(branch[-1].id) == branch
-        assert (await again.append(made.id, branch[0].message)).depth == 4
+        assert await again.tree.branch(branch[-1].id) == branch
+        assert (await again.messages.append(made.id, branch[0].message)).depth == 4
 
 
 async def test_a_database_of_an_older_program_is_brought_up_to_date(tmp_path: Path, sqlite_url: str) -> None:
@@ -111,7 +111,7 @@ async def test_a_database_of_an_older_program_is_brought_up_to_date(tmp_path: Pa
         await store._database.write(lambda c: migrate.upgrade(c, newer))
         assert "mood" in await columns(store)
         assert await store._database.read(migrate.version) == "9999"
-        assert await store.branch(branch[-1].id) == branch
+        assert await store.tree.branch(branch[-1].id) == branch
 
 
 async def test_programs_that_start_together_migrate_once(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ async def finished(processes: list[ForkServerProcess]) -> list[int | None]:
 
 async def test_twelve_writers_lose_nothing(store: Store, url: str, started: list[ForkServerProcess]) -> None:
     """8 writers to one conversation and 4 to others, 5,000 messages; a locked database never reaches a caller."""
-    shared = await store.create()
-    others = [await store.create() for _ in range(4)]
+    shared = await store.conversations.create()
+    others = [await store.conversations.create() for _ in range(4)]
     each, rest = 500, 250
     for i in range(8):
         start(started, workers.write, url, shared.id, f"w{i}", each)
@@ -41,18 +41,20 @@ async def test_twelve_writers_lose_nothing(store: Store, url: str, started: list
         start(started, workers.write, url, other.id, f"o{i}", rest)
     assert await finished(started) == [0] * 12
 
-    tip = (await store.conversation(shared.id)).tip
+    tip = (await store.conversations.get(shared.id)).tip
     assert tip
-    branch = await store.branch(tip, tokenizer="words")
+    branch = await store.tree.branch(tip, tokenizer="words")
     assert [node.depth for node in branch] == list(range(1, 8 * each + 1))
     assert Counter(node.message.text for node in branch) == Counter(
         f"w{i} {k}" for i in range(8) for k in range(each)
     )
     assert all(node.counts == {"words": 2} for node in branch)
     for i, other in enumerate(others):
-        tip = (await store.conversation(other.id)).tip
+        tip = (await store.conversations.get(other.id)).tip
         assert tip
-        assert [node.message.text for node in await store.branch(tip)] == [f"o{i} {k}" for k in range(rest)]
+        assert [node.message.text for node in await store.tree.branch(tip)] == [
+            f"o{i} {k}" for k in range(rest)
+        ]
     assert await store.check() == ()
 
 
@@ -94,8 +96,8 @@ async def test_a_writer_killed_50_times_loses_no_acknowledged_message(
     store: Store, url: str, started: list[ForkServerProcess], tmp_path: Path
 ) -> None:
     """Case 54. Killed with -9 at random moments, in the middle of whatever it was doing."""
-    made = await store.create()
-    await store.append(made.id, user("first"))
+    made = await store.conversations.create()
+    await store.messages.append(made.id, user("first"))
     acknowledged = tmp_path / "acknowledged"
     dice = random.Random(50)
     for round in range(50):
@@ -109,9 +111,9 @@ async def test_a_writer_killed_50_times_loses_no_acknowledged_message(
         assert await finished([process]) == [-signal.SIGKILL]
     ids = acknowledged.read_text().split()
     assert len(ids) == len(set(ids)) > 50
-    tip = (await store.conversation(made.id)).tip
+    tip = (await store.conversations.get(made.id)).tip
     assert tip
-    stored = {node.id for node in await store.branch(tip)}
+    stored = {node.id for node in await store.tree.branch(tip)}
     assert set(ids) <= stored
     # At the most the one that was being written when the kill came is stored and not acknowledged.
     assert len(stored) - 1 - len(ids) <= 50 * 5

@@ -24,26 +24,26 @@ async def test_reading_works_and_writing_says_why_it_does_not(sqlite_url: str, t
         _, secret = await store.keys.create("reader")
     async with await Store.open(f"{sqlite_url}?mode=ro") as store:
         assert store.read_only
-        assert (await store.context(branch[-1].id)).snapshot is not None
-        assert len(await store.search("message")) == 12
+        assert (await store.snapshots.context(branch[-1].id)).snapshot is not None
+        assert len(await store.search.find("message")) == 12
         assert await store.keys.find(secret) is not None
         assert await store.check() == ()
         await store.export(tmp_path / "x.jsonl", [made.id])
         await store.backup(tmp_path / "copy.db")
         for write in (
-            store.append(made.id, user("more")),
-            store.create(),
-            store.delete_conversation(made.id),
-            store.delete_conversation(made.id, undo=60),
+            store.messages.append(made.id, user("more")),
+            store.conversations.create(),
+            store.bin.delete(made.id),
+            store.bin.delete(made.id, undo=60),
             store.import_file(tmp_path / "x.jsonl", new_ids=True),
             store.settings.put(Everywhere(), "auto", True),
-            store.set_note("x", 1),
+            store.notes.put("x", 1),
         ):
             with pytest.raises(ReadOnly, match=r"octavo\.db: this database is opened for reading only"):
                 await write
     async with await Store.open(f"sqlite:///{tmp_path / 'copy.db'}") as copy:
         assert not copy.read_only
-        assert (await copy.append(made.id, user("more"))).depth == 13
+        assert (await copy.messages.append(made.id, user("more"))).depth == 13
         assert await copy.check() == ()
 
 
@@ -51,8 +51,8 @@ async def test_what_others_write_meanwhile_is_read(sqlite_url: str) -> None:
     async with await Store.open(sqlite_url) as writer:
         made, _ = await talk(writer, "u: hi")
         async with await Store.open(f"{sqlite_url}?mode=ro") as reader:
-            await writer.append(made.id, user("more"))
-            assert (await reader.conversation(made.id)).messages == 2
+            await writer.messages.append(made.id, user("more"))
+            assert (await reader.conversations.get(made.id)).messages == 2
 
 
 async def test_a_file_that_was_changed_or_replaced_is_opened_anew(sqlite_url: str, tmp_path: Path) -> None:
@@ -60,19 +60,19 @@ async def test_a_file_that_was_changed_or_replaced_is_opened_anew(sqlite_url: st
     async with await Store.open(sqlite_url) as writer:
         made, _ = await talk(writer, "u: hi")
     async with await Store.open(f"{sqlite_url}?mode=ro") as reader:
-        assert (await reader.conversation(made.id)).messages == 1
+        assert (await reader.conversations.get(made.id)).messages == 1
         async with await Store.open(sqlite_url) as writer:
-            await writer.append(made.id, user("more"))
-            assert (await reader.conversation(made.id)).messages == 2
-            await writer.append(made.id, user("more still"))
+            await writer.messages.append(made.id, user("more"))
+            assert (await reader.conversations.get(made.id)).messages == 2
+            await writer.messages.append(made.id, user("more still"))
             await writer.backup(tmp_path / "copy.db")
-        assert (await reader.conversation(made.id)).messages == 3
+        assert (await reader.conversations.get(made.id)).messages == 3
     other = f"sqlite:///{tmp_path / 'copy.db'}?mode=ro"
     async with await Store.open(other) as reader, await Store.open(sqlite_url) as writer:
-        assert (await reader.conversation(made.id)).messages == 3
-        await writer.append(made.id, user("once more"))
+        assert (await reader.conversations.get(made.id)).messages == 3
+        await writer.messages.append(made.id, user("once more"))
         await writer.backup(tmp_path / "copy.db", overwrite=True)
-        assert (await reader.conversation(made.id)).messages == 4
+        assert (await reader.conversations.get(made.id)).messages == 4
         assert await reader.check() == ()
 
 
@@ -81,7 +81,7 @@ async def test_nothing_is_made_beside_a_file_that_is_only_read(sqlite_url: str, 
         await talk(store, "u: hi")
     before = contents(tmp_path)
     async with await Store.open(f"{sqlite_url}?mode=ro") as store:
-        assert len(await store.conversations()) == 1
+        assert len(await store.conversations.list()) == 1
         assert contents(tmp_path) == before
     assert contents(tmp_path) == before
 

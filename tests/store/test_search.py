@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 async def found(store: Store, query: str, conversation: str | None = None) -> list[int]:
     """Search, and give the depths of the hits, the newest first."""
-    return [hit.depth for hit in await store.search(query, conversation=conversation)]
+    return [hit.depth for hit in await store.search.find(query, conversation=conversation)]
 
 
 async def test_words_and_their_beginnings_are_found_newest_first(store: Store) -> None:
@@ -36,19 +36,19 @@ async def test_a_search_stays_in_its_conversation_or_with_its_owner(store: Store
     here, _ = await talk(store, "u: apple pie", owner="ann")
     there, _ = await talk(store, "u: apple tart", "a: apple", owner="bob", title="Baking")
     assert await found(store, "apple", here.id) == [1]
-    hits = await store.search("apple", owner="bob")
+    hits = await store.search.find("apple", owner="bob")
     assert [(hit.conversation, hit.depth, hit.role, hit.title) for hit in hits] == [
         (there.id, 2, "assistant", "Baking"),
         (there.id, 1, "user", "Baking"),
     ]
-    assert await store.search("apple", owner="carol") == ()
-    assert len(await store.search("apple")) == 3
+    assert await store.search.find("apple", owner="carol") == ()
+    assert len(await store.search.find("apple")) == 3
 
 
 async def test_hits_come_in_pages(store: Store) -> None:
     _, branch = await long_talk(store, 12)
-    first = await store.search("message", limit=5)
-    second = await store.search("message", limit=5, before=first[-1].node)
+    first = await store.search.find("message", limit=5)
+    second = await store.search.find("message", limit=5, before=first[-1].node)
     assert [hit.node for hit in (*first, *second)] == [node.id for node in reversed(branch[2:])]
 
 
@@ -108,9 +108,9 @@ async def test_wildcards_and_operators_are_just_characters(store: Store) -> None
 )
 async def test_no_query_raises(store: Store, query: str) -> None:
     """Planted: leaving a quote in a term undoubled for FTS5, or unquoted for PostgreSQL; both failed at once."""
-    if not await store.conversations():
+    if not await store.conversations.list():
         await talk(store, "u: some words", "a: (a AND b) OR NEAR(c) \"d\" 'e' 100% x_y")
-    for hit in await store.search(query):
+    for hit in await store.search.find(query):
         for start, stop in hit.marks:
             assert 0 <= start < stop <= len(hit.snippet)
 
@@ -119,8 +119,8 @@ async def test_a_snippet_begins_and_ends_with_whole_words(store: Store) -> None:
     around = " ".join(f"word{i}" for i in range(100))
     unspaced = "図書館の本" * 100
     await talk(store, f"u: {around} needle {around}", f"u: {unspaced}needle{unspaced}")
-    (spaced,) = [hit.snippet for hit in await store.search("needle")]
-    (solid,) = [hit.snippet for hit in await store.search("本needle")]
+    (spaced,) = [hit.snippet for hit in await store.search.find("needle")]
+    (solid,) = [hit.snippet for hit in await store.search.find("本needle")]
     words = spaced.split(" ")
     assert len(words) > 20
     assert words[0] in around.split()
@@ -130,7 +130,7 @@ async def test_a_snippet_begins_and_ends_with_whole_words(store: Store) -> None:
 
 async def test_a_snippet_shows_the_words_and_where_they_are(store: Store) -> None:
     await talk(store, f"u: {'far away ' * 200}the Needle, and a needlework {'long after ' * 200}")
-    (hit,) = await store.search("needle")
+    (hit,) = await store.search.find("needle")
     assert len(hit.snippet) < 500
     assert [hit.snippet[a:b] for a, b in hit.marks] == ["Needle", "needle"]
     assert AROUND - len("away") <= hit.marks[0][0] <= AROUND
@@ -141,22 +141,22 @@ async def test_tool_outputs_are_searched_also_the_large_ones(store: Store) -> No
     output = f"{'filler ' * CHUNK}needle {'filler ' * CHUNK}"
     small = Message(role="tool", parts=(ToolResult(call_id="a", content=(Text(text="a needle"),)),))
     large = Message(role="tool", parts=(ToolResult(call_id="b", content=(Text(text=output),)),))
-    await store.append_many(made.id, [small, large, assistant("done")])
+    await store.messages.append_many(made.id, [small, large, assistant("done")])
     assert await found(store, "needle") == [3, 2]
     assert await found(store, "eedle") == [3, 2]
     assert await found(store, "needle", made.id) == [3, 2]
-    (hit, _) = await store.search("needle")
+    (hit, _) = await store.search.find("needle")
     assert [hit.snippet[a:b] for a, b in hit.marks] == ["needle"]
 
 
 async def test_a_message_with_the_word_many_times_is_one_hit(store: Store) -> None:
-    made = await store.create()
-    await store.append(made.id, user("needle " * CHUNK))
-    await store.append(made.id, user("a needle"))
+    made = await store.conversations.create()
+    await store.messages.append(made.id, user("needle " * CHUNK))
+    await store.messages.append(made.id, user("a needle"))
     assert await found(store, "needle") == [2, 1]
 
 
 async def test_nothing_is_found_by_an_empty_query(store: Store) -> None:
     await talk(store, "u: hi")
     for query in ("", "   ", '""', "\x00"):
-        assert await store.search(query) == ()
+        assert await store.search.find(query) == ()

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from octavo.core.fields import Json
 from octavo.errors import BadInput, NotFound
 from octavo.store import Everywhere, ForConversation, ForModel, PinPlace, Store, new_id
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.schema import api_key
 from tests.store.scenes import long_talk, talk
 
@@ -58,24 +58,24 @@ async def test_settings_belong_to_conversations_that_exist(store: Store) -> None
 
 @pytest.mark.parametrize("value", [None, 0, "", [], {"a": [1, None, "\x00\ud800"]}, 1.5, True])
 async def test_notes_hold_any_json(store: Store, value: Json) -> None:
-    assert await store.note("meter:x") is None
-    await store.set_note("meter:x", "first")
-    await store.set_note("meter:x", value)
-    assert await store.note("meter:x") == value
+    assert await store.notes.get("meter:x") is None
+    await store.notes.put("meter:x", "first")
+    await store.notes.put("meter:x", value)
+    assert await store.notes.get("meter:x") == value
 
 
 async def test_a_note_is_read_together_with_settings_and_with_other_notes(store: Store) -> None:
     here, there = Everywhere(), ForModel("note")
     assert await store.settings.with_note("cards", here, there) == (None, ({}, {}))
-    await store.set_note("cards", {"m": {"window": 9}})
-    await store.set_note("other", [1])
+    await store.notes.put("cards", {"m": {"window": 9}})
+    await store.notes.put("other", [1])
     await store.settings.put(here, "auto", True)
     await store.settings.put(there, "cards", "a setting of that name")
     assert await store.settings.with_note("cards", here, there) == (
         {"m": {"window": 9}},
         ({"auto": True}, {"cards": "a setting of that name"}),
     )
-    assert await store.notes_named("other", "none", "cards") == {
+    assert await store.notes.named("other", "none", "cards") == {
         "other": [1],
         "none": None,
         "cards": {"m": {"window": 9}},
@@ -162,7 +162,7 @@ async def test_messages_and_selections_are_pinned_and_unpinned(store: Store) -> 
 
 async def test_only_pins_on_the_branch_count(store: Store) -> None:
     made, branch = await long_talk(store, 40)
-    side = await store.append(made.id, branch[0].message, parent=branch[20].id)
+    side = await store.messages.append(made.id, branch[0].message, parent=branch[20].id)
     for node in (branch[0], branch[19], branch[20], branch[21], branch[39], side):
         await store.pins.add(node.id)
     assert [pin.node for pin in await store.pins.of_branch(branch[39].id)] == [
@@ -190,8 +190,8 @@ async def test_a_selection_lies_inside_its_text(store: Store, start: int, stop: 
 
 async def test_notes_are_found_by_how_their_keys_begin_and_forgotten(store: Store) -> None:
     for key in ("wish_:a", "wish_:b%", "wishx:c"):
-        await store.set_note(key, key)
-    assert await store.notes("wish_:") == {"a": "wish_:a", "b%": "wish_:b%"}
-    assert await store.remove_note("wish_:a") is True
-    assert await store.remove_note("wish_:a") is False
-    assert await store.notes("wish_:") == {"b%": "wish_:b%"}
+        await store.notes.put(key, key)
+    assert await store.notes.starting("wish_:") == {"a": "wish_:a", "b%": "wish_:b%"}
+    assert await store.notes.remove("wish_:a") is True
+    assert await store.notes.remove("wish_:a") is False
+    assert await store.notes.starting("wish_:") == {"b%": "wish_:b%"}

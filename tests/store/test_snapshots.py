@@ -11,7 +11,7 @@ from octavo.core.messages import assistant, user
 from octavo.core.snapshot import export
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import Job, Store, new_id
-from tests.store.scenes import fold, long_talk, stamped, talk
+from tests.store.scenes import beside, fold, long_talk, stamped, talk
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +26,7 @@ async def test_a_snapshot_comes_back_as_it_was_stored(store: Store) -> None:
     assert stored.created.startswith("20")
     assert await store.snapshots.get(stored.id) == stored
     assert await store.snapshots.conversation_of(stored.id) == made.id
-    assert (await store.context(branch[-1].id)).snapshot == stored
+    assert (await store.snapshots.context(branch[-1].id)).snapshot == stored
     record = export(stored)
     assert record["messageRange"] == {"firstMessageId": branch[0].id, "lastMessageId": branch[5].id}
     assert (record["originalTokenCount"], record["summaryTokenCount"], record["messagesIncluded"]) == (
@@ -40,11 +40,11 @@ async def test_originals_stay_and_summaries_are_not_messages(store: Store) -> No
     """FR-1.4.6; cases 30, 85."""
     made, branch = await long_talk(store, 10)
     await store.snapshots.add(made.id, fold(branch, 6, summary="unmistakable"))
-    assert await store.branch(branch[-1].id) == branch
-    assert [node async for node in store.tree(made.id)] == list(branch)
-    assert await store.search("unmistakable") == ()
-    assert len(await store.siblings(branch[6].id)) == 1
-    assert (await store.conversation(made.id)).title == ""
+    assert await store.tree.branch(branch[-1].id) == branch
+    assert [node async for node in store.tree.whole(made.id)] == list(branch)
+    assert await store.search.find("unmistakable") == ()
+    assert len(await store.tree.siblings(branch[6].id)) == 1
+    assert (await store.conversations.get(made.id)).title == ""
 
 
 async def test_editing_adds_a_version_and_undoing_it_brings_back_the_one_before(store: Store) -> None:
@@ -59,14 +59,14 @@ async def test_editing_adds_a_version_and_undoing_it_brings_back_the_one_before(
     )
     assert (edited.cutoff, edited.anchor, edited.extracts) == (first.cutoff, first.anchor, first.extracts)
     tip = branch[-1].id
-    assert (await store.context(tip)).snapshot == edited
+    assert (await store.snapshots.context(tip)).snapshot == edited
     assert await store.snapshots.get(first.id) == first
     assert (await store.snapshots.undo(edited.id)).state == "undone"
-    assert (await store.context(tip)).snapshot == first
+    assert (await store.snapshots.context(tip)).snapshot == first
     await store.snapshots.undo(first.id)
-    assert (await store.context(tip)).snapshot is None
+    assert (await store.snapshots.context(tip)).snapshot is None
     await store.snapshots.use(edited.id, tip=tip)
-    assert (await store.context(tip)).snapshot == edited
+    assert (await store.snapshots.context(tip)).snapshot == edited
     assert await store.snapshots.of_conversation(made.id) == (replace(first, state="undone"), edited)
 
 
@@ -74,14 +74,14 @@ async def test_regenerated_answers_share_the_snapshot_of_their_question(store: S
     """Cases 26, 27, 95."""
     made, branch = await talk(store, "u: a", "a: b", "u: c", "a: d", "u: e", "a: f")
     stored = await store.snapshots.add(made.id, fold(branch, 2, branch[4]))
-    again = await store.regenerate(branch[5].id, assistant("g"))
-    assert (await store.context(again.id)).snapshot == stored
-    edited = await store.edit(branch[4].id, user("e, rather"))
-    assert (await store.context(edited.id)).snapshot is None
+    again = await beside(store, branch[5], assistant("g"))
+    assert (await store.snapshots.context(again.id)).snapshot == stored
+    edited = await beside(store, branch[4], user("e, rather"))
+    assert (await store.snapshots.context(edited.id)).snapshot is None
     free = await store.snapshots.add(made.id, fold(branch, 2))
-    assert (await store.context(edited.id)).snapshot == free
-    before = await store.edit(branch[1].id, assistant("b, rather"))
-    assert (await store.context(before.id)).snapshot is None
+    assert (await store.snapshots.context(edited.id)).snapshot == free
+    before = await beside(store, branch[1], assistant("b, rather"))
+    assert (await store.snapshots.context(before.id)).snapshot is None
 
 
 async def test_the_deepest_cutoff_wins_even_if_it_was_made_first(store: Store) -> None:
@@ -89,7 +89,7 @@ async def test_the_deepest_cutoff_wins_even_if_it_was_made_first(store: Store) -
     made, branch = await long_talk(store, 20)
     deep = await store.snapshots.add(made.id, fold(branch, 12, branch[12]))
     await store.snapshots.add(made.id, fold(branch, 6, branch[18]))
-    found = await store.context(branch[-1].id)
+    found = await store.snapshots.context(branch[-1].id)
     assert (found.snapshot, found.retained) == (deep, branch[12:])
 
 
@@ -98,14 +98,14 @@ async def test_a_newer_version_anchored_at_the_cutoff_itself_wins(store: Store) 
     await store.snapshots.add(made.id, fold(branch, 10, branch[15]))
     newer = await store.snapshots.add(made.id, fold(branch, 10, summary="newer"))
     assert newer.version == 2
-    assert (await store.context(branch[-1].id)).snapshot == newer
+    assert (await store.snapshots.context(branch[-1].id)).snapshot == newer
 
 
 async def test_snapshots_of_a_branch_are_those_whose_anchor_is_on_it(store: Store) -> None:
     made, branch = await long_talk(store, 10)
     low = await store.snapshots.add(made.id, fold(branch, 3))
     high = await store.snapshots.add(made.id, fold(branch, 5, branch[8]))
-    side = await store.append(made.id, user("aside"), parent=branch[6].id)
+    side = await store.messages.append(made.id, user("aside"), parent=branch[6].id)
     assert await store.snapshots.of_branch(branch[-1].id) == (low, high)
     assert await store.snapshots.of_branch(side.id) == (low,)
     assert await store.snapshots.of_branch(branch[1].id) == ()
@@ -115,7 +115,9 @@ async def test_a_snapshot_is_refused_where_it_is_not_true(store: Store) -> None:
     """Case 53."""
     made, branch = await long_talk(store, 10)
     other, elsewhere = await long_talk(store, 10)
-    side = await store.append_many(made.id, [user(f"aside {i}") for i in range(5)], parent=branch[2].id)
+    side = await store.messages.append_many(
+        made.id, [user(f"aside {i}") for i in range(5)], parent=branch[2].id
+    )
     good = fold(branch, 5, branch[7])
     for wrong, error in (
         (replace(good, anchor=side[4].id), NotOnBranch),
@@ -141,12 +143,12 @@ async def test_a_snapshot_is_refused_where_it_is_not_true(store: Store) -> None:
 async def test_a_snapshot_whose_messages_were_deleted_meanwhile_is_refused(store: Store) -> None:
     made, branch = await long_talk(store, 10)
     made_before = fold(branch, 5)
-    await store.delete_message(branch[2].id)
+    await store.messages.delete(branch[2].id)
     with pytest.raises(UsageError, match="have changed"):
         await store.snapshots.add(made.id, made_before)
-    fresh = await store.branch(branch[-1].id)
+    fresh = await store.tree.branch(branch[-1].id)
     stored = await store.snapshots.add(made.id, fold(fresh, 5))
-    assert (await store.context(branch[-1].id)).snapshot == stored
+    assert (await store.snapshots.context(branch[-1].id)).snapshot == stored
     assert await store.check() == ()
 
 

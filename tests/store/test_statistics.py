@@ -15,8 +15,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 from octavo.core.messages import Branch, user
-from octavo.store import Store, tree, walk
-from octavo.store.direct import Connection
+from octavo.store import Store, walk
+from octavo.store.connection import Connection
+from octavo.store.messages import add
 from octavo.store.postgresql import MANY
 from octavo.store.values import TIP, Entry
 
@@ -40,11 +41,11 @@ async def known(connection: asyncpg.Connection) -> float:
 
 async def write(store: Store, count: int, other: asyncpg.Connection) -> Branch:
     """Write messages; before they are committed, somebody else takes statistics."""
-    made = await store.create()
+    made = await store.conversations.create()
 
     async def work(connection: Connection) -> Branch:
         entries = [Entry(message=user(f"m{i}")) for i in range(count)]
-        nodes = (await tree.append(connection, made.id, entries, TIP, select=True)).nodes
+        nodes = (await add(connection, made.id, entries, TIP, select=True)).nodes
         await other.execute("ANALYZE message")
         return nodes
 
@@ -58,7 +59,7 @@ async def test_statistics_taken_while_many_messages_are_written_do_not_spoil_the
         nodes = await write(store, MANY, other)
         assert await known(other) == MANY
         plan = await store._database.read(plan_of_a_branch)
-        assert len(await store.branch(nodes[-1].id)) == MANY
+        assert len(await store.tree.branch(nodes[-1].id)) == MANY
     reads = [node for node in " ".join(plan).split("-> ") if " on message" in node]
     assert len(reads) >= 3
     assert [node for node in reads if "Index Cond" not in node] == []
@@ -78,8 +79,8 @@ async def test_few_messages_are_written_without_taking_statistics(
     postgres_url: str, other: asyncpg.Connection
 ) -> None:
     async with await Store.open(postgres_url) as store:
-        made = await store.create()
-        await store.append_many(made.id, [user("hi")] * (MANY - 1))
+        made = await store.conversations.create()
+        await store.messages.append_many(made.id, [user("hi")] * (MANY - 1))
     assert await known(other) == -1
 
 
@@ -91,7 +92,7 @@ async def test_what_was_written_is_stored_though_somebody_else_is_at_work_on_the
     )
     async with await Store.open(postgres_url) as store, other.transaction():
         await other.execute("LOCK TABLE message IN SHARE UPDATE EXCLUSIVE MODE")
-        made = await store.create()
-        await store.append_many(made.id, [user("hi")] * MANY)
-        assert (await store.conversation(made.id)).messages == MANY
+        made = await store.conversations.create()
+        await store.messages.append_many(made.id, [user("hi")] * MANY)
+        assert (await store.conversations.get(made.id)).messages == MANY
     assert await known(other) == -1

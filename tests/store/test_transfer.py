@@ -26,7 +26,7 @@ from octavo.errors import BadInput, NotFound, UsageError
 from octavo.store import Entry, ForConversation, Format, Store, new_id
 from octavo.store.parts import LARGE
 from octavo.store.transfer.source import PIECE, read_values
-from tests.store.scenes import fold, long_talk, talk, texts
+from tests.store.scenes import fold, import_text, long_talk, talk, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -36,8 +36,8 @@ DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 async def rich_conversation(store: Store) -> str:
     """Make a conversation with everything in it."""
     made, branch = await long_talk(store, 30)
-    await store.set_counts("words", {node.id: 2 for node in branch})
-    await store.append_many(
+    await store.messages.set_counts("words", {node.id: 2 for node in branch})
+    await store.messages.append_many(
         made.id,
         [
             Entry(
@@ -49,18 +49,18 @@ async def rich_conversation(store: Store) -> str:
             Entry(message=user("long ago"), created="2020-02-02T02:02:02+00:00"),
         ],
     )
-    side = await store.append_many(made.id, [user("aside"), assistant("yes")], parent=branch[3].id)
+    side = await store.messages.append_many(made.id, [user("aside"), assistant("yes")], parent=branch[3].id)
     first = await store.snapshots.add(made.id, fold(branch, 8, branch[10]))
     await store.snapshots.edit(first.id, "edited")
     await store.snapshots.undo(first.id)
-    await store.snapshots.add(made.id, fold(await store.branch(side[-1].id), 5))
-    await store.delete_message(branch[20].id)
+    await store.snapshots.add(made.id, fold(await store.tree.branch(side[-1].id), 5))
+    await store.messages.delete(branch[20].id)
     await store.snapshots.add(made.id, fold(branch, 15))
     await store.pins.add(branch[1].id)
     await store.pins.add(branch[2].id, 1, 3)
     await store.settings.put(ForConversation(made.id), "auto", None)
-    await store.rename(made.id, "Everything “in” it")
-    await store.archive(made.id)
+    await store.conversations.rename(made.id, "Everything “in” it")
+    await store.conversations.archive(made.id)
     return made.id
 
 
@@ -68,17 +68,17 @@ async def test_writing_and_reading_is_an_identity(store: Store, tmp_path: Path) 
     id = await rich_conversation(store)
     before, after = tmp_path / "before.jsonl", tmp_path / "after.jsonl"
     await store.export(before, [id])
-    tip = (await store.conversation(id)).tip
+    tip = (await store.conversations.get(id)).tip
     assert tip
-    context = await store.context(tip)
+    context = await store.snapshots.context(tip)
     with pytest.raises(UsageError, match="already here"):
         await store.import_file(before)
-    await store.delete_conversation(id)
+    await store.bin.delete(id)
     (read,) = await store.import_file(before)
     assert (read.id, read.title, read.archived) == (id, "Everything “in” it", True)
     await store.export(after, [id])
     assert after.read_bytes() == before.read_bytes()
-    assert await store.context(tip) == context
+    assert await store.snapshots.context(tip) == context
     assert await store.check() == ()
 
 
@@ -102,10 +102,10 @@ async def test_with_new_ids_a_file_can_be_read_again_and_again(store: Store, tmp
     copies = [(await store.import_file(path, new_ids=True, owner="bob", title="Copy"))[0] for _ in range(2)]
     assert len({id, *(copy.id for copy in copies)}) == 3
     assert {(copy.owner, copy.title) for copy in copies} == {("bob", "Copy")}
-    originals = [node async for node in store.tree(id)]
-    again = [node async for node in store.tree(copies[1].id)]
+    originals = [node async for node in store.tree.whole(id)]
+    again = [node async for node in store.tree.whole(copies[1].id)]
     assert [node.message for node in again] == [node.message for node in originals]
-    times = [(await store.details([nodes[0].id]))[0].created for nodes in (originals, again)]
+    times = [(await store.tree.details([nodes[0].id]))[0].created for nodes in (originals, again)]
     assert times[0] == times[1]
     assert await store.check() == ()
 
@@ -115,7 +115,7 @@ async def test_several_conversations_in_one_file(store: Store, tmp_path: Path) -
     path = tmp_path / "all.jsonl"
     await store.export(path, ids)
     for id in ids:
-        await store.delete_conversation(id)
+        await store.bin.delete(id)
     assert [read.id for read in await store.import_file(path)] == ids
 
 
@@ -125,15 +125,15 @@ async def test_a_file_that_was_cut_off_leaves_nothing(store: Store, tmp_path: Pa
     await store.snapshots.add(made.id, fold(branch, 6))
     path = tmp_path / "it.jsonl"
     await store.export(path, [made.id])
-    await store.delete_conversation(made.id)
+    await store.bin.delete(made.id)
     whole = path.read_text()
     dice = random.Random(1)
     ends = {whole.rindex("\n", 0, -1) + 1, *(dice.randrange(1, len(whole) - 2) for _ in range(40))}
     for end in sorted(ends):
         with pytest.raises(BadInput):
-            await store.import_text(whole[:end])
-        assert await store.conversations() == ()
-    assert len(await store.import_text(whole)) == 1
+            await import_text(store, whole[:end])
+        assert await store.conversations.list() == ()
+    assert len(await import_text(store, whole)) == 1
 
 
 @pytest.mark.parametrize(
@@ -164,14 +164,14 @@ async def test_a_wrong_line_is_named_and_nothing_is_stored(
     await store.snapshots.add(made.id, fold(branch, 6))
     path = tmp_path / "it.jsonl"
     await store.export(path, [made.id])
-    await store.delete_conversation(made.id)
+    await store.bin.delete(made.id)
     lines = path.read_text().splitlines(keepends=True)
     wrong = json.loads(lines[line - 1]) | change
     lines[line - 1] = json.dumps(wrong) + "\n"
     with pytest.raises(BadInput) as raised:
-        await store.import_text(lines)
+        await import_text(store, lines)
     assert raised.value.where.startswith(where)
-    assert await store.conversations() == ()
+    assert await store.conversations.list() == ()
     assert await store.check() == ()
 
 
@@ -217,7 +217,7 @@ async def test_broken_files_are_bad_input_and_leave_nothing(store: Store, tmp_pa
     path.write_bytes(BROKEN[name])
     with pytest.raises(BadInput):
         await store.import_file(path)
-    assert await store.conversations() == ()
+    assert await store.conversations.list() == ()
     await talk(store, "u: still works")
 
 
@@ -247,14 +247,14 @@ async def test_a_file_that_is_not_there_is_a_usage_error(store: Store, tmp_path:
     with pytest.raises(UsageError, match="cannot read"):
         await store.import_file(tmp_path)
     with pytest.raises(BadInput, match="unknown format"):
-        await store.import_text("{}", format="word")  # type: ignore[arg-type]
+        await import_text(store, "{}", format="word")  # type: ignore[arg-type]
 
 
 async def read_one(store: Store, value: object, format: Format | None = None) -> list[Message]:
-    (read,) = await store.import_text(json.dumps(value, indent=1), format=format)
+    (read,) = await import_text(store, json.dumps(value, indent=1), format=format)
     assert read.tip
     assert await store.check() == ()
-    return [node.message for node in await store.branch(read.tip)]
+    return [node.message for node in await store.tree.branch(read.tip)]
 
 
 async def test_openai_lists_are_read(store: Store) -> None:
@@ -270,13 +270,13 @@ async def test_openai_lists_are_read(store: Store) -> None:
         assert [message.role for message in read] == ["system", "user", "assistant", "tool"]
         assert read[2].calls == (ToolCall(id="c", name="run", input='{"a":1}', wire=read[2].calls[0].wire),)
         assert read[3].results[0].text == "done"
-    assert [one.title for one in await store.conversations()] == ["T", ""]
+    assert [one.title for one in await store.conversations.list()] == ["T", ""]
 
 
 async def test_one_conversation_a_line_is_read_too(store: Store) -> None:
     lines = [json.dumps({"messages": [{"role": "user", "content": f"hi {i}"}]}) + "\n" for i in range(5)]
-    read = await store.import_text(lines)
-    assert [texts([await store.node(one.tip or "")]) for one in read] == [[f"hi {i}"] for i in range(5)]
+    read = await import_text(store, lines)
+    assert [texts([await store.tree.node(one.tip or "")]) for one in read] == [[f"hi {i}"] for i in range(5)]
 
 
 async def test_anthropic_lists_are_read(store: Store) -> None:
@@ -319,14 +319,14 @@ async def test_a_compress_block_becomes_the_snapshot_of_what_stands_before_it(
 ) -> None:
     read = await read_one(store, value)
     assert [message.text for message in read] == ["Which port?", "8443.", "Go on."]
-    (listed,) = await store.conversations()
+    (listed,) = await store.conversations.list()
     assert listed.tip
-    found = await store.context(listed.tip)
+    found = await store.snapshots.context(listed.tip)
     assert found.snapshot is not None
     assert (found.snapshot.summary, found.snapshot.messages) == ("They chose port 8443.", 2)
     assert [node.message.text for node in found.retained] == ["Go on."]
     await store.snapshots.undo(found.snapshot.id)
-    assert len((await store.context(listed.tip)).retained) == 3
+    assert len((await store.snapshots.context(listed.tip)).retained) == 3
 
 
 async def test_a_block_whose_originals_were_not_kept_stands_for_its_own_words(store: Store) -> None:
@@ -347,9 +347,9 @@ async def test_a_block_whose_originals_were_not_kept_stands_for_its_own_words(st
         f"{label}All of it.",
         "Go on.",
     ]
-    (listed,) = await store.conversations()
+    (listed,) = await store.conversations.list()
     assert listed.tip
-    found = await store.context(listed.tip)
+    found = await store.snapshots.context(listed.tip)
     assert found.snapshot is not None
     assert found.snapshot.summary == "All of it."
     assert [node.message.text for node in found.leading + found.retained] == ["Be brief.", "Go on."]
@@ -363,16 +363,16 @@ async def test_a_block_whose_originals_were_not_kept_stands_for_its_own_words(st
 async def test_a_wrong_message_beside_a_block_is_named_by_its_own_number(store: Store) -> None:
     wrong = [{"type": "compress", "content": "So far."}, {"role": "nobody", "content": "x"}]
     with pytest.raises(BadInput, match=r"messages\[1\].role"):
-        await store.import_text(json.dumps(wrong))
-    assert await store.conversations() == ()
+        await import_text(store, json.dumps(wrong))
+    assert await store.conversations.list() == ()
 
 
 async def test_plain_lines_are_a_tree_in_any_order(store: Store) -> None:
     lines: list[dict[str, Any]] = [{"id": 0, "parent_id": None, "role": "human", "content": "root"}]
     lines += [{"id": i, "parent_id": (i - 1) // 2, "role": "bot", "content": f"m{i}"} for i in range(1, 200)]
     random.Random(3).shuffle(lines)
-    (read,) = await store.import_text((json.dumps(line) + "\n" for line in lines), format="plain")
-    nodes = {node.message.text: node async for node in store.tree(read.id)}
+    (read,) = await import_text(store, (json.dumps(line) + "\n" for line in lines), format="plain")
+    nodes = {node.message.text: node async for node in store.tree.whole(read.id)}
     assert len(nodes) == 200
     for i in range(1, 200):
         above = "root" if i < 3 else f"m{(i - 1) // 2}"
@@ -417,11 +417,11 @@ async def test_a_chatgpt_export_is_read_as_the_tree_it_is(store: Store) -> None:
         {"title": "Pets", "create_time": 1_600_000_000, "mapping": mapping, "current_node": "odd"},
         {"title": "Empty", "mapping": {"x": {"message": None, "parent": None}}, "current_node": "x"},
     ]
-    pets, empty = await store.import_text(json.dumps(export))
+    pets, empty = await import_text(store, json.dumps(export))
     assert (pets.title, pets.created[:4], pets.messages) == ("Pets", "2020", 7)
     assert (empty.messages, empty.tip) == (0, None)
     assert pets.tip
-    said = [node.message for node in await store.branch(pets.tip)]
+    said = [node.message for node in await store.tree.branch(pets.tip)]
     assert said[0] == Message(
         role="user",
         parts=(
@@ -437,9 +437,13 @@ async def test_a_chatgpt_export_is_read_as_the_tree_it_is(store: Store) -> None:
     (strange,) = said[5].parts
     assert isinstance(strange, Opaque)
     assert json.loads(strange.wire.fields) == {"content_type": "hologram", "beam": [1]}
-    branches = {node.message.text for node in await store.siblings((await store.search("cat"))[0].node)}
+    branches = {
+        node.message.text for node in await store.tree.siblings((await store.search.find("cat"))[0].node)
+    }
     assert branches == {"a cat", ""}
-    assert (await store.details([(await store.search("cat"))[0].node]))[0].created.startswith("2023")
+    assert (await store.tree.details([(await store.search.find("cat"))[0].node]))[0].created.startswith(
+        "2023"
+    )
     assert await store.check() == ()
 
 
@@ -460,10 +464,10 @@ async def test_a_claude_export_is_read(store: Store) -> None:
     export = [
         {"uuid": "c", "name": "Search", "created_at": "2024-01-02T03:04:05Z", "chat_messages": messages}
     ]
-    (read,) = await store.import_text(json.dumps(export))
+    (read,) = await import_text(store, json.dumps(export))
     assert (read.title, read.created[:10]) == ("Search", "2024-01-02")
     assert read.tip
-    said = [node.message for node in await store.branch(read.tip)]
+    said = [node.message for node in await store.tree.branch(read.tip)]
     assert [message.role for message in said] == ["user", "assistant", "tool", "assistant", "user"]
     assert said[0].attachments[0].source == "data:text/plain;charset=utf-8,h%C3%A9llo"
     assert said[1].calls == (ToolCall(id="2:0", name="search", input='{"q":"x"}'),)
@@ -478,9 +482,9 @@ async def test_a_claude_export_with_parents_is_a_tree(store: Store) -> None:
         {"uuid": "2", "sender": "assistant", "text": "one", "parent_message_uuid": "1"},
         {"uuid": "3", "sender": "assistant", "text": "two", "parent_message_uuid": "1"},
     ]
-    (read,) = await store.import_text(json.dumps([{"name": "", "chat_messages": messages}]))
+    (read,) = await import_text(store, json.dumps([{"name": "", "chat_messages": messages}]))
     assert read.tip
-    assert texts(await store.siblings(read.tip)) == ["one", "two"]
+    assert texts(await store.tree.siblings(read.tip)) == ["one", "two"]
 
 
 OASST = {
@@ -501,10 +505,10 @@ async def test_openassistant_trees_are_read_nested_and_flat(store: Store) -> Non
         {"message_id": "c", "parent_id": "a", "message_tree_id": "a", "role": "assistant", "text": "because"},
         {"message_id": "d", "parent_id": "b", "message_tree_id": "a", "role": "prompter", "text": "ah"},
     ]
-    (one,) = await store.import_text(json.dumps(nested))
-    two, other = await store.import_text(json.dumps(line) + "\n" for line in flat)
+    (one,) = await import_text(store, json.dumps(nested))
+    two, other = await import_text(store, (json.dumps(line) + "\n" for line in flat))
     for read in (one, two):
-        nodes = {node.message.text: node async for node in store.tree(read.id)}
+        nodes = {node.message.text: node async for node in store.tree.whole(read.id)}
         assert sorted(nodes) == ["ah", "because", "so", "why?"]
         assert nodes["ah"].parent == nodes["so"].id
         assert nodes["because"].parent == nodes["so"].parent == nodes["why?"].id
@@ -549,9 +553,9 @@ async def test_a_broken_conversation_at_the_end_of_a_long_file_leaves_nothing(st
     lines = [json.dumps(line) + "\n" for line in chain]
     lines.append('{"id": "last", "parent_id": "nobody", "role": "user", "content": "x"}\n')
     with pytest.raises(BadInput, match="line 3001: the parent 'nobody'"):
-        await store.import_text(lines)
-    assert await store.conversations() == ()
-    assert await store.search("x") == ()
+        await import_text(store, lines)
+    assert await store.conversations.list() == ()
+    assert await store.search.find("x") == ()
 
 
 async def test_an_export_that_fails_leaves_no_file_and_the_old_one_alone(

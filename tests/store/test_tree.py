@@ -32,13 +32,13 @@ from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import Entry, Store, new_id
 from octavo.store.parts import HEAD, LARGE
 from octavo.store.sqlite import Sqlite
-from tests.store.scenes import digests, long_talk, talk, texts
+from tests.store.scenes import beside, digests, long_talk, talk, texts
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_new_conversation_is_empty(store: Store) -> None:
-    made = await store.create("Plans", owner="ann")
+    made = await store.conversations.create("Plans", owner="ann")
     assert (made.title, made.owner, made.tip, made.messages, made.archived) == (
         "Plans",
         "ann",
@@ -46,77 +46,79 @@ async def test_a_new_conversation_is_empty(store: Store) -> None:
         0,
         False,
     )
-    assert await store.conversation(made.id) == made
-    assert [node async for node in store.tree(made.id)] == []
+    assert await store.conversations.get(made.id) == made
+    assert [node async for node in store.tree.whole(made.id)] == []
 
 
 async def test_messages_are_appended_below_the_tip_and_become_it(store: Store) -> None:
-    made = await store.create()
-    first = await store.append(made.id, user("hi"), counts={"words": 1})
-    second = await store.append(made.id, assistant("hello"), model="m", input_tokens=9, output_tokens=1)
+    made = await store.conversations.create()
+    first = await store.messages.append(made.id, user("hi"), counts={"words": 1})
+    second = await store.messages.append(
+        made.id, assistant("hello"), model="m", input_tokens=9, output_tokens=1
+    )
     assert (first.parent, first.depth, second.parent, second.depth) == (None, 1, first.id, 2)
-    assert await store.branch(second.id) == (first, second)
-    after = await store.conversation(made.id)
+    assert await store.tree.branch(second.id) == (first, second)
+    after = await store.conversations.get(made.id)
     assert (after.tip, after.messages) == (second.id, 2)
     assert (await store.check()) == ()
 
 
 async def test_counts_are_kept_for_each_tokenizer_and_usage_as_the_provider_reported_it(store: Store) -> None:
     """FR-1.1.4."""
-    made, (asked, answered) = await talk(store, "u: one two", "a: three")
-    await store.set_counts("words", {asked.id: 2, answered.id: 1})
-    await store.set_counts("letters", {asked.id: 7})
-    await store.set_counts("words", {asked.id: 3})
-    assert [node.counts for node in await store.branch(answered.id, tokenizer="words")] == [
+    made, (asked,) = await talk(store, "u: one two")
+    answered = await store.messages.append(made.id, assistant("three"), input_tokens=120, output_tokens=30)
+    await store.messages.set_counts("words", {asked.id: 2, answered.id: 1})
+    await store.messages.set_counts("letters", {asked.id: 7})
+    await store.messages.set_counts("words", {asked.id: 3})
+    assert [node.counts for node in await store.tree.branch(answered.id, tokenizer="words")] == [
         {"words": 3},
         {"words": 1},
     ]
-    assert [node.counts for node in await store.branch(answered.id, tokenizer="letters")] == [
+    assert [node.counts for node in await store.tree.branch(answered.id, tokenizer="letters")] == [
         {"letters": 7},
         {},
     ]
-    await store.set_usage(answered.id, input_tokens=120, output_tokens=30)
-    (known,) = await store.details([answered.id])
+    (known,) = await store.tree.details([answered.id])
     assert (known.conversation, known.input_tokens, known.output_tokens) == (made.id, 120, 30)
     with pytest.raises(BadInput, match="0 tokens or more"):
-        await store.set_counts("words", {asked.id: -1})
+        await store.messages.set_counts("words", {asked.id: -1})
 
 
 async def test_an_edit_and_another_answer_are_siblings(store: Store) -> None:
     made, (asked, answered) = await talk(store, "u: color?", "a: blue")
-    edited = await store.edit(asked.id, user("colour?"))
-    again = await store.regenerate(answered.id, assistant("green"))
+    edited = await beside(store, asked, user("colour?"))
+    again = await beside(store, answered, assistant("green"))
     assert (edited.parent, edited.depth) == (None, 1)
     assert (again.parent, again.depth) == (asked.id, 2)
-    assert [node.id for node in await store.siblings(asked.id)] == [asked.id, edited.id]
-    assert [node.id for node in await store.siblings(again.id)] == [answered.id, again.id]
-    assert texts(await store.branch(again.id)) == ["color?", "green"]
-    assert (await store.conversation(made.id)).tip == again.id
-    places = await store.details([again.id, edited.id])
+    assert [node.id for node in await store.tree.siblings(asked.id)] == [asked.id, edited.id]
+    assert [node.id for node in await store.tree.siblings(again.id)] == [answered.id, again.id]
+    assert texts(await store.tree.branch(again.id)) == ["color?", "green"]
+    assert (await store.conversations.get(made.id)).tip == again.id
+    places = await store.tree.details([again.id, edited.id])
     assert [(one.sibling, one.siblings) for one in places] == [(2, 2), (2, 2)]
-    with pytest.raises(UsageError, match="only an assistant's answer"):
-        await store.regenerate(answered.id, user("me"))
 
 
 async def test_siblings_and_tips_come_in_pages(store: Store) -> None:
     made, (asked,) = await talk(store, "u: how?")
-    answers = [(await store.append(made.id, assistant(f"so {i}"), parent=asked.id)).id for i in range(7)]
-    assert [node.id for node in await store.siblings(answers[3])] == answers
-    assert [node.id for node in await store.siblings(answers[3], limit=3)] == answers[:3]
-    assert [node.id for node in await store.siblings(asked.id)] == [asked.id]
+    answers = [
+        (await store.messages.append(made.id, assistant(f"so {i}"), parent=asked.id)).id for i in range(7)
+    ]
+    assert [node.id for node in await store.tree.siblings(answers[3])] == answers
+    assert [node.id for node in await store.tree.siblings(answers[3], limit=3)] == answers[:3]
+    assert [node.id for node in await store.tree.siblings(asked.id)] == [asked.id]
     for i, id in enumerate(answers):
-        after = await store.siblings(id, after=id, limit=2)
-        before = await store.siblings(id, before=id, limit=2)
+        after = await store.tree.siblings(id, after=id, limit=2)
+        before = await store.tree.siblings(id, before=id, limit=2)
         assert [node.id for node in after] == answers[i + 1 : i + 3]
         assert [node.id for node in before] == answers[max(0, i - 2) : i]
-    deeper = await store.append(made.id, user("ah"), parent=answers[2])
+    deeper = await store.messages.append(made.id, user("ah"), parent=answers[2])
     tips = [*answers[:2], *answers[3:], deeper.id]
-    assert [node.id for node in await store.tips(made.id)] == tips
-    assert [node.id for node in await store.tips(made.id, after=tips[1], limit=3)] == tips[2:5]
-    assert await store.tips((await store.create()).id) == ()
-    roots = [(await store.append(made.id, user("again"), parent=None)).id for _ in range(2)]
-    assert [node.id for node in await store.siblings(roots[1], before=roots[1], limit=1)] == [roots[0]]
-    assert [(d.sibling, d.siblings) for d in await store.details([asked.id, *roots])] == [
+    assert [node.id for node in await store.tree.tips(made.id)] == tips
+    assert [node.id for node in await store.tree.tips(made.id, after=tips[1], limit=3)] == tips[2:5]
+    assert await store.tree.tips((await store.conversations.create()).id) == ()
+    roots = [(await store.messages.append(made.id, user("again"), parent=None)).id for _ in range(2)]
+    assert [node.id for node in await store.tree.siblings(roots[1], before=roots[1], limit=1)] == [roots[0]]
+    assert [(d.sibling, d.siblings) for d in await store.tree.details([asked.id, *roots])] == [
         (1, 3),
         (2, 3),
         (3, 3),
@@ -132,18 +134,20 @@ async def test_ten_times_as_many_siblings_are_ten_times_the_work(sqlite_url: str
         async def work(count: int) -> int:
             made, (asked,) = await talk(store, "u: how?")
             answers = [Entry(message=assistant(f"so {i}")) for i in range(count)]
-            last = [(await store.append_many(made.id, [one], parent=asked.id))[0].id for one in answers]
-            await store.nodes([asked.id])
+            last = [
+                (await store.messages.append_many(made.id, [one], parent=asked.id))[0].id for one in answers
+            ]
+            await store.tree.nodes([asked.id])
             steps.clear()
             match call:
                 case "siblings":
-                    assert len(await store.siblings(last[0], limit=count)) == count
+                    assert len(await store.tree.siblings(last[0], limit=count)) == count
                 case "details":
-                    assert {one.siblings for one in await store.details(last)} == {count}
+                    assert {one.siblings for one in await store.tree.details(last)} == {count}
                 case "tips":
-                    assert len(await store.tips(made.id, limit=count)) == count
+                    assert len(await store.tree.tips(made.id, limit=count)) == count
                 case "branch":
-                    assert len(await store.details([asked.id, last[-1]])) == 2
+                    assert len(await store.tree.details([asked.id, last[-1]])) == 2
             return steps.total()
 
         few, many = await work(60), await work(600)
@@ -153,14 +157,14 @@ async def test_ten_times_as_many_siblings_are_ten_times_the_work(sqlite_url: str
 def count_steps(store: Store) -> Counter[str]:
     """Count what SQLite does for readers from now on, in steps of ten instructions."""
     steps = Counter[str]()
-    driven = store._database._driven
-    assert isinstance(driven, Sqlite)
+    driver = store._database._driver
+    assert isinstance(driver, Sqlite)
 
     def tick() -> int:
         steps["ten"] += 1
         return 0
 
-    @event.listens_for(driven._reader, "checkout")
+    @event.listens_for(driver._reader, "checkout")
     def watch(connection: Any, *_: object) -> None:
         connection.set_progress_handler(tick, 10)
 
@@ -170,42 +174,42 @@ def count_steps(store: Store) -> Counter[str]:
 async def test_siblings_of_a_root_stay_within_their_conversation(store: Store) -> None:
     _, (one,) = await talk(store, "u: here")
     await talk(store, "u: elsewhere")
-    assert [node.id for node in await store.siblings(one.id)] == [one.id]
+    assert [node.id for node in await store.tree.siblings(one.id)] == [one.id]
 
 
 async def test_a_message_can_be_appended_anywhere_without_moving_the_tip(store: Store) -> None:
     made, branch = await long_talk(store, 6)
-    side = await store.append(made.id, user("aside"), parent=branch[2].id, select=False)
+    side = await store.messages.append(made.id, user("aside"), parent=branch[2].id, select=False)
     assert side.depth == 4
-    assert (await store.conversation(made.id)).tip == branch[-1].id
-    assert await store.newest_below(branch[2].id) == side.id
-    assert await store.newest_below(branch[4].id) == branch[5].id
+    assert (await store.conversations.get(made.id)).tip == branch[-1].id
+    assert await store.tree.newest_below(branch[2].id) == side.id
+    assert await store.tree.newest_below(branch[4].id) == branch[5].id
 
 
 async def test_the_tip_moves_only_from_where_it_was_seen(store: Store) -> None:
     made, branch = await long_talk(store, 4)
-    assert await store.move_tip(made.id, branch[1].id, expected=branch[3].id)
-    assert not await store.move_tip(made.id, branch[2].id, expected=branch[3].id)
-    assert (await store.conversation(made.id)).tip == branch[1].id
-    assert await store.move_tip(made.id, None, expected=branch[1].id)
-    assert (await store.append(made.id, user("new root"))).parent is None
+    assert await store.conversations.move_tip(made.id, branch[1].id, expected=branch[3].id)
+    assert not await store.conversations.move_tip(made.id, branch[2].id, expected=branch[3].id)
+    assert (await store.conversations.get(made.id)).tip == branch[1].id
+    assert await store.conversations.move_tip(made.id, None, expected=branch[1].id)
+    assert (await store.messages.append(made.id, user("new root"))).parent is None
 
 
 async def test_two_movers_of_a_tip_cannot_both_win(store: Store) -> None:
     made, branch = await long_talk(store, 4)
     won = await asyncio.gather(
-        *(store.move_tip(made.id, node.id, expected=branch[-1].id) for node in branch[:3])
+        *(store.conversations.move_tip(made.id, node.id, expected=branch[-1].id) for node in branch[:3])
     )
     assert sorted(won) == [False, False, True]
 
 
 async def test_appends_of_one_process_queue_up(store: Store) -> None:
-    made = await store.create()
-    nodes = await asyncio.gather(*(store.append(made.id, user(f"m{i}")) for i in range(40)))
+    made = await store.conversations.create()
+    nodes = await asyncio.gather(*(store.messages.append(made.id, user(f"m{i}")) for i in range(40)))
     assert sorted(node.depth for node in nodes) == list(range(1, 41))
-    tip = (await store.conversation(made.id)).tip
+    tip = (await store.conversations.get(made.id)).tip
     assert tip is not None
-    assert {node.id for node in await store.branch(tip)} == {node.id for node in nodes}
+    assert {node.id for node in await store.tree.branch(tip)} == {node.id for node in nodes}
 
 
 async def test_pages_go_upward_from_a_tip(store: Store) -> None:
@@ -213,7 +217,7 @@ async def test_pages_go_upward_from_a_tip(store: Store) -> None:
     seen: list[str] = []
     tip: str | None = branch[-1].id
     while tip:
-        page = await store.page(tip, limit=10)
+        page = await store.tree.page(tip, limit=10)
         seen = [node.id for node in page] + seen
         tip = page[0].parent
     assert seen == [node.id for node in branch]
@@ -222,8 +226,8 @@ async def test_pages_go_upward_from_a_tip(store: Store) -> None:
 async def test_the_whole_tree_comes_parents_first(store: Store) -> None:
     made, branch = await long_talk(store, 30)
     for node in branch[::5]:
-        await store.append(made.id, user(f"fork at {node.depth}"), parent=node.id)
-    nodes = [node async for node in store.tree(made.id)]
+        await store.messages.append(made.id, user(f"fork at {node.depth}"), parent=node.id)
+    nodes = [node async for node in store.tree.whole(made.id)]
     assert len(nodes) == 36
     seen: set[str | None] = {None}
     for node in nodes:
@@ -235,137 +239,137 @@ async def test_conversations_are_listed_by_owner_title_and_archive(store: Store)
     first, _ = await talk(store, "u: a", title="Blue 100%", owner="ann")
     second, _ = await talk(store, "u: b", title="green", owner="ann")
     other, _ = await talk(store, "u: c", title="red", owner="bob")
-    assert [one.id for one in await store.conversations()] == [other.id, second.id, first.id]
-    assert [one.id for one in await store.conversations(owner="ann", limit=1, offset=1)] == [first.id]
-    assert [one.id for one in await store.conversations(title="e 100%")] == [first.id]
-    assert await store.conversations(title="_%") == ()
-    await store.archive(second.id)
-    assert (await store.rename(first.id, "Navy")).title == "Navy"
-    assert [one.title for one in await store.conversations(owner="ann")] == ["Navy"]
-    assert [one.id for one in await store.conversations(archived=True)] == [second.id]
-    assert len(await store.conversations(archived=None)) == 3
-    assert not (await store.archive(second.id, archived=False)).archived
+    assert [one.id for one in await store.conversations.list()] == [other.id, second.id, first.id]
+    assert [one.id for one in await store.conversations.list(owner="ann", limit=1, offset=1)] == [first.id]
+    assert [one.id for one in await store.conversations.list(title="e 100%")] == [first.id]
+    assert await store.conversations.list(title="_%") == ()
+    await store.conversations.archive(second.id)
+    assert (await store.conversations.rename(first.id, "Navy")).title == "Navy"
+    assert [one.title for one in await store.conversations.list(owner="ann")] == ["Navy"]
+    assert [one.id for one in await store.conversations.list(archived=True)] == [second.id]
+    assert len(await store.conversations.list(archived=None)) == 3
+    assert not (await store.conversations.archive(second.id, archived=False)).archived
 
 
 async def test_the_longest_known_prefix_is_found_by_content_and_owner(store: Store) -> None:
     said = [user("hi"), assistant("hello"), user("how?"), assistant("so")]
-    made = await store.create(owner="ann")
-    branch = await store.append_many(made.id, said)
+    made = await store.conversations.create(owner="ann")
+    branch = await store.messages.append_many(made.id, said)
     asked = [*said[:3], assistant("otherwise"), user("new")]
-    assert await store.find_prefix(digests(asked), owner="ann") == branch[2]
-    assert await store.find_prefix(digests(said), owner="ann") == branch[3]
-    assert await store.find_prefix(digests(asked), owner="bob") is None
-    assert await store.find_prefix(digests([user("unknown")]), owner="ann") is None
-    assert await store.find_prefix([], owner="ann") is None
-    again = await store.create(owner="ann")
-    (copy,) = await store.append_many(again.id, said[:1])
-    assert await store.find_prefix(digests(said), owner="ann", conversation=again.id) == copy
-    assert await store.find_prefix(digests(said), owner="bob", conversation=again.id) is None
+    assert await store.tree.find_prefix(digests(asked), owner="ann") == branch[2]
+    assert await store.tree.find_prefix(digests(said), owner="ann") == branch[3]
+    assert await store.tree.find_prefix(digests(asked), owner="bob") is None
+    assert await store.tree.find_prefix(digests([user("unknown")]), owner="ann") is None
+    assert await store.tree.find_prefix([], owner="ann") is None
+    again = await store.conversations.create(owner="ann")
+    (copy,) = await store.messages.append_many(again.id, said[:1])
+    assert await store.tree.find_prefix(digests(said), owner="ann", conversation=again.id) == copy
+    assert await store.tree.find_prefix(digests(said), owner="bob", conversation=again.id) is None
 
 
 async def test_a_prefix_is_found_far_above_the_end(store: Store) -> None:
     _, branch = await long_talk(store, 10)
     said = [node.message for node in branch[:4]] + [user(f"new {i}") for i in range(60)]
-    assert await store.find_prefix(digests(said)) == branch[3]
+    assert await store.tree.find_prefix(digests(said)) == branch[3]
 
 
 async def test_a_deleted_message_is_no_longer_recognised(store: Store) -> None:
     made, branch = await long_talk(store, 4)
-    await store.delete_message(branch[1].id)
-    below = await store.append(made.id, user("later"))
+    await store.messages.delete(branch[1].id)
+    below = await store.messages.append(made.id, user("later"))
     said = digests([*(node.message for node in branch), user("later")])
-    assert await store.find_prefix(said) == branch[0]
+    assert await store.tree.find_prefix(said) == branch[0]
     assert below.depth == 5
     assert (await store.check()) == ()
 
 
 async def test_an_append_repeated_with_its_id_is_stored_once(store: Store) -> None:
-    made = await store.create()
+    made = await store.conversations.create()
     id = new_id()
-    first = await store.append(made.id, user("once"), id=id)
-    assert await store.append(made.id, user("once"), id=id) == first
-    assert (await store.conversation(made.id)).messages == 1
+    first = await store.messages.append(made.id, user("once"), id=id)
+    assert await store.messages.append(made.id, user("once"), id=id) == first
+    assert (await store.conversations.get(made.id)).messages == 1
     with pytest.raises(UsageError, match="taken by another message"):
-        await store.append(made.id, user("twice"), id=id)
-    other = await store.create()
+        await store.messages.append(made.id, user("twice"), id=id)
+    other = await store.conversations.create()
     with pytest.raises(UsageError, match="taken by another message"):
-        await store.append(other.id, user("once"), id=id)
+        await store.messages.append(other.id, user("once"), id=id)
 
 
 async def test_a_conversation_can_be_made_with_an_id_of_ones_own(store: Store) -> None:
     id = new_id()
-    made = await store.create("mine", owner="ann", id=id)
+    made = await store.conversations.create("mine", owner="ann", id=id)
     assert made.id == id
-    assert await store.create("again", owner="ann", id=id) == made
+    assert await store.conversations.create("again", owner="ann", id=id) == made
     with pytest.raises(UsageError, match="taken"):
-        await store.create("theirs", owner="bob", id=id)
+        await store.conversations.create("theirs", owner="bob", id=id)
 
 
 async def test_two_that_make_the_same_conversation_at_the_same_time_both_get_it(store: Store) -> None:
     id = new_id()
-    made = await asyncio.gather(*(store.create("Plans", id=id) for _ in range(6)))
+    made = await asyncio.gather(*(store.conversations.create("Plans", id=id) for _ in range(6)))
     assert {one.id for one in made} == {id}
-    assert len(await store.conversations()) == 1
+    assert len(await store.conversations.list()) == 1
 
 
 async def test_a_message_being_written_is_finished_once(store: Store) -> None:
-    made, _ = await talk(store, "u: question")
-    place = await store.append(made.id, assistant(""), status="streaming")
+    made, (asked,) = await talk(store, "u: question")
+    begun = await store.answers.begin(made.id, Entry(message=assistant("")), parent=asked.id, worker="writer")
     with pytest.raises(UsageError, match="still being written"):
-        await store.append(made.id, user("impatient"))
-    done = await store.finish(
-        place.id, Entry(message=assistant("answer"), counts={"words": 1}, output_tokens=3)
-    )
-    assert (done.id, done.depth, done.status) == (place.id, 2, "complete")
-    assert await store.node(place.id, tokenizer="words") == done
-    with pytest.raises(UsageError, match="not being written"):
-        await store.finish(place.id, Entry(message=assistant("another")))
-    await store.append(made.id, user("next"))
+        await store.messages.append(made.id, user("impatient"), parent=begun.anchor)
+    answer = Entry(message=assistant("answer"), counts={"words": 1}, output_tokens=3)
+    finished = await store.answers.finish(begun, answer)
+    assert finished
+    (done,) = finished.nodes
+    assert (done.id, done.depth, done.status) == (begun.anchor, 2, "complete")
+    assert await store.tree.node(begun.anchor, tokenizer="words") == done
+    assert await store.answers.finish(begun, Entry(message=assistant("another"))) is None
+    await store.messages.append(made.id, user("next"))
     assert (await store.check()) == ()
 
 
 async def test_ids_may_be_written_with_dashes(store: Store) -> None:
     _, (one,) = await talk(store, "u: hi")
     dashed = f"{one.id[:8]}-{one.id[8:12]}-{one.id[12:16]}-{one.id[16:20]}-{one.id[20:]}".upper()
-    assert await store.node(dashed) == one
+    assert await store.tree.node(dashed) == one
 
 
 @pytest.mark.parametrize("id", ["0" * 32, "", "m1", "x" * 10_000, "' OR 1=1 --", "\x00", "\ud800"])
 async def test_an_unknown_id_is_not_found_whatever_it_looks_like(store: Store, id: str) -> None:
     made, (one,) = await talk(store, "u: hi")
     for call in (
-        store.node(id),
-        store.branch(id),
-        store.context(id),
-        store.page(id),
-        store.siblings(id),
-        store.newest_below(id),
-        store.conversation(id),
-        store.append(id, user("x")),
-        store.append(made.id, user("x"), parent=id),
-        store.edit(id, user("x")),
-        store.move_tip(made.id, id, expected=one.id),
-        store.delete_message(id),
-        store.delete_conversation(id),
-        store.fork(id),
-        store.large_text(id),
+        store.tree.node(id),
+        store.tree.branch(id),
+        store.snapshots.context(id),
+        store.tree.page(id),
+        store.tree.siblings(id),
+        store.tree.newest_below(id),
+        store.conversations.get(id),
+        store.messages.append(id, user("x")),
+        store.messages.append(made.id, user("x"), parent=id),
+        store.conversations.move_tip(made.id, id, expected=one.id),
+        store.messages.delete(id),
+        store.bin.delete(id),
+        store.conversations.fork(id),
         store.snapshots.get(id),
         store.jobs.get(id),
         store.pins.add(id),
-        store.rename(id, "x"),
+        store.conversations.rename(id, "x"),
     ):
         with pytest.raises(NotFound):
             await call
-    assert await store.node(one.id) == one
+    assert await store.tree.node(one.id) == one
 
 
 async def test_ids_of_another_conversation_are_refused(store: Store) -> None:
     here, _ = await talk(store, "u: here")
     _, (there,) = await talk(store, "u: there")
     with pytest.raises(NotOnBranch, match="another conversation"):
-        await store.append(here.id, user("x"), parent=there.id)
+        await store.messages.append(here.id, user("x"), parent=there.id)
     with pytest.raises(NotOnBranch, match="another conversation"):
-        await store.move_tip(here.id, there.id, expected=(await store.conversation(here.id)).tip)
+        await store.conversations.move_tip(
+            here.id, there.id, expected=(await store.conversations.get(here.id)).tip
+        )
     assert (await store.check()) == ()
 
 
@@ -388,9 +392,9 @@ RICH = Message(
 
 async def test_a_message_with_every_kind_of_part_comes_back_as_it_was(store: Store) -> None:
     made, _ = await talk(store, "u: go")
-    node = await store.append(made.id, RICH)
-    assert (await store.node(node.id)).message == RICH
-    (file,) = await store.files(made.id)
+    node = await store.messages.append(made.id, RICH)
+    assert (await store.tree.node(node.id)).message == RICH
+    (file,) = await store.tree.files(made.id)
     assert (file.node, file.depth, file.attachment.name, file.attachment.size) == (
         node.id,
         2,
@@ -426,10 +430,10 @@ async def test_any_text_at_all_comes_back_as_it_was(store: Store, parts: list[li
 
     Planted: leaving `\\x1a` itself unescaped in `schema.storable`; a text that looks like an escape then failed.
     """
-    made = await store.create()
+    made = await store.conversations.create()
     said = [Message(role="user", parts=tuple(one)) for one in parts]
-    nodes = await store.append_many(made.id, said)
-    stored = await store.branch(nodes[-1].id)
+    nodes = await store.messages.append_many(made.id, said)
+    stored = await store.tree.branch(nodes[-1].id)
     assert stored == nodes
     for node, message in zip(stored, said, strict=True):
         # Only a character that came in two halves is not as it was: it is joined.
@@ -438,77 +442,76 @@ async def test_any_text_at_all_comes_back_as_it_was(store: Store, parts: list[li
 
 
 async def test_a_character_in_two_halves_is_joined(store: Store) -> None:
-    made = await store.create()
-    node = await store.append(made.id, user("so \ud83d\ude00 good \ud83d"))
+    made = await store.conversations.create()
+    node = await store.messages.append(made.id, user("so \ud83d\ude00 good \ud83d"))
     assert node.message.text == "so \U0001f600 good \ud83d"
-    assert (await store.node(node.id)) == node
+    assert (await store.tree.node(node.id)) == node
 
 
 async def test_a_message_of_20_megabytes_is_stored_whole_and_listed_cheaply(store: Store) -> None:
-    made = await store.create()
+    made = await store.conversations.create()
     words = "naïve words and more " * 1_000_000
-    node = await store.append(made.id, user(words))
-    assert (await store.node(node.id)).message.text == words
-    (shown,) = await store.page(node.id)
+    node = await store.messages.append(made.id, user(words))
+    assert (await store.tree.node(node.id)).message.text == words
+    (shown,) = await store.tree.page(node.id)
     assert len(shown.message.text) < HEAD + 100
     assert shown.message.text.startswith(words[:HEAD])
 
 
-async def test_a_large_tool_output_is_kept_apart_and_retrievable_by_id(store: Store) -> None:
+async def test_a_large_tool_output_is_kept_apart_and_comes_back_whole(store: Store) -> None:
     """Case 68: the full text is retrievable, also when it is one line of a megabyte."""
     made, _ = await talk(store, "u: run it")
     output = "x" * 1_200_000 + "\x00 needle \ud800"
     result = ToolResult(call_id="c", content=(Text(text="short"), Text(text=output)))
     call = Message(role="assistant", parts=(ToolCall(id="c", name="run", input="{}"),))
-    nodes = await store.append_many(made.id, [call, Message(role="tool", parts=(result,)), assistant("ok")])
-    assert (await store.branch(nodes[-1].id))[1:] == nodes
-    (large,) = await store.large_texts(nodes[1].id)
-    assert await store.large_text(large.id) == output
-    shown = (await store.branch(nodes[-1].id, previews=True))[2].message.results[0]
+    nodes = await store.messages.append_many(
+        made.id, [call, Message(role="tool", parts=(result,)), assistant("ok")]
+    )
+    assert (await store.tree.branch(nodes[-1].id))[1:] == nodes
+    shown = (await store.tree.branch(nodes[-1].id, previews=True))[2].message.results[0]
     assert shown.content[0] == Text(text="short")
     assert "more characters are stored" in shown.text
-    assert await store.large_texts(nodes[0].id) == ()
-    assert (await store.context(nodes[-1].id)).retained[1:] == nodes
+    assert (await store.snapshots.context(nodes[-1].id)).retained[1:] == nodes
     assert (await store.check()) == ()
 
 
 async def test_many_middling_texts_in_one_message_fit_too(store: Store) -> None:
-    made = await store.create()
+    made = await store.conversations.create()
     parts = tuple(Text(text=f"{i} " * (LARGE // 4)) for i in range(12))
-    node = await store.append(made.id, Message(role="user", parts=parts))
-    assert (await store.node(node.id)).message.parts == parts
+    node = await store.messages.append(made.id, Message(role="user", parts=parts))
+    assert (await store.tree.node(node.id)).message.parts == parts
 
 
 async def test_a_branch_100000_deep_is_no_problem(store: Store) -> None:
     """Case 34, ten times over."""
-    made = await store.create()
-    nodes = await store.append_many(made.id, [user(f"m{i}") for i in range(100_000)])
+    made = await store.conversations.create()
+    nodes = await store.messages.append_many(made.id, [user(f"m{i}") for i in range(100_000)])
     assert nodes[-1].depth == 100_000
-    assert await store.on_branch(nodes[-1].id, [nodes[0].id, nodes[54_321].id]) == {
+    assert await store.tree.on_branch(nodes[-1].id, [nodes[0].id, nodes[54_321].id]) == {
         nodes[0].id,
         nodes[54_321].id,
     }
-    branch = await store.branch(nodes[-1].id)
+    branch = await store.tree.branch(nodes[-1].id)
     assert len(branch) == 100_000
     assert branch[77_777] == nodes[77_777]
-    await store.delete_message(nodes[10].id, subtree=True)
-    assert (await store.conversation(made.id)).messages == 10
+    await store.messages.delete(nodes[10].id, subtree=True)
+    assert (await store.conversations.get(made.id)).messages == 10
 
 
 async def test_wrong_values_are_bad_input_and_the_next_call_works(store: Store) -> None:
-    made = await store.create()
+    made = await store.conversations.create()
     for call in (
-        store.append(made.id, "just a string"),  # type: ignore[arg-type]
-        store.append(made.id, user("x"), input_tokens=-1),
-        store.append(made.id, user("x"), counts={"words": -3}),
-        store.append(made.id, user("x"), output_tokens=2**80),
+        store.messages.append(made.id, "just a string"),  # type: ignore[arg-type]
+        store.messages.append(made.id, user("x"), input_tokens=-1),
+        store.messages.append(made.id, user("x"), counts={"words": -3}),
+        store.messages.append(made.id, user("x"), output_tokens=2**80),
     ):
         with pytest.raises(BadInput):
             await call
-    assert (await store.append(made.id, user("fine"))).depth == 1
+    assert (await store.messages.append(made.id, user("fine"))).depth == 1
 
 
 async def test_system_messages_are_messages_too(store: Store) -> None:
-    made = await store.create()
-    nodes = await store.append_many(made.id, [system("be kind"), user("hi")])
-    assert await store.branch(nodes[-1].id) == nodes
+    made = await store.conversations.create()
+    nodes = await store.messages.append_many(made.id, [system("be kind"), user("hi")])
+    assert await store.tree.branch(nodes[-1].id) == nodes

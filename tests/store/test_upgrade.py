@@ -26,7 +26,7 @@ from octavo.core.messages import assistant, chain, user
 from octavo.errors import NotFound
 from octavo.store import ForConversation, ForModel, Store, migrate, new_id
 from octavo.store import rows as stored
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.postgresql import Postgresql
 from octavo.store.schema import metadata
 from octavo.store.sqlite import Sqlite
@@ -127,11 +127,11 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 async def by_title(store: Store) -> dict[str, str]:
-    return {one.title: one.id for one in await store.conversations(archived=None, deleted=None)}
+    return {one.title: one.id for one in await store.conversations.list(archived=None, deleted=None)}
 
 
 async def titles(store: Store, **wanted: bool | None) -> list[str]:
-    return sorted(one.title for one in await store.conversations(**wanted))  # type: ignore[arg-type]
+    return sorted(one.title for one in await store.conversations.list(**wanted))  # type: ignore[arg-type]
 
 
 async def test_nothing_is_missing(old: str, tmp_path: Path) -> None:
@@ -151,13 +151,13 @@ async def test_every_conversation_is_where_it_was(old: str) -> None:
         assert await titles(store) == LISTED
         assert await titles(store, archived=True) == ARCHIVED
         assert await titles(store, archived=None, deleted=True) == DELETED
-        assert await store.search("xylophone") == ()
-        assert await store.notes("trash:") == {}
+        assert await store.search.find("xylophone") == ()
+        assert await store.notes.starting("trash:") == {}
         ids = await by_title(store)
-        assert not (await store.undelete(ids["In the bin"])).archived
-        assert (await store.undelete(ids["In the bin, archived before"])).archived
-        assert len(await store.search("xylophone")) == 1
-        assert await store.remove_due() == (ids["Due"],)
+        assert not (await store.bin.restore(ids["In the bin"])).archived
+        assert (await store.bin.restore(ids["In the bin, archived before"])).archived
+        assert len(await store.search.find("xylophone")) == 1
+        assert await store.bin.remove_due() == (ids["Due"],)
         assert await titles(store) == sorted([*LISTED, "In the bin"])
 
 
@@ -173,7 +173,7 @@ async def test_what_is_not_in_an_export_is_there_too(old: str) -> None:
             ("laptop", False),
             ("lost", True),
         ]
-        assert list(await store.notes("learned:")) == ["gpt-4o"]
+        assert list(await store.notes.starting("learned:")) == ["gpt-4o"]
         assert await store.settings.of_scope(ForModel("gpt-4o")) == {"reply": 1000}
 
 
@@ -181,20 +181,20 @@ async def test_work_goes_on(old: str) -> None:
     for _ in range(2):
         async with await Store.open(old) as store:
             ids = await by_title(store)
-            info = await store.conversation(ids["Harbour"])
+            info = await store.conversations.get(ids["Harbour"])
             assert info.tip
-            before = await store.context(info.tip)
-            node = await store.append(info.id, user("And what now?"))
-            assert (await store.context(node.id)).retained == (*before.retained, node)
-            branch = await store.branch(node.id)
+            before = await store.snapshots.context(info.tip)
+            node = await store.messages.append(info.id, user("And what now?"))
+            assert (await store.snapshots.context(node.id)).retained == (*before.retained, node)
+            branch = await store.tree.branch(node.id)
             await store.snapshots.add(info.id, fold(branch, 14))
             await store.pins.add(node.id)
             await store.settings.put(ForConversation(info.id), "auto", True)
-            copy = await store.fork(node.id)
+            copy = await store.conversations.fork(node.id)
             assert copy.tip
-            assert texts(await store.branch(copy.tip)) == texts(branch)
-            await store.delete_conversation(copy.id, undo=60)
-            assert [hit.node for hit in await store.search("what now", limit=1)] == [node.id]
+            assert texts(await store.tree.branch(copy.tip)) == texts(branch)
+            await store.bin.delete(copy.id, undo=60)
+            assert [hit.node for hit in await store.search.find("what now", limit=1)] == [node.id]
             assert await store.check() == ()
 
 
@@ -215,22 +215,22 @@ async def test_a_program_of_then_that_has_it_open_is_waited_for_and_goes_on(tmp_
     assert not opening.done()
     writer.execute("COMMIT")
     async with await opening as store:
-        assert ours in {one.id for one in await store.conversations()}
+        assert ours in {one.id for one in await store.conversations.list()}
         assert reader.execute("SELECT count(*) FROM conversation").fetchone() == before
         reader.execute("COMMIT")
 
         later = old_conversation(writer, "After the upgrade")
         archive = "UPDATE conversation SET archived=? WHERE conversation.id = ?"
         writer.execute(archive, (1, bytes.fromhex(later)))
-        node = await store.append(later, assistant("Hello to then."))
+        node = await store.messages.append(later, assistant("Hello to then."))
         found = reader.execute("SELECT text FROM message WHERE message.id = ?", (bytes.fromhex(node.id),))
         assert found.fetchone() == ("Hello to then.",)
-        assert (await store.conversation(later)).archived
-        assert later in {one.id for one in await store.conversations(archived=True)}
+        assert (await store.conversations.get(later)).archived
+        assert later in {one.id for one in await store.conversations.list(archived=True)}
         assert await store.check() == ()
-        await store.delete_conversation(later)
+        await store.bin.delete(later)
         with pytest.raises(NotFound):
-            await store.conversation(later)
+            await store.conversations.get(later)
     reader.close()
     writer.close()
 

@@ -22,7 +22,7 @@ def write(url: str, conversation: str, name: str, count: int) -> None:
 async def _write(url: str, conversation: str, name: str, count: int) -> None:
     async with await Store.open(url) as store:
         for i in range(count):
-            await store.append(conversation, user(f"{name} {i}"), counts={"words": 2})
+            await store.messages.append(conversation, user(f"{name} {i}"), counts={"words": 2})
 
 
 def write_until_killed(url: str, conversation: str, name: str, acknowledged: Path) -> None:
@@ -37,10 +37,12 @@ async def _write_until_killed(url: str, conversation: str, name: str, acknowledg
         while True:
             i += 1
             if i % 7:
-                nodes = [await store.append(conversation, user(f"{name} {i}"), counts={"words": 2})]
+                nodes = [await store.messages.append(conversation, user(f"{name} {i}"), counts={"words": 2})]
             else:
                 nodes = list(
-                    await store.append_many(conversation, [user(f"{name} {i}.{k}") for k in range(5)])
+                    await store.messages.append_many(
+                        conversation, [user(f"{name} {i}.{k}") for k in range(5)]
+                    )
                 )
             os.write(done, "".join(f"{node.id}\n" for node in nodes).encode())
 
@@ -65,7 +67,7 @@ async def _compress(
 ) -> None:
     worker = str(os.getpid())
     async with await Store.open(url) as store:
-        branch = await store.branch(tip)
+        branch = await store.tree.branch(tip)
         while True:
             found = await store.jobs.claim(
                 conversation, anchor=branch[-2].id, tip=tip, worker=worker, seen=None, lease=lease
@@ -132,19 +134,19 @@ async def _use(url: str) -> str:
     said = ""
     try:
         async with await Store.open(url) as store, asyncio.timeout(60):
-            (made,) = await store.conversations()
+            (made,) = await store.conversations.list()
             assert made.tip
-            assert len(await store.branch(made.tip)) == made.messages
-            assert len(await store.search("message", conversation=made.id)) >= 3
+            assert len(await store.tree.branch(made.tip)) == made.messages
+            assert len(await store.search.find("message", conversation=made.id)) >= 3
             assert await store.check() == ()
             with tempfile.TemporaryDirectory() as folder:
                 await store.export(Path(folder) / "x.jsonl", [made.id])
                 await store.backup(Path(folder) / "copy.db")
                 async with await Store.open(f"sqlite:///{folder}/copy.db") as copy:
-                    assert await copy.conversations() == (made,)
-                    await copy.append(made.id, user("more"))
+                    assert await copy.conversations.list() == (made,)
+                    await copy.messages.append(made.id, user("more"))
             said = "read it all; "
-            await store.append(made.id, user("more"))
+            await store.messages.append(made.id, user("more"))
     except OctavoError as error:
         return f"{said}{type(error).__name__}: {error}"
     return f"{said}wrote it"

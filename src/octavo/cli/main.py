@@ -1,4 +1,4 @@
-"""`octavo`: the door for people and scripts. Errors are one sentence on stderr; exit codes 0, 1 (failed), 2 (usage).
+"""`octavo`, the command line. An error is one sentence on stderr; exit codes are 0, 1 (failed) and 2 (usage).
 
 What a command needs is imported inside it, so `octavo --help` stays quick.
 """
@@ -21,16 +21,16 @@ from octavo.cli.setup import Setup, read_setup
 from octavo.errors import OctavoError, UsageError
 
 COMMANDS = (
-    "chatting",
-    "serving",
-    "compressing",
-    "counting",
-    "evaluating",
-    "library",
+    "chat",
+    "serve",
+    "compress",
+    "count",
+    "evaluate",
+    "conversations",
     "transfer",
     "models",
-    "configuring",
-    "upkeep",
+    "settings",
+    "maintenance",
 )
 """The modules that add commands when they are imported."""
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from octavo.cli.histories import dumped
 from octavo.cli.lines import Line, write_lines
+from octavo.cli.message_files import dumped
 from octavo.cli.setup import Setup
 from octavo.core.fields import Json
 from octavo.errors import OctavoError, UsageError

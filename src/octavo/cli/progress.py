@@ -18,7 +18,7 @@ COLUMNS = 24
 TENTHS = 10
 
 
-class Progress:
+class ProgressLine:
     """A line that is drawn over itself."""
 
     def __init__(self, *, visible: bool) -> None:
@@ -43,7 +43,7 @@ class Progress:
             self._drawn = False
 
 
-class Lines:
+class ProgressLog:
     """The same in a pipe, for what takes long: a line whenever the words change, and at every tenth of the way."""
 
     def __init__(self) -> None:
@@ -58,9 +58,9 @@ class Lines:
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
+def progress() -> Iterator[ProgressLine]:
     """Show progress while something goes on, if standard error is a terminal."""
-    shown = Progress(visible=is_terminal(sys.stderr))
+    shown = ProgressLine(visible=is_terminal(sys.stderr))
     try:
         yield shown
     finally:

@@ -12,13 +12,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal, cast, get_args
 import typer
 
 from octavo.cli.app import app
-from octavo.cli.histories import STDIN, dumped, open_input
-from octavo.cli.library import conversation_json, conversation_lines
+from octavo.cli.compress_options import naming
+from octavo.cli.conversations import conversation_json, conversation_lines
 from octavo.cli.lines import clean, line
+from octavo.cli.message_files import STDIN, dumped, open_input
 from octavo.cli.options import AsJson, Db, InputFile, complete_conversations
 from octavo.cli.printing import show, show_json, tell, written
 from octavo.cli.setup import SEARCHED, find_conversation, opened, run, setup_of, short
-from octavo.cli.wishes import naming
 from octavo.core.fields import Json
 from octavo.errors import BadInput, OctavoError, UsageError
 
@@ -201,10 +201,10 @@ async def _branch_text(
 ) -> str:
     from octavo.core.wire import write
 
-    info = await engine.store.conversation(id)
+    info = await engine.store.conversations.get(id)
     if format == "wave":
         return dumped(await _session(engine, info.tip), indent=2) + "\n"
-    nodes = await engine.store.branch(info.tip) if info.tip else ()
+    nodes = await engine.store.tree.branch(info.tip) if info.tip else ()
     messages = [node.message for node in nodes if node.status not in ("error", "deleted")]
     if format == "markdown":
         from octavo.cli.tree import content
@@ -228,7 +228,7 @@ async def _session(engine: Engine, tip: str | None) -> list[Json]:
 
     if tip is None:
         return []
-    found = await engine.store.context(tip)
+    found = await engine.store.snapshots.context(tip)
     written: list[Json] = [*write_wave([node.message for node in found.leading])]
     if found.snapshot is not None:
         bare = not found.snapshot.extracts and not found.snapshot.files
@@ -266,7 +266,7 @@ def delete(
             for one in found:
                 if not yes:
                     _confirm(one)
-                await engine.store.delete_conversation(one.id)
+                await engine.store.bin.delete(one.id)
             return found
 
     gone = run(work())

@@ -92,7 +92,7 @@ class AnswerDraft:
                 return added
             self.id = None
         entry = replace(entry, id=self.id)
-        return await self.store.add(self.conversation, [entry], parent=self.parent, select=select)
+        return await self.store.messages.add(self.conversation, [entry], parent=self.parent, select=select)
 
     async def stop(self, *, select: bool) -> Added | None:
         """Store what it had said when it was stopped; None if that was nothing."""

@@ -103,7 +103,7 @@ class Chat:
 
     async def info(self) -> Conversation:
         """Give the conversation's title, tip and dates."""
-        return await self._engine.store.conversation(self.id)
+        return await self._engine.store.conversations.get(self.id)
 
     async def tip(self) -> str | None:
         return (await self.info()).tip
@@ -116,7 +116,7 @@ class Chat:
         """Give all messages from the root to the tip: the full history, which is not what is sent."""
         await self.require(tip)
         at = tip or await self.tip()
-        return await self._engine.store.branch(at) if at else ()
+        return await self._engine.store.tree.branch(at) if at else ()
 
     async def settings(self) -> dict[str, Json]:
         """Give the settings that hold here: the conversation's before the model's before the global ones."""
@@ -127,7 +127,7 @@ class Chat:
         await self._engine.settings.change(ForConversation(self.id), settings)
 
     async def rename(self, title: str) -> None:
-        await self._engine.store.rename(self.id, title)
+        await self._engine.store.conversations.rename(self.id, title)
 
     # Adding
 
@@ -285,7 +285,7 @@ class Chat:
     async def serving(self) -> Snapshot | None:
         """Give the snapshot that serves the tip."""
         at = await self.tip()
-        return (await self._engine.store.context(at)).snapshot if at else None
+        return (await self._engine.store.snapshots.context(at)).snapshot if at else None
 
     async def left_behind(self) -> Snapshot | None:
         """Give the compression that this branch has left: it covers messages of the branch, and is not true here.
@@ -302,7 +302,7 @@ class Chat:
             for one in await store.snapshots.of_conversation(self.id)
             if one.state == "active" and one.id not in here and one.cutoff_depth > deepest
         ]
-        begun_here = await store.on_branch(at, {one.first for one in others}) if others else ()
+        begun_here = await store.tree.on_branch(at, {one.first for one in others}) if others else ()
         shared = [one for one in others if one.first in begun_here]
         return max(shared, key=lambda one: (one.cutoff_depth, one.version), default=None)
 
@@ -315,7 +315,7 @@ class Chat:
     async def snapshot_here(self, id: str) -> Snapshot:
         """Give a snapshot that is true on the branch of the tip; any other may know what nobody said here."""
         snapshot, at = await self.snapshot(id), await self.tip()
-        if at is None or not await self._engine.store.on_branch(at, [snapshot.anchor]):
+        if at is None or not await self._engine.store.tree.on_branch(at, [snapshot.anchor]):
             raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
         return snapshot
 
@@ -403,7 +403,7 @@ class Chat:
     async def expand(self, id: str) -> Branch:
         """Give the original messages that a snapshot covers."""
         snapshot = await self.snapshot(id)
-        whole = await self._engine.store.branch(snapshot.cutoff)
+        whole = await self._engine.store.tree.branch(snapshot.cutoff)
         start = next((i for i, node in enumerate(whole) if node.id == snapshot.first), 0)
         return whole[start:]
 
@@ -423,7 +423,7 @@ class Chat:
         if paper is None:
             raise NotFound("this snapshot has no receipt: it was edited by hand")
         lost = await self._left_out(snapshot, paper, item)
-        node = await self._engine.store.node(lost.source)
+        node = await self._engine.store.tree.node(lost.source)
         extracts = add_back(snapshot.extracts, lost, node)
         added = [extract.text for extract in extracts if extract not in snapshot.extracts]
         beside = await asyncio.to_thread(lost_of, (node,), snapshot.extracts, snapshot.summary)
@@ -442,8 +442,10 @@ class Chat:
         except NotFound:
             if paper.lists_all:
                 raise
-        first = (await self._engine.store.node(snapshot.first)).depth
-        covered = [node for node in await self._engine.store.branch(snapshot.cutoff) if node.depth >= first]
+        first = (await self._engine.store.tree.node(snapshot.first)).depth
+        covered = [
+            node for node in await self._engine.store.tree.branch(snapshot.cutoff) if node.depth >= first
+        ]
         lost = await asyncio.to_thread(lost_of, covered, snapshot.extracts, snapshot.summary)
         return find_lost(lost, item)
 
@@ -455,7 +457,7 @@ class Chat:
         if not selection:
             await self._engine.store.pins.add(node)
             return
-        start = (await self._engine.store.node(node)).message.text.find(selection)
+        start = (await self._engine.store.tree.node(node)).message.text.find(selection)
         if start < 0:
             raise BadInput("selection", f"message {node} does not contain this text")
         await self._engine.store.pins.add(node, start, start + len(selection))
@@ -474,7 +476,7 @@ class Chat:
     async def edit(self, node: str, content: object) -> Node:
         """Write another version of a user's message, beside the old one; the tip moves there."""
         await self.require(node)
-        old = await self._engine.store.node(node)
+        old = await self._engine.store.tree.node(node)
         made, _ = await store_message(self._engine, self.id, accept(content, old.message.role), old.parent)
         return made
 
@@ -494,7 +496,7 @@ class Chat:
     async def question_of(self, node: str) -> Node:
         """Give the user's message that an answer belongs to; `UsageError` if there is none any more."""
         await self.require(node)
-        for above in reversed(await self._engine.store.branch(node, previews=True)):
+        for above in reversed(await self._engine.store.tree.branch(node, previews=True)):
             if above.message.role == "user":
                 if above.status == "deleted":
                     raise UsageError(
@@ -506,8 +508,8 @@ class Chat:
     async def checkout(self, node: str) -> None:
         """Show the branch through a node: the tip moves to the newest message below it."""
         await self.require(node)
-        target = await self._engine.store.newest_below(node)
-        await self._engine.store.move_tip(self.id, target, expected=await self.tip())
+        target = await self._engine.store.tree.newest_below(node)
+        await self._engine.store.conversations.move_tip(self.id, target, expected=await self.tip())
 
     async def fork(self, node: str | None = None, *, title: str | None = None) -> Chat:
         """Copy a branch into a conversation of its own, with its snapshots and pins."""
@@ -515,23 +517,23 @@ class Chat:
         at = node or await self.tip()
         if at is None:
             raise NotFound("the conversation is empty: there is nothing to fork")
-        return Chat(self._engine, (await self._engine.store.fork(at, title=title)).id)
+        return Chat(self._engine, (await self._engine.store.conversations.fork(at, title=title)).id)
 
     async def branches(self) -> tuple[Node, ...]:
         """Give the tips of all branches, in the order they were made."""
         found: list[Node] = []
-        while page := await self._engine.store.tips(self.id, after=found[-1].id if found else None):
+        while page := await self._engine.store.tree.tips(self.id, after=found[-1].id if found else None):
             found += page
         return tuple(found)
 
     async def delete_message(self, node: str, *, subtree: bool = False) -> None:
         """Delete a message for good; snapshots that were shown it are retired."""
         await self.require(node)
-        await self._engine.store.delete_message(node, subtree=subtree)
+        await self._engine.store.messages.delete(node, subtree=subtree)
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[Hit, ...]:
         """Search all messages of the conversation, covered ones included."""
-        return await self._engine.store.search(query, conversation=self.id, limit=limit)
+        return await self._engine.store.search.find(query, conversation=self.id, limit=limit)
 
     async def settled(self) -> None:
         """Wait until nothing is being compressed in the background."""

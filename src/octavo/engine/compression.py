@@ -478,7 +478,7 @@ async def _originals(state: TipState, cut: Split, store: Store) -> Branch:
     branch = state.recipe.branch
     if state.recipe.snapshot is None and not state.shortened:
         return branch[: cut.cut]
-    return await store.branch(branch[cut.cut - 1].id)
+    return await store.tree.branch(branch[cut.cut - 1].id)
 
 
 async def _conclude(

@@ -192,21 +192,21 @@ class Engine:
 
     async def create(self, title: str = "", *, owner: str = "", **settings: Json) -> Chat:
         """Make a conversation; settings such as `model`, `system` or `policy` may be given at once."""
-        made = await self.store.create(title, owner=owner)
+        made = await self.store.conversations.create(title, owner=owner)
         if settings:
             await self.settings.change(ForConversation(made.id), settings)
         return Chat(self, made.id)
 
     async def chat(self, id: str) -> Chat:
         """Give a conversation by its id."""
-        found = await self.store.conversation(id)
+        found = await self.store.conversations.get(id)
         with suppress(ReadOnly):
             # Whatever was begun here and broke off: the next turn compresses if it has to.
             await self.store.jobs.close_abandoned(found.id)
         return Chat(self, found.id)
 
     async def conversations(self, **filters: object) -> tuple[Conversation, ...]:
-        return await self.store.conversations(**filters)  # type: ignore[arg-type]
+        return await self.store.conversations.list(**filters)  # type: ignore[arg-type]
 
     async def state_of(
         self,
@@ -221,7 +221,7 @@ class Engine:
 
         `without`: as if that snapshot had never been made. `override` are settings that hold for this time only.
         """
-        now = await self.store.conversation(conversation)
+        now = await self.store.conversations.get(conversation)
         at = tip or now.tip
         if at is None:
             raise NotFound("the conversation is empty: add a message first")
@@ -233,7 +233,7 @@ class Engine:
     async def require(self, conversation: str, *nodes: str | None) -> None:
         """Refuse messages of other conversations: here they do not exist."""
         named = [node for node in nodes if node]
-        if named and (missing := await self.store.missing(conversation, named)):
+        if named and (missing := await self.store.tree.missing(conversation, named)):
             raise NotFound(f"there is no message {missing[0]} in this conversation")
 
     # Models

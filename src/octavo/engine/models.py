@@ -133,12 +133,12 @@ class Models:
         await self._put({key: value for key, value in cards.items() if key != name})
 
     async def _stored(self) -> JsonObject:
-        cards = await self.store.note(self.CARDS)
+        cards = await self.store.notes.get(self.CARDS)
         return cards if isinstance(cards, dict) else {}
 
     async def _put(self, cards: JsonObject) -> None:
         await self.save()
-        await self.store.set_note(self.CARDS, cards)
+        await self.store.notes.put(self.CARDS, cards)
         self.take(cards)
         # Also a word that was said before counts anew: what a provider has refused since may be tried again.
         self.meters.clear()
@@ -161,9 +161,9 @@ class Models:
     async def meter(self, model: str) -> Meter:
         """Give the meter of a model, with what was learned about it."""
         if not self._taken:
-            self.take(await self.store.note(self.CARDS))
+            self.take(await self.store.notes.get(self.CARDS))
         if model not in self.meters:
-            card, learned = self._card(model), await self.store.note(LEARNED + model)
+            card, learned = self._card(model), await self.store.notes.get(LEARNED + model)
             calibration = None
             if isinstance(learned, dict):
                 calibration = _calibration(learned)
@@ -237,7 +237,7 @@ class Models:
             learned: dict[str, Json] = {"calibration": dump(meter.calibration)}
             if model in self._named:
                 learned[NAMED] = self._named[model]
-            await self.store.set_note(LEARNED + model, learned)
+            await self.store.notes.put(LEARNED + model, learned)
 
     async def close(self) -> None:
         await self.save()

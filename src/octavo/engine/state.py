@@ -186,7 +186,7 @@ async def load_state(
     meter = await models.meter(model)
     unit = meter.unit.name
     policy, reply = policy_of(settings, meter), whole(settings.get("reply"))
-    stored = await store.context(tip, tokenizer=unit) if tip else EMPTY
+    stored = await store.snapshots.context(tip, tokenizer=unit) if tip else EMPTY
     serving = stored.snapshot.id if stored.snapshot else None
     if without is not None and tip:
         stored = await _before(store, tip, unit, without)
@@ -311,7 +311,7 @@ async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Stor
 
     What it was continued from counts only if it is true on this branch; else the one before that, or the originals.
     """
-    whole = await store.branch(tip, tokenizer=unit)
+    whole = await store.tree.branch(tip, tokenizer=unit)
     start = lead([node.message for node in whole])
     here = {node.id for node in whole}
     previous = await store.snapshots.get(snapshot.previous) if snapshot.previous else None
@@ -336,7 +336,7 @@ async def _counted(store: Store, stored: StoredContext, meter: Meter) -> StoredC
     if not missing:
         return stored
     with suppress(ReadOnly):
-        await store.set_counts(unit, missing)
+        await store.messages.set_counts(unit, missing)
 
     def with_counts(branch: Branch) -> Branch:
         return tuple(

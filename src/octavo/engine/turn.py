@@ -100,7 +100,7 @@ async def store_message(
         output_tokens=usage.output if usage else None,
         model=said.model,
     )
-    added = await engine.store.add(conversation, [entry], parent=parent)
+    added = await engine.store.messages.add(conversation, [entry], parent=parent)
     engine.states.grow(conversation, added, meter)
     return added.nodes[0], Revision(settings, added.revision)
 

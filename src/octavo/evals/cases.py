@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant, system, user
-from octavo.evals import phrases
 from octavo.evals.measure.answers import Question
 from octavo.evals.measure.score import Case
 from octavo.evals.measure.texts import text_of
 from octavo.evals.measure.words import content_words
-from octavo.evals.phrases import SORTS, TONGUES, Sort, Tongue
+from octavo.evals.phrases import FACTS, LANGUAGES, WORDS, FactPattern, LanguagePhrases
 
 CHATS, RUNS, TREES = 4, 3, 2
 """Made of each sort: enough to tell compressors apart, few enough to run in a minute."""
@@ -43,13 +42,13 @@ def built_in(seed: int = 0) -> tuple[Case, ...]:
     return (
         *(chat(Random(f"chat {seed} {n}"), f"chat {n}") for n in range(1, CHATS + 1)),
         *(agent(Random(f"run {seed} {n}"), f"run {n}") for n in range(1, RUNS + 1)),
-        *(abroad(Random(f"{name} {seed}"), name, tongue) for name, tongue in TONGUES.items()),
+        *(abroad(Random(f"{name} {seed}"), name, language) for name, language in LANGUAGES.items()),
         *(case for n in range(1, TREES + 1) for case in tree(Random(f"tree {seed} {n}"), f"tree {n}")),
     )
 
 
 @dataclass(slots=True)
-class Draft:
+class CaseDraft:
     """A conversation in the making."""
 
     dice: Random
@@ -66,15 +65,15 @@ class Draft:
         if self.remarks:
             return dice.choice(self.remarks).format(dice.randint(100, 9_999))
         if dice.random() < REMARKS:
-            return dice.choice(phrases.REMARKS)
-        first, second = dice.sample(phrases.NEIGHBOURS, 2)
-        return dice.choice(phrases.STORIES).format(
+            return dice.choice(WORDS["remarks"])
+        first, second = dice.sample(WORDS["neighbours"], 2)
+        return dice.choice(WORDS["stories"]).format(
             neighbour=first,
             other=second,
-            town=dice.choice(phrases.TOWNS),
-            thing=dice.choice(phrases.THINGS),
-            adjective=dice.choice(phrases.ADJECTIVES),
-            weekday=dice.choice(phrases.WEEKDAYS),
+            town=dice.choice(WORDS["towns"]),
+            thing=dice.choice(WORDS["things"]),
+            adjective=dice.choice(WORDS["adjectives"]),
+            weekday=dice.choice(WORDS["weekdays"]),
             amount=dice.randint(100, 9_999),
             year=dice.randint(1_700, 2_020),
         )
@@ -92,7 +91,7 @@ class Draft:
         self.questions.append(Question(text=asked, answer=answer, evidence=(place,), kind=kind))
 
 
-class Urn:
+class WordDeck:
     """Words drawn one by one, so that no two questions hang on the same ones."""
 
     def __init__(self, dice: Random) -> None:
@@ -106,18 +105,18 @@ class Urn:
         return left.pop()
 
     def fill(self) -> dict[str, str]:
-        """Draw a value for everything a sort may mention."""
-        days = [f"{self._dice.randint(1, 28)} {self.draw('month', phrases.MONTHS)}" for _ in range(2)]
+        """Draw a value for everything a fact may mention."""
+        days = [f"{self._dice.randint(1, 28)} {self.draw('month', WORDS['months'])}" for _ in range(2)]
         return {
-            "place": self.draw("place", phrases.PLACES),
-            "topic": self.draw("topic", phrases.TOPICS),
-            "tool": self.draw("tool", phrases.TOOLS),
-            "person": self.draw("person", phrases.PEOPLE),
-            "company": self.draw("company", phrases.COMPANIES),
+            "place": self.draw("place", WORDS["places"]),
+            "topic": self.draw("topic", WORDS["topics"]),
+            "tool": self.draw("tool", WORDS["tools"]),
+            "person": self.draw("person", WORDS["people"]),
+            "company": self.draw("company", WORDS["companies"]),
             "number": str(self._dice.randint(1_000, 9_999)),
             "code": f"{self._dice.choice('BDFGHJK')}{self._dice.randint(100, 999)}-{self._dice.randint(10, 99)}",
-            "old_name": self.draw("name", phrases.NAMES),
-            "new_name": self.draw("name", phrases.NAMES),
+            "old_name": self.draw("name", WORDS["names"]),
+            "new_name": self.draw("name", WORDS["names"]),
             "old_day": days[0],
             "new_day": days[1],
         }
@@ -125,17 +124,17 @@ class Urn:
 
 def chat(dice: Random, name: str) -> Case:
     """Make a chat with an assistant in which things are told, decided, renamed and changed."""
-    draft, urn = Draft(dice), Urn(dice)
-    draft.messages.append(system(RULE.format(word=urn.draw("place", phrases.PLACES))))
-    said = _scattered(dice, TURNS, [(sort, urn.fill()) for sort in SORTS])
+    draft, deck = CaseDraft(dice), WordDeck(dice)
+    draft.messages.append(system(RULE.format(word=deck.draw("place", WORDS["places"]))))
+    said = _scattered(dice, TURNS, [(fact, deck.fill()) for fact in FACTS])
     for turn in range(TURNS):
-        line, sort, values = said.get(turn, ("", None, {}))
-        by_assistant = sort is not None and sort.kind == "decision" and line.startswith("Agreed")
+        line, fact, values = said.get(turn, ("", None, {}))
+        by_assistant = fact is not None and fact.kind == "decision" and line.startswith("Agreed")
         draft.turn("" if by_assistant else line, line if by_assistant else "")
-        if sort is not None:
+        if fact is not None:
             back = 1 if by_assistant else 2
-            draft.ask(sort.kind, sort.asked.format(**values), sort.answer.format(**values), back=back)
-    pin = f"Standing order {urn.fill()['code']}: every list is sorted by name, whatever anybody says later."
+            draft.ask(fact.kind, fact.asked.format(**values), fact.answer.format(**values), back=back)
+    pin = f"Standing order {deck.fill()['code']}: every list is sorted by name, whatever anybody says later."
     draft.messages.insert(1, user(pin))
     draft.messages.insert(2, assistant("Understood, every list will be sorted by name."))
     shifted = [replace(asked, evidence=(asked.evidence[0] + 2,)) for asked in draft.questions]
@@ -144,31 +143,31 @@ def chat(dice: Random, name: str) -> Case:
 
 
 def _scattered(
-    dice: Random, turns: int, plants: Sequence[tuple[Sort, dict[str, str]]]
-) -> dict[int, tuple[str, Sort | None, dict[str, str]]]:
+    dice: Random, turns: int, plants: Sequence[tuple[FactPattern, dict[str, str]]]
+) -> dict[int, tuple[str, FactPattern | None, dict[str, str]]]:
     """Give plants their turns; what changes is told first in the older half."""
     changing = [plant for plant in plants if plant[0].before]
     steady = [plant for plant in plants if not plant[0].before]
     early = dice.sample(range(turns // 2), len(changing) + len(steady) // 2)
     late = dice.sample(range(turns // 2, turns), len(changing) + len(steady) - len(steady) // 2)
-    said: dict[int, tuple[str, Sort | None, dict[str, str]]] = {}
-    for sort, values in changing:
-        said[early.pop()] = (sort.before.format(**values), None, values)
-        said[late.pop()] = (sort.said.format(**values), sort, values)
-    for (sort, values), turn in zip(steady, [*early, *late], strict=True):
-        said[turn] = (sort.said.format(**values), sort, values)
+    said: dict[int, tuple[str, FactPattern | None, dict[str, str]]] = {}
+    for fact, values in changing:
+        said[early.pop()] = (fact.before.format(**values), None, values)
+        said[late.pop()] = (fact.said.format(**values), fact, values)
+    for (fact, values), turn in zip(steady, [*early, *late], strict=True):
+        said[turn] = (fact.said.format(**values), fact, values)
     return said
 
 
 def agent(dice: Random, name: str) -> Case:
     """Make a run with tools, in whose outputs things stand that are needed later."""
-    draft, urn = Draft(dice), Urn(dice)
+    draft, deck = CaseDraft(dice), WordDeck(dice)
     draft.messages.append(system("You repair programs. Use the tools."))
     draft.messages.append(user("Find out why the nightly build fails, and repair it. " + draft.small_talk(2)))
-    hidden = dict(zip(sorted(dice.sample(range(STEPS), NEEDLES)), _needles(urn), strict=True))
+    hidden = dict(zip(sorted(dice.sample(range(STEPS), NEEDLES)), _needles(deck), strict=True))
     files: list[str] = []
     for step in range(STEPS):
-        files.append(f"src/{dice.choice(phrases.OBJECTS)}/{dice.choice(phrases.FUNCTIONS)}_{step}.py")
+        files.append(f"src/{dice.choice(WORDS['objects'])}/{dice.choice(WORDS['functions'])}_{step}.py")
         line, asked, answer = hidden.get(step, ("", "", ""))
         _call(draft, files[-1], step, line)
         if line:
@@ -186,9 +185,9 @@ def agent(dice: Random, name: str) -> Case:
     )
 
 
-def _needles(urn: Urn) -> Iterator[tuple[str, str, str]]:
+def _needles(deck: WordDeck) -> Iterator[tuple[str, str, str]]:
     for number in range(NEEDLES):
-        values = urn.fill()
+        values = deck.fill()
         if number % 2:
             line = f"{values['topic'].replace(' ', '_')}_port = {values['number']}"
             yield line, f"Which port is the {values['topic'].replace(' ', '_')}_port?", values["number"]
@@ -197,7 +196,7 @@ def _needles(urn: Urn) -> Iterator[tuple[str, str, str]]:
             yield line, f"Which tenant has exhausted the quota of the {values['topic']}?", values["code"]
 
 
-def _call(draft: Draft, path: str, step: int, needle: str) -> None:
+def _call(draft: CaseDraft, path: str, step: int, needle: str) -> None:
     """Read a file; the needle, if there is one, stands somewhere in it."""
     dice, id = draft.dice, f"call_{step}"
     lines = [_line(dice, number) for number in range(OUTPUT)]
@@ -210,16 +209,16 @@ def _call(draft: Draft, path: str, step: int, needle: str) -> None:
 
 
 def _line(dice: Random, number: int) -> str:
-    verb, thing = dice.choice(phrases.FUNCTIONS), dice.choice(phrases.OBJECTS)
+    verb, thing = dice.choice(WORDS["functions"]), dice.choice(WORDS["objects"])
     if number % 3:
-        return f"    {thing} = {verb}_{dice.choice(phrases.OBJECTS)}({thing}, limit={dice.randint(1, 99)})"
-    return f"{dice.choice(phrases.LEVELS)} worker {dice.randint(1, 9)}: {verb} {thing} took {dice.randint(1, 99)} ms"
+        return f"    {thing} = {verb}_{dice.choice(WORDS['objects'])}({thing}, limit={dice.randint(1, 99)})"
+    return f"{dice.choice(WORDS['levels'])} worker {dice.randint(1, 9)}: {verb} {thing} took {dice.randint(1, 99)} ms"
 
 
-def abroad(dice: Random, name: str, tongue: Tongue) -> Case:
+def abroad(dice: Random, name: str, language: LanguagePhrases) -> Case:
     """Make a chat in another language."""
-    draft = Draft(dice, remarks=tongue.remarks)
-    turns = dict(zip(dice.sample(range(TALK), len(tongue.sorts)), tongue.sorts, strict=True))
+    draft = CaseDraft(dice, remarks=language.remarks)
+    turns = dict(zip(dice.sample(range(TALK), len(language.facts)), language.facts, strict=True))
     for turn in range(TALK):
         kind, said, asked = turns.get(turn, ("", "", ""))
         number = str(dice.randint(1_000, 9_999))
@@ -231,15 +230,15 @@ def abroad(dice: Random, name: str, tongue: Tongue) -> Case:
 
 def tree(dice: Random, name: str) -> Iterator[Case]:
     """Make a conversation with three branches, and a case of each."""
-    trunk, urn = Draft(dice), Urn(dice)
-    for sort in SORTS[:3]:
-        _plant(trunk, sort, urn.fill())
+    trunk, deck = CaseDraft(dice), WordDeck(dice)
+    for fact in FACTS[:3]:
+        _plant(trunk, fact, deck.fill())
         trunk.turn()
-    branches: list[Draft] = []
+    branches: list[CaseDraft] = []
     for _ in range(3):
-        branch = Draft(dice, list(trunk.messages), list(trunk.questions))
-        for sort in SORTS[3:6]:
-            _plant(branch, sort, urn.fill())
+        branch = CaseDraft(dice, list(trunk.messages), list(trunk.questions))
+        for fact in FACTS[3:6]:
+            _plant(branch, fact, deck.fill())
             branch.turn()
         branches.append(branch)
     said = [frozenset(content_words(text_of(branch.messages))) for branch in branches]
@@ -254,12 +253,12 @@ def tree(dice: Random, name: str) -> Iterator[Case]:
         )
 
 
-def _plant(draft: Draft, sort: Sort, values: dict[str, str]) -> None:
-    draft.turn(sort.said.format(**values))
-    draft.ask(sort.kind, sort.asked.format(**values), sort.answer.format(**values), back=2)
+def _plant(draft: CaseDraft, fact: FactPattern, values: dict[str, str]) -> None:
+    draft.turn(fact.said.format(**values))
+    draft.ask(fact.kind, fact.asked.format(**values), fact.answer.format(**values), back=2)
 
 
-def _case(draft: Draft, set: str, name: str) -> Case:
+def _case(draft: CaseDraft, set: str, name: str) -> Case:
     return Case(
         name=name, group=name, set=set, messages=tuple(draft.messages), questions=tuple(draft.questions)
     )

@@ -25,8 +25,8 @@ from octavo.engine.compression import cost
 from octavo.engine.stateless import Options, acompress
 from octavo.errors import BadInput, ContextOverflow, UnknownModel
 from octavo.evals.baselines import BASELINES, Baseline, Scale
-from octavo.evals.job import Compressor, Job, Made
-from octavo.evals.stored import STORED, Stored
+from octavo.evals.compressor import CompressionJob, CompressionResult, Compressor
+from octavo.evals.stored_compressor import STORED, StoredCompressor
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
 from octavo.protocols import Summariser
@@ -50,7 +50,7 @@ def meter_of(model: str) -> Meter:
 
 
 @dataclass(frozen=True, slots=True)
-class Simple:
+class BaselineCompressor:
     """A baseline."""
 
     name: str
@@ -58,24 +58,24 @@ class Simple:
     scale: Scale
     remembers: bool = False
 
-    async def compress(self, job: Job) -> Made:
-        return Made(messages=self.baseline(job.messages, job.budget, self.scale))
+    async def compress(self, job: CompressionJob) -> CompressionResult:
+        return CompressionResult(messages=self.baseline(job.messages, job.budget, self.scale))
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedCompressor:
     """What is sent already: the context of a stored conversation as it stands."""
 
     name: str
     messages: tuple[Message, ...]
     remembers: bool = True
 
-    async def compress(self, job: Job) -> Made:  # noqa: ARG002
-        return Made(messages=self.messages)
+    async def compress(self, job: CompressionJob) -> CompressionResult:  # noqa: ARG002
+        return CompressionResult(messages=self.messages)
 
 
 @dataclass(slots=True)
-class Billed:
+class BilledSummariser:
     """A summariser whose bill is added up."""
 
     summariser: Summariser
@@ -89,17 +89,17 @@ class Billed:
 
 
 @dataclass(slots=True)
-class Policed:
+class PolicyCompressor:
     """Octavo itself, under a policy."""
 
     name: str
     policy: str
     meter: Meter
     keep: float | None = None
-    narrator: Billed | None = None
+    narrator: BilledSummariser | None = None
     remembers: bool = False
 
-    async def compress(self, job: Job) -> Made:
+    async def compress(self, job: CompressionJob) -> CompressionResult:
         options: Options = {
             "budget": job.budget,
             "meter": self.meter,
@@ -114,23 +114,23 @@ class Policed:
         try:
             result = await acompress(write("openai", job.messages).messages, **options)
         except ContextOverflow as error:
-            return Made(wrong=(str(error),))
+            return CompressionResult(wrong=(str(error),))
         spent = self.narrator.spent - before if self.narrator else 0.0
-        return Made(messages=read("openai", result.messages), price=spent)
+        return CompressionResult(messages=read("openai", result.messages), price=spent)
 
 
 Function = Callable[[list[dict[str, Any]], int], Any]
 
 
 @dataclass(slots=True)
-class Foreign:
+class UserFunction:
     """A function of the user's own: OpenAI messages and a budget in, OpenAI messages out."""
 
     name: str
     function: Function
     remembers: bool = False
 
-    async def compress(self, job: Job) -> Made:
+    async def compress(self, job: CompressionJob) -> CompressionResult:
         plain: Any = write("openai", job.messages).messages
         try:
             # In a thread of its own: such functions often start an event loop themselves.
@@ -139,13 +139,15 @@ class Foreign:
             found = getattr(answer, "messages", answer)
             listed = list(found) if _is_list(found) else found
         except Exception as error:  # noqa: BLE001 - it is somebody else's, and may raise anything
-            return Made(wrong=(f"it raised {type(error).__name__}: {error}",))
+            return CompressionResult(wrong=(f"it raised {type(error).__name__}: {error}",))
         if not isinstance(listed, list):
-            return Made(wrong=(f"it gave a value of type {type(found).__name__}, not a list of messages",))
+            return CompressionResult(
+                wrong=(f"it gave a value of type {type(found).__name__}, not a list of messages",)
+            )
         try:
-            return Made(messages=read(detect(listed), listed))
+            return CompressionResult(messages=read(detect(listed), listed))
         except BadInput as error:
-            return Made(wrong=(f"it gave what cannot be read as messages: {error}",))
+            return CompressionResult(wrong=(f"it gave what cannot be read as messages: {error}",))
 
 
 def _is_list(found: object) -> bool:
@@ -153,7 +155,7 @@ def _is_list(found: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workshop:
+class CompressorFactory:
     """What compressors are made with."""
 
     meter: Meter
@@ -166,19 +168,19 @@ class Workshop:
     def make(self, name: str) -> tuple[Compressor, ...]:
         """Make the compressors of a name; a policy comes with and without the summariser, if there is one."""
         if name in BASELINES:
-            return (Simple(name, BASELINES[name], Scale(self.meter)),)
+            return (BaselineCompressor(name, BASELINES[name], Scale(self.meter)),)
         if name == STORED:
-            return (Stored(meter=self.meter),)
+            return (StoredCompressor(meter=self.meter),)
         policy, _, keep = name.partition(KEEP_MARK)
         if policy in PRESETS:
-            plain = Policed(name, policy, self.meter, _keep(keep, name))
+            plain = PolicyCompressor(name, policy, self.meter, _keep(keep, name))
             if self.summariser is None:
                 return (plain,)
-            narrator = Billed(self.summariser, self.price)
+            narrator = BilledSummariser(self.summariser, self.price)
             told = f"{name} + {self.summariser_name}"
-            return (plain, Policed(told, policy, self.meter, plain.keep, narrator))
+            return (plain, PolicyCompressor(told, policy, self.meter, plain.keep, narrator))
         if FUNCTION_MARK in name:
-            return (Foreign(name, _function(name, self.folder)),)
+            return (UserFunction(name, _function(name, self.folder)),)
         raise BadInput(
             "compressor",
             f"unknown {name!r}; one of {', '.join([*PRESETS, STORED, *BASELINES])}, a policy with a share such as "
@@ -186,7 +188,7 @@ class Workshop:
         )
 
 
-def make_all(workshop: Workshop, names: Sequence[str]) -> tuple[Compressor, ...]:
+def make_all(workshop: CompressorFactory, names: Sequence[str]) -> tuple[Compressor, ...]:
     """Make the compressors of several names, each once."""
     return tuple(made for name in dict.fromkeys(names) for made in workshop.make(name))
 
@@ -194,7 +196,7 @@ def make_all(workshop: Workshop, names: Sequence[str]) -> tuple[Compressor, ...]
 async def release(compressors: Iterable[Compressor]) -> None:
     """Give back what compressors hold."""
     for compressor in compressors:
-        if isinstance(compressor, Stored):
+        if isinstance(compressor, StoredCompressor):
             await compressor.close()
 
 

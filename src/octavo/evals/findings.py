@@ -10,7 +10,7 @@ from octavo.core.receipt import KINDS
 from octavo.evals.judging import Verdict
 from octavo.evals.measure.interval import Interval
 from octavo.evals.rounds import Lasting
-from octavo.evals.run import ALL, Against, Row, Summary, comparisons, summaries
+from octavo.evals.run import ALL, PairedComparison, Row, Summary, comparisons, summaries
 
 AGES = 5
 """Parts a conversation is divided into, oldest first."""
@@ -36,7 +36,7 @@ class Findings:
     originals: bool
     rows: tuple[Row, ...]
     summaries: tuple[Summary, ...]
-    comparisons: tuple[Against, ...]
+    comparisons: tuple[PairedComparison, ...]
     stories: tuple[Story, ...] = ()
     probes: tuple[Verdict, ...] = ()
     stopped: str = ""

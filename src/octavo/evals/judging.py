@@ -25,7 +25,7 @@ from octavo.core.reply import Reply, Request, Usage
 from octavo.core.transcript import transcript
 from octavo.engine.compression import cost
 from octavo.errors import BadReply, ProviderError
-from octavo.evals.measure.interval import Interval, Value, interval
+from octavo.evals.measure.interval import Interval, Measurement, interval
 from octavo.evals.measure.score import Case
 from octavo.evals.measure.words import content_words
 from octavo.meters.meter import Meter
@@ -375,5 +375,5 @@ def _means(points: Mapping[tuple[str, int], Sequence[int]]) -> dict[tuple[str, i
     return {key: sum(found) / len(found) for key, found in points.items()}
 
 
-def _values(means: Mapping[tuple[str, int], float]) -> list[Value]:
-    return [Value(case, str(number), mean) for (case, number), mean in means.items()]
+def _values(means: Mapping[tuple[str, int], float]) -> list[Measurement]:
+    return [Measurement(case, str(number), mean) for (case, number), mean in means.items()]

@@ -7,7 +7,7 @@ from html import escape
 
 from octavo.evals.findings import Findings, Shares, Story, by_age, by_kind, by_question, by_round, failures
 from octavo.evals.measure.score import METRICS
-from octavo.evals.plots import COLOURS, Axes, Line, bar_plot, line_plot, lines_of, round_up
+from octavo.evals.plots import COLOURS, Axes, PlotLine, bar_plot, line_plot, lines_of, round_up
 from octavo.evals.report import budget_name, cell, shown_columns, title_of
 from octavo.evals.run import COSTS, LASTS, Row, Summary
 
@@ -209,7 +209,7 @@ def _grown(findings: Findings) -> Iterator[str]:
         percent=False,
         mark=stories[0].budget,
     )
-    lines = [Line(story.compressor, colour.get(story.compressor, 0), story.tokens) for story in stories]
+    lines = [PlotLine(story.compressor, colour.get(story.compressor, 0), story.tokens) for story in stories]
     yield (
         f"<figure><h3>{escape(axes.title)}</h3>{line_plot(axes, lines)}"
         f"<figcaption>dashed: the budget of {stories[0].budget:,} tokens</figcaption></figure>"

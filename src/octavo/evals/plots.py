@@ -26,7 +26,7 @@ COLOURS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlotLine:
     """A compressor's line: a number for each label, None where there is none."""
 
     name: str
@@ -60,12 +60,12 @@ class Axes:
         return round(LEFT + (WIDTH - LEFT - RIGHT) * (place + 0.5) / max(1, len(self.labels)), 1)
 
 
-def line_plot(axes: Axes, lines: Sequence[Line]) -> str:
+def line_plot(axes: Axes, lines: Sequence[PlotLine]) -> str:
     """Draw a line for each compressor."""
     return _svg(axes, [piece for line in lines for piece in _line(axes, line)])
 
 
-def bar_plot(axes: Axes, lines: Sequence[Line]) -> str:
+def bar_plot(axes: Axes, lines: Sequence[PlotLine]) -> str:
     """Draw a group of bars for each label."""
     return _svg(axes, [piece for at, line in enumerate(lines) for piece in _bars(axes, line, at, len(lines))])
 
@@ -110,7 +110,7 @@ def _labels(axes: Axes) -> Iterator[str]:
     )
 
 
-def _line(axes: Axes, line: Line) -> Iterator[str]:
+def _line(axes: Axes, line: PlotLine) -> Iterator[str]:
     each = max(1, -(-len(line.points) // POINTS))
     spots = [
         (axes.x(place), axes.y(number), place, number)
@@ -125,7 +125,7 @@ def _line(axes: Axes, line: Line) -> Iterator[str]:
             yield f'<circle class="{_style(line)}" cx="{x}" cy="{y}" r="4"><title>{words}</title></circle>'
 
 
-def _bars(axes: Axes, line: Line, at: int, of: int) -> Iterator[str]:
+def _bars(axes: Axes, line: PlotLine, at: int, of: int) -> Iterator[str]:
     room = (WIDTH - LEFT - RIGHT) / max(1, len(axes.labels))
     wide = max(2.0, room * 0.8 / of - 2)
     for place, number in enumerate(line.points):
@@ -140,16 +140,16 @@ def _bars(axes: Axes, line: Line, at: int, of: int) -> Iterator[str]:
         )
 
 
-def _style(line: Line) -> str:
+def _style(line: PlotLine) -> str:
     return f"c{line.number % COLOURS}" + (" again" if line.number >= COLOURS else "")
 
 
 def lines_of(
     shares: Mapping[str, Mapping[str, float | None]], labels: Sequence[str], colour: Mapping[str, int]
-) -> list[Line]:
+) -> list[PlotLine]:
     """Make lines of the shares of each compressor."""
     return [
-        Line(name, colour[name], [found.get(label) for label in labels]) for name, found in shares.items()
+        PlotLine(name, colour[name], [found.get(label) for label in labels]) for name, found in shares.items()
     ]
 
 

@@ -12,7 +12,7 @@ from octavo.core.receipt import KINDS
 from octavo.evals.findings import Findings, by_age, by_kind, by_question, by_round, dump_interval, failures
 from octavo.evals.measure.interval import Interval
 from octavo.evals.measure.score import METRICS
-from octavo.evals.run import COSTS, LASTS, Against, Row, Summary
+from octavo.evals.run import COSTS, LASTS, PairedComparison, Row, Summary
 
 COLUMNS = (
     "index",
@@ -110,7 +110,7 @@ def cell(name: str, found: Interval | None) -> str:
             return f"{100 * found.mean:.1f}"
 
 
-def _compared(comparisons: Sequence[Against]) -> Iterator[str]:
+def _compared(comparisons: Sequence[PairedComparison]) -> Iterator[str]:
     yield f"### {comparisons[0].reference} against the others, item by item"
     yield ""
     yield "| against | budget | difference | 95 % | better | worse | |"
@@ -193,7 +193,7 @@ def _summary_json(one: Summary) -> JsonObject:
     return {"set": one.set, "budget": one.budget, "compressor": one.compressor, "found": found}
 
 
-def _against_json(one: Against) -> JsonObject:
+def _against_json(one: PairedComparison) -> JsonObject:
     return {
         "compressor": one.compressor,
         "reference": one.reference,

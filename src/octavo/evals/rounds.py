@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from octavo.core.messages import Message
-from octavo.evals.job import Compressor, Job, Made, attempt
+from octavo.evals.compressor import CompressionJob, CompressionResult, Compressor, attempt
 from octavo.evals.measure.score import Ruler, written
 from octavo.evals.measure.survival import survivals
 from octavo.evals.measure.texts import text_of
@@ -32,7 +32,7 @@ class Round:
 class Course:
     """How a conversation went."""
 
-    made: Made
+    made: CompressionResult
     rounds: tuple[Round, ...]
     tokens: tuple[int, ...]
     """The size of the context after each message."""
@@ -69,7 +69,7 @@ async def play(
     if growing.tokens > budget:
         await growing.fold()
         growing.sizes.append(growing.tokens)
-    made = Made(messages=tuple(growing.context), wrong=growing.wrong, price=growing.price)
+    made = CompressionResult(messages=tuple(growing.context), wrong=growing.wrong, price=growing.price)
     return Course(made=made, rounds=tuple(growing.rounds), tokens=tuple(growing.sizes))
 
 
@@ -102,7 +102,9 @@ class Growing:
     async def fold(self) -> None:
         """Compress what there is; a compressor that fails leaves it as it was."""
         given = self._heard if self._originals else self.context
-        job = Job(messages=tuple(given), budget=self._budget, pins=self._ruler.case.pins, thread=self._thread)
+        job = CompressionJob(
+            messages=tuple(given), budget=self._budget, pins=self._ruler.case.pins, thread=self._thread
+        )
         made = await attempt(self._compressor, job)
         self.price += made.price
         self.wrong = made.wrong

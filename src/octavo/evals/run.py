@@ -14,8 +14,8 @@ from itertools import groupby
 from octavo.core.extract.units import Analysis, analyse_all
 from octavo.core.messages import place
 from octavo.evals.baselines import NONE
-from octavo.evals.job import Compressor, Job, Made, Tell, attempt
-from octavo.evals.measure.interval import Comparison, Interval, Value, compare, interval, pooled
+from octavo.evals.compressor import CompressionJob, CompressionResult, Compressor, Tell, attempt
+from octavo.evals.measure.interval import Comparison, Interval, Measurement, compare, interval, pooled
 from octavo.evals.measure.needs import Count
 from octavo.evals.measure.score import METRICS, Case, Ruler, Score, make_ruler, measure
 from octavo.evals.rounds import Course, Lasting, lasting, play
@@ -25,7 +25,7 @@ LASTS = {"rounds": "rounds that a fact of the first round lasts"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class EvaluationPlan:
     """What is to be run."""
 
     cases: tuple[Case, ...]
@@ -54,7 +54,7 @@ class Row:
     lasting: Lasting | None = None
     trajectory: tuple[int, ...] = ()
 
-    def numbers(self, metric: str) -> Iterator[Value]:
+    def numbers(self, metric: str) -> Iterator[Measurement]:
         """Give the values of a metric."""
         found: Iterable[tuple[str, float]]
         match metric:
@@ -66,10 +66,10 @@ class Row:
                 found = [("", self.lasting.survived)] if self.lasting else []
             case _:
                 found = METRICS[metric].read(self.score)
-        yield from (Value(self.group, f"{self.case} {item}", number) for item, number in found)
+        yield from (Measurement(self.group, f"{self.case} {item}", number) for item, number in found)
 
 
-async def run(plan: Plan, tell: Tell) -> tuple[Row, ...]:
+async def run(plan: EvaluationPlan, tell: Tell) -> tuple[Row, ...]:
     """Run everything, saying how far it is."""
     rows: list[Row] = []
     total = len(plan.cases) * len(plan.compressors) * len(plan.budgets)
@@ -100,7 +100,7 @@ class _Rulers:
         return make_ruler(case, self._count, self._analyses if not case.elsewhere else None)
 
 
-async def _row(plan: Plan, ruler: Ruler, compressor: Compressor, size: float) -> Row:
+async def _row(plan: EvaluationPlan, ruler: Ruler, compressor: Compressor, size: float) -> Row:
     budget = ruler.budget(size)
     course: Course | None = None
     started = time.perf_counter()
@@ -113,10 +113,12 @@ async def _row(plan: Plan, ruler: Ruler, compressor: Compressor, size: float) ->
             originals=plan.originals,
             thread=f"{ruler.case.name} {size}",
         )
-        made: Made = course.made
+        made: CompressionResult = course.made
     else:
         case = ruler.case
-        job = Job(messages=case.messages, budget=budget, pins=case.pins, thread=f"{case.group} {size}")
+        job = CompressionJob(
+            messages=case.messages, budget=budget, pins=case.pins, thread=f"{case.group} {size}"
+        )
         made = await attempt(compressor, job)
     seconds = time.perf_counter() - started
     return Row(
@@ -147,7 +149,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Against:
+class PairedComparison:
     """One compressor compared with the reference, over all sets."""
 
     compressor: str
@@ -176,7 +178,7 @@ def _means(rows: Sequence[Row]) -> Found:
     return {name: interval(values(rows, name)) for name in (*METRICS, *LASTS, *COSTS)}
 
 
-def values(rows: Iterable[Row], metric: str) -> list[Value]:
+def values(rows: Iterable[Row], metric: str) -> list[Measurement]:
     """Give all values of a metric."""
     return [value for row in rows for value in row.numbers(metric)]
 
@@ -200,9 +202,9 @@ def _judged(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.score.marks or row.score.recall] or list(rows)
 
 
-def comparisons(rows: Sequence[Row]) -> tuple[Against, ...]:
+def comparisons(rows: Sequence[Row]) -> tuple[PairedComparison, ...]:
     """Compare every compressor with the first one, item by item."""
-    made: list[Against] = []
+    made: list[PairedComparison] = []
     names = list(dict.fromkeys(row.compressor for row in rows))
     for budget in dict.fromkeys(row.budget for row in rows):
         ours = [row for row in _judged(rows) if row.budget == budget]
@@ -212,5 +214,5 @@ def comparisons(rows: Sequence[Row]) -> tuple[Against, ...]:
             found = compare(reference, values(theirs, "index"))
             # What never fits has no index to compare with.
             if found and not all(row.score.over for row in theirs):
-                made.append(Against(compressor=name, reference=names[0], budget=budget, index=found))
+                made.append(PairedComparison(compressor=name, reference=names[0], budget=budget, index=found))
     return tuple(made)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from octavo.errors import UsageError
 from octavo.evals.baselines import NONE
+from octavo.evals.compressor import CompressionJob, Compressor, Tell, attempt
 from octavo.evals.findings import Findings, Story, conclude
-from octavo.evals.job import Compressor, Job, Tell, attempt
 from octavo.evals.judging import FULL, Contender
 from octavo.evals.measure.score import Case, make_ruler
 from octavo.evals.rounds import ROUNDS, lasting, play
-from octavo.evals.run import Plan, run
+from octavo.evals.run import EvaluationPlan, run
 from octavo.meters.meter import Meter
 
 LONGEST_STORY = 60_000
@@ -20,7 +20,7 @@ LONGEST_STORY = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class EvaluationOptions:
     """What an evaluation is to do."""
 
     compressors: tuple[str, ...]
@@ -50,14 +50,14 @@ def choose(cases: Sequence[Case], only: Sequence[str]) -> tuple[Case, ...]:
 
 
 async def measured(
-    wanted: Wanted,
+    wanted: EvaluationOptions,
     cases: Sequence[Case],
     compressors: Sequence[Compressor],
     meter: Meter,
     tell: Tell,
 ) -> Findings:
     """Run everything and work out what it means."""
-    plan = Plan(
+    plan = EvaluationPlan(
         cases=tuple(cases),
         compressors=tuple(compressors),
         budgets=wanted.budgets,
@@ -75,7 +75,7 @@ async def measured(
     )
 
 
-async def _stories(plan: Plan, meter: Meter, tell: Tell) -> list[Story]:
+async def _stories(plan: EvaluationPlan, meter: Meter, tell: Tell) -> list[Story]:
     """Let one conversation grow under every compressor: the longest that does not take too long."""
     sized = [(sum(map(meter.count_message, case.messages)), number) for number, case in enumerate(plan.cases)]
     fitting = [pair for pair in sized if pair[0] <= LONGEST_STORY] or [min(sized)]
@@ -109,7 +109,7 @@ async def contenders(
         contexts = [(FULL, case.messages)]
         for compressor in compressors:
             if compressor.name != NONE:
-                job = Job(
+                job = CompressionJob(
                     messages=case.messages, budget=ruler.budget(budget), pins=case.pins, thread=case.name
                 )
                 result = await attempt(compressor, job)

@@ -39,7 +39,7 @@ class Registry:
 
     async def refresh(self) -> None:
         """Read what people defined, here or at another replica."""
-        found = await self._store.notes_named(self._models.CARDS, UPSTREAMS)
+        found = await self._store.notes.named(self._models.CARDS, UPSTREAMS)
         self._models.take(found[self._models.CARDS])
         upstreams = found[UPSTREAMS]
         self._upstreams = upstreams if isinstance(upstreams, dict) else {}
@@ -73,14 +73,14 @@ class Registry:
         await self.refresh()
         entry: JsonObject = {"base_url": upstream.base_url, "account": upstream.account}
         self._upstreams = {**self._upstreams, model: entry}
-        await self._store.set_note(UPSTREAMS, self._upstreams)
+        await self._store.notes.put(UPSTREAMS, self._upstreams)
 
     async def remove_upstream(self, model: str) -> None:
         await self.refresh()
         if model not in self._upstreams:
             raise NotFound(f"there is no upstream for {model!r}")
         self._upstreams = {key: value for key, value in self._upstreams.items() if key != model}
-        await self._store.set_note(UPSTREAMS, self._upstreams)
+        await self._store.notes.put(UPSTREAMS, self._upstreams)
 
 
 def _upstream(value: Json) -> Upstream | None:

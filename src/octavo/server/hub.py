@@ -91,7 +91,7 @@ class Hub:
         self._loops = [asyncio.create_task(loop) for loop in loops]
 
     async def _empty_bin(self) -> None:
-        for conversation in await self.engine.store.remove_due():
+        for conversation in await self.engine.store.bin.remove_due():
             await self.forget(conversation)
 
     async def forget(self, conversation: str) -> None:
@@ -135,7 +135,7 @@ class Hub:
 
     async def chat(self, id: str, caller: Caller) -> Chat:
         """Give a conversation to its owner; to everybody else it does not exist."""
-        conversation = await self.engine.store.conversation(id)
+        conversation = await self.engine.store.conversations.get(id)
         if conversation.owner != caller.owner:
             raise NotFound(f"there is no conversation {id}")
         return Chat(self.engine, conversation.id)

@@ -41,7 +41,7 @@ class Standing:
 
 async def read_standings(engine: Engine, ids: Sequence[str]) -> dict[str, Standing]:
     """Read how conversations stand, without their jobs; those that are gone are left out."""
-    found = await engine.store.conversations(archived=None, deleted=None, limit=len(ids), ids=ids)
+    found = await engine.store.conversations.list(archived=None, deleted=None, limit=len(ids), ids=ids)
     settings = await engine.settings.of_many([one.id for one in found])
     return {
         one.id: Standing(

@@ -32,16 +32,16 @@ class Stops:
     async def ask(self, task: str, conversation: str) -> None:
         """Ask whoever runs a task to stop it."""
         wish: Json = {"conversation": conversation, "at": time.time()}
-        await self._store.set_note(STOP + task, wish)
+        await self._store.notes.put(STOP + task, wish)
 
     async def look(self) -> None:
         """Stop what others want to be stopped here."""
         if not self._tasks.running:
             return
-        for task, wish in (await self._store.notes(STOP)).items():
+        for task, wish in (await self._store.notes.starting(STOP)).items():
             match wish:
                 case {"conversation": str(conversation)} if self._tasks.cancel(task, conversation):
-                    await self._store.remove_note(STOP + task)
+                    await self._store.notes.remove(STOP + task)
 
     async def run(self) -> None:
         """Look for wishes as long as the server runs; nobody else can have any where there is but one machine."""
@@ -54,9 +54,9 @@ class Stops:
 
     async def tidy(self) -> None:
         """Forget wishes that nobody heard."""
-        for task, wish in (await self._store.notes(STOP)).items():
+        for task, wish in (await self._store.notes.starting(STOP)).items():
             match wish:
                 case {"at": int() | float() as at} if time.time() - at < STALE_SECONDS:
                     continue
                 case _:
-                    await self._store.remove_note(STOP + task)
+                    await self._store.notes.remove(STOP + task)

@@ -1,93 +1,130 @@
-"""The bin: deleted conversations that can still be brought back, and how any conversation is hidden.
-
-    active ⇄ archived              it is listed in one of the two lists
-    active, archived → deleted     nobody finds it; what it was is remembered
-    deleted → active, archived     it is taken back, or somebody says something in it
-    deleted → removing             its time is over, or it is deleted for good: there is no way back
-    importing → active, archived   it has arrived, with all others of the same file
-    importing → removing           it broke off, or nobody has heard of it for a while
-
-What is listed is never removed. A hidden conversation is removed when it is `due`, by the database's clock.
-"""
+"""The bin: deleted conversations that can still be restored, and how conversations are removed for good."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 import sqlalchemy as sa
 
 from octavo.errors import NotFound, UsageError
 from octavo.store import rows
-from octavo.store.clock import clock, in_seconds, is_over
-from octavo.store.direct import Connection
-from octavo.store.schema import conversation
-from octavo.store.values import Conversation
+from octavo.store.clock import in_seconds
+from octavo.store.connection import Connection
+from octavo.store.database import Database
+from octavo.store.deletion import purge_words
+from octavo.store.schema import conversation, job, large_text, message, setting, snapshot
+from octavo.store.section import Section, reads, writes
+from octavo.store.settings import scope_text
+from octavo.store.values import Conversation, ForConversation
+from octavo.store.visibility import (
+    DELETED,
+    DUE,
+    IMPORTING,
+    LEFT_OVER,
+    LISTED,
+    REMOVING,
+    THERE,
+    set_visibility,
+    show_deleted,
+)
 
-DELETED, IMPORTING, REMOVING = "deleted", "importing", "removing"
-"""Why a conversation is hidden."""
-SILENCE = 60.0
-"""Seconds an import may be silent: far more than it ever waits for others."""
+STEP = 200
+"""Rows removed by one statement: the time is looked at in between."""
+STEP_TEXT = 200_000
+"""Characters removed by one statement, if there is more than one row."""
 
 _c = conversation.c
-LISTED: sa.ColumnElement[bool] = _c.hidden.is_(None)
-"""It is found by lists, searches and beginnings."""
-THERE: sa.ColumnElement[bool] = _c.hidden.is_(None) | (_c.hidden == DELETED)
-"""It is found by its id: also a deleted one, which could not be brought back otherwise."""
 
 
-async def put(connection: Connection, id: str, seconds: float) -> None:
-    """Hide a conversation, and have it removed after so many seconds."""
-    if await _set(connection, id, THERE, hidden=DELETED, due=in_seconds(seconds)) is None:
-        raise NotFound(f"there is no conversation {id}")
+class Bin(Section):
+    """The deleted conversations of a store."""
 
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._database = database
 
-async def take_back(connection: Connection, id: str) -> Conversation:
-    """Bring a conversation back as it was."""
-    found = await _set(connection, id, THERE & ~LISTED, hidden=None, due=None)
-    if found is None:
-        if await connection.scalar(sa.select(_c.id).where(_c.id == id, LISTED)) is None:
+    async def delete(self, id: str, *, undo: float = 0) -> None:
+        """Remove a conversation with everything that belongs to it, for good.
+
+        With `undo` it is out of sight at once, and can be restored for so many seconds before it is due.
+        """
+        if undo > 0:
+            gone = await self._hide(id, THERE, DELETED, in_seconds(undo))
+        elif gone := await self._hide(id, THERE, REMOVING, 0):
+            await self._clear([id])
+        if not gone:
             raise NotFound(f"there is no conversation {id}")
-        raise UsageError("this conversation was not deleted: there is nothing to bring back")
-    return rows.conversation(found)
+
+    @writes
+    async def restore(self, connection: Connection, id: str) -> Conversation:
+        """Bring back a deleted conversation as it was."""
+        found = await show_deleted(connection, id)
+        if found is None:
+            if await connection.scalar(sa.select(_c.id).where(_c.id == id, LISTED)) is None:
+                raise NotFound(f"there is no conversation {id}")
+            raise UsageError("this conversation was not deleted: there is nothing to bring back")
+        return rows.conversation(found)
+
+    async def remove_due(self) -> tuple[str, ...]:
+        """Remove the deleted conversations whose time is over, and leftovers, for good; gives what is gone."""
+        return await self._remove(DUE)
+
+    async def remove_leftovers(self) -> tuple[str, ...]:
+        """Remove what imports and removals that broke off have left behind."""
+        return await self._remove(LEFT_OVER)
+
+    async def has_leftovers(self) -> bool:
+        return bool(await self._find(LEFT_OVER))
+
+    @writes
+    async def abandon(self, connection: Connection, ids: Sequence[str]) -> None:
+        """Leave conversations that are being imported to whoever removes leftovers."""
+        which = sa.update(conversation).where(_c.id.in_(ids), _c.hidden == IMPORTING)
+        await connection.execute(which.values(hidden=REMOVING, due=0))
+
+    @reads
+    async def _find(self, connection: Connection, which: sa.ColumnElement[bool]) -> Sequence[str]:
+        return (await connection.scalars(sa.select(_c.id).where(_c.hidden.is_not(None), which))).all()
+
+    @writes
+    async def _hide(
+        self, connection: Connection, id: str, which: sa.ColumnElement[bool], hidden: str, due: object
+    ) -> bool:
+        return await set_visibility(connection, id, which, hidden, due) is not None
+
+    async def _remove(self, which: sa.ColumnElement[bool]) -> tuple[str, ...]:
+        # Each is looked at again: somebody may have restored it since it was listed.
+        gone = [id for id in await self._find(which) if await self._hide(id, DUE, REMOVING, 0)]
+        if gone:
+            await self._clear(gone)
+        return tuple(gone)
+
+    async def _clear(self, ids: Sequence[str]) -> None:
+        """Remove what is hidden already, a little at a time."""
+        for id in ids:
+            await self._database.in_turns(lambda c, i=id: _remove_some(c, i))  # type: ignore[misc]
+        await purge_words(self._database)
 
 
-def _is_left() -> sa.ColumnElement[bool]:
-    """What an import or a removal that broke off has left behind."""
-    return (_c.hidden == REMOVING) | ((_c.hidden == IMPORTING) & is_over(_c.due, SILENCE))
+async def _remove_some(connection: Connection, id: str) -> bool:
+    """Remove some rows of a conversation, those without which nothing breaks first; false when all are gone."""
+    for table in (job, snapshot):
+        await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
+    # A message is older than what lies below it: the newest go first.
+    for table in (large_text, message):
+        newest = sa.select(table.c.n, sa.func.length(table.c.text).label("size"))
+        newest = newest.where(table.c.conversation_id == id).order_by(table.c.n.desc()).limit(STEP)
+        found = (await connection.execute(newest)).all()
+        if found:
+            some = [row.n for row, before in zip(found, _sums(found), strict=True) if before < STEP_TEXT]
+            await connection.execute(sa.delete(table).where(table.c.n.in_(some)))
+            return True
+    await connection.execute(sa.delete(setting).where(setting.c.scope == scope_text(ForConversation(id))))
+    await connection.execute(sa.delete(conversation).where(_c.id == id))
+    return False
 
 
-def _is_due() -> sa.ColumnElement[bool]:
-    return _is_left() | ((_c.hidden == DELETED) & (_c.due <= clock()))
-
-
-async def due(connection: Connection) -> Sequence[str]:
-    """List the conversations whose time is over, and what is left of others."""
-    return (await connection.scalars(sa.select(_c.id).where(_c.hidden.is_not(None), _is_due()))).all()
-
-
-async def left(connection: Connection) -> Sequence[str]:
-    """List what is left of conversations that nobody is at any more."""
-    return (await connection.scalars(sa.select(_c.id).where(_c.hidden.is_not(None), _is_left()))).all()
-
-
-async def condemn(connection: Connection, id: str) -> bool:
-    """Take a conversation away for good; false if it is not there."""
-    return await _set(connection, id, THERE, hidden=REMOVING, due=0) is not None
-
-
-async def condemn_due(connection: Connection, id: str) -> bool:
-    """Take a conversation away for good if it is still due; false if it was taken back, or is gone."""
-    return await _set(connection, id, _is_due(), hidden=REMOVING, due=0) is not None
-
-
-async def abandon(connection: Connection, ids: Sequence[str]) -> None:
-    """Leave conversations that are being imported to whoever removes what is left."""
-    which = sa.update(conversation).where(_c.id.in_(ids), _c.hidden == IMPORTING)
-    await connection.execute(which.values(hidden=REMOVING, due=0))
-
-
-async def _set(
-    connection: Connection, id: str, which: sa.ColumnElement[bool], **values: object
-) -> rows.Row | None:
-    changed = sa.update(conversation).where(_c.id == id, which).values(**values).returning(*_c)
-    return (await connection.execute(changed)).one_or_none()
+def _sums(found: Sequence[rows.Row]) -> Iterator[int]:
+    """Give the characters of the rows before each row."""
+    return accumulate((row.size for row in found[:-1]), initial=0)

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from octavo.core.messages import chain, digest
 from octavo.core.snapshot import Snapshot
 from octavo.errors import OctavoError, StoreError
-from octavo.store import bin, reading, rows
-from octavo.store.direct import Connection
-from octavo.store.engines import Database
+from octavo.store import rows
+from octavo.store.connection import Connection
+from octavo.store.database import Database
 from octavo.store.parts import EMPTIED, Packed, unpack
 from octavo.store.schema import (
     attachment,
@@ -28,7 +28,9 @@ from octavo.store.schema import (
     plain_id,
     snapshot,
 )
+from octavo.store.tree import TreeReader, present
 from octavo.store.values import StoreProblem
+from octavo.store.visibility import THERE
 from octavo.store.walk import jump_depth
 
 PAGE = 500
@@ -149,7 +151,7 @@ async def _check_conversations(connection: Connection) -> list[StoreProblem]:
         sa.select(c, count.label("counted"), tip.c.conversation_id.label("tip_conversation"))
         .outerjoin(tip, tip.c.id == c.c.tip_id)
         # Others are on their way in or out, and say nothing yet, or any more.
-        .where(bin.THERE)
+        .where(THERE)
     )
     problems = []
     for row in found:
@@ -197,7 +199,7 @@ async def _snapshot_flaws(connection: Connection, found: Snapshot, conversation_
     span = found.cutoff_depth - nodes[found.first].depth + 1
     if not 0 < found.messages <= span:
         flaws.append(f"it is said to cover {found.messages} messages where there are {span}")
-    if await reading.on_branch(connection, found.anchor, named) != named:
+    if await TreeReader.within(connection).on_branch(found.anchor, named) != named:
         flaws.append("its cutoff and anchor do not lie on one branch")
     if found.previous and not await _holds_anchor_of(connection, found.previous, found.anchor):
         flaws.append(f"it was continued from {found.previous}, which belongs to another branch")
@@ -207,14 +209,14 @@ async def _snapshot_flaws(connection: Connection, found: Snapshot, conversation_
 async def _holds_anchor_of(connection: Connection, id: str, tip: str) -> bool:
     """Tell whether a branch holds everything that a snapshot was shown; one that is gone has shown nothing."""
     anchor = await connection.scalar(sa.select(snapshot.c.anchor_id).where(snapshot.c.id == id))
-    return anchor is None or bool(await reading.on_branch(connection, tip, [anchor]))
+    return anchor is None or bool(await TreeReader.within(connection).on_branch(tip, [anchor]))
 
 
 async def _substance_flaws(connection: Connection, found: Snapshot, stored: bytes | None) -> list[str]:
     if found.state == "retired":
         return [] if found == rows.emptied(found) else ["it is retired, yet its content is there"]
     if stored is None:
-        covered = await reading.branch(connection, found.cutoff, None, previews=False)
+        covered = await TreeReader.within(connection).branch(found.cutoff)
         stored = digest(node.message for node in covered)
     return [] if stored == found.digest else ["the messages it covers are not those it was made from"]
 
@@ -232,7 +234,7 @@ async def _check_beside(connection: Connection) -> list[StoreProblem]:
         )
         problems += [StoreProblem(table.name, row.message_id, "its message is gone") for row in found]
     for row in (await connection.execute(sa.select(pin).where(pin.c.stop > 0))).all():
-        nodes = await reading.present(connection, [row.message_id])
+        nodes = await present(connection, [row.message_id])
         if nodes and row.stop > len(nodes[0].message.text):
             detail = f"the selection {row.start}:{row.stop} is longer than the text"
             problems.append(StoreProblem("pin", row.message_id, detail))

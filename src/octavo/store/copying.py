@@ -13,9 +13,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from octavo.core.snapshot import Snapshot
-from octavo.errors import NotFound
-from octavo.store import reading, rows, settings, walk
-from octavo.store.direct import Connection
+from octavo.store import rows
+from octavo.store.connection import Connection
 from octavo.store.ids import made_at, new_id
 from octavo.store.schema import (
     attachment,
@@ -27,35 +26,17 @@ from octavo.store.schema import (
     plain_id,
     snapshot,
 )
-from octavo.store.tree import BATCH, lock
+from octavo.store.settings import SettingStore
 from octavo.store.values import Conversation, ForConversation
+
+BATCH = 1_000
+"""Messages copied at a time."""
 
 Ids = dict[str, str]
 """From the ids of the original to those of the copy."""
 
 
-async def fork(connection: Connection, tip: str, title: str | None) -> Conversation:
-    """Copy the branch of a tip."""
-    where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == tip))
-    if where is None:
-        raise NotFound(f"there is no message {tip}")
-    source = await lock(connection, where)
-    path = (await connection.scalars(walk.path(), {"tip": tip})).all()
-    if not path:
-        raise NotFound(f"there is no message {tip}")
-    return await _copy(connection, source, sorted(path), tip, title)
-
-
-async def copy(connection: Connection, conversation_id: str, title: str | None) -> Conversation:
-    """Copy a whole tree."""
-    source = await lock(connection, conversation_id)
-    numbers = await connection.scalars(
-        sa.select(message.c.n).where(message.c.conversation_id == source.id).order_by(message.c.n)
-    )
-    return await _copy(connection, source, numbers.all(), source.tip_id, title)
-
-
-async def _copy(
+async def copy(
     connection: Connection, source: rows.Row, numbers: Sequence[int], tip: str | None, title: str | None
 ) -> Conversation:
     """Copy the messages of these row numbers, parents before children."""
@@ -77,12 +58,12 @@ async def _copy(
     for batch in _batches(numbers):
         await _copy_messages(connection, batch, target, ids)
     await _copy_snapshots(connection, source.id, target, ids)
-    for key, value in (await settings.of_scopes(connection, [ForConversation(source.id)]))[0].items():
-        await settings.put(connection, ForConversation(target), key, value)
-    where = conversation.c.id == target
+    settings = SettingStore.within(connection)
+    for key, value in (await settings.of_scope(ForConversation(source.id))).items():
+        await settings.put(ForConversation(target), key, value)
     tip_id = None if tip is None else ids[plain_id(tip)]
-    await connection.execute(sa.update(conversation).where(where).values(tip_id=tip_id))
-    return rows.conversation(await reading.conversation_row(connection, target))
+    moved = sa.update(conversation).where(conversation.c.id == target).values(tip_id=tip_id)
+    return rows.conversation((await connection.execute(moved.returning(*conversation.c))).one())
 
 
 def _batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:

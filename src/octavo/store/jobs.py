@@ -15,13 +15,17 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
-from octavo.store import bin, reading, rows, snapshots
+from octavo.store import rows, walk
 from octavo.store.clock import clock, in_seconds, is_over
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 from octavo.store.ids import new_id
+from octavo.store.locks import lock
 from octavo.store.schema import conversation, job, message, plain_id
-from octavo.store.tree import lock
-from octavo.store.values import Busy, Job, JobStatus, Refused, Stale
+from octavo.store.section import Section, reads, writes
+from octavo.store.snapshots import insert_snapshot
+from octavo.store.tree import TreeReader
+from octavo.store.values import Busy, Job, Refused, Stale
+from octavo.store.visibility import LISTED
 
 ANSWER = "answer"
 """The trigger of a job that is no compression: an answer that is being written; see `answers.py`."""
@@ -29,16 +33,150 @@ LEASE = 30.0
 """Seconds a worker may be silent: three missed heartbeats of ten seconds. No lease is longer."""
 ENDED = "the process that ran it ended before it was done"
 """Why a job failed whose worker died."""
+COLUMNS: tuple[sa.ColumnElement[Any], ...] = (*job.c, clock().label("clock"))
+"""What `rows.job` reads."""
+
+
+class JobStore(Section):
+    """The compression jobs of a store."""
+
+    @writes
+    async def claim(
+        self,
+        connection: Connection,
+        conversation: str,
+        *,
+        anchor: str,
+        worker: str,
+        seen: str | None,
+        tip: str | None = None,
+        trigger: str = "auto",
+        lease: float = LEASE,
+        id: str | None = None,
+    ) -> Job | Busy | Stale:
+        """Take the compression of an anchor for `lease` seconds, or learn who has it, or that its plan is out of date.
+
+        `tip` is the node the plan was made for and `seen` the snapshot that served it then: if another one serves
+        it now, somebody has compressed meanwhile. A job whose worker let the lease run out is taken over, and keeps its
+        id; a new one has the `id` that is given.
+        """
+        tip = tip or anchor
+        owner = await lock(connection, conversation)
+        await _check_anchor(connection, owner.id, anchor, tip)
+        serving: str | None = await connection.scalar(walk.serving_id(), {"tip": tip})
+        if serving != (seen and plain_id(seen)):
+            return Stale(serving)
+        until = _until(lease)
+        insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+        new = insert(job).values(**new_row(owner, anchor, trigger, worker, until, id))
+        fresh = ("worker", "lease_until", "deletions", "progress", "trigger")
+        taken = new.on_conflict_do_update(
+            index_elements=[job.c.anchor_id],
+            index_where=sa.text("status = 'running'"),
+            set_={"attempt": job.c.attempt + 1, **{name: getattr(new.excluded, name) for name in fresh}},
+            where=is_over(job.c.lease_until, LEASE),
+        ).returning(*COLUMNS)
+        row = (await connection.execute(taken)).one_or_none()
+        if row is not None:
+            return rows.job(row)
+        (running,) = await _jobs(connection, job.c.anchor_id == anchor, job.c.status == "running")
+        return Busy(running)
+
+    @writes
+    async def renew(
+        self, connection: Connection, job: Job, *, lease: float = LEASE, progress: str | None = None
+    ) -> bool:
+        """Prolong the lease; false when the job is no longer ours: stop working."""
+        values: dict[str, Any] = {"lease_until": _until(lease)}
+        if progress is not None:
+            values["progress"] = progress
+        return await _update(connection, mine(job), **values)
+
+    @writes
+    async def finish(self, connection: Connection, held: Job, made: Snapshot) -> Snapshot | Refused:
+        """Store the snapshot and close the job, both or neither."""
+        try:
+            owner = await lock(connection, held.conversation)
+        except NotFound:
+            return Refused("the conversation was deleted while it was compressed")
+        deletions = await connection.scalar(sa.select(job.c.deletions).where(mine(held)))
+        if deletions is None:
+            return Refused("the job was cancelled, or its lease ran out and another worker took it over")
+        if deletions != owner.deletions:
+            return await _refuse(
+                connection, held, "messages were deleted while the conversation was compressed"
+            )
+        try:
+            stored = await insert_snapshot(connection, owner.id, made)
+        except UsageError as error:
+            return await _refuse(connection, held, str(error))
+        await _update(connection, mine(held), status="done", snapshot_id=stored.id)
+        return stored
+
+    @writes
+    async def fail(self, connection: Connection, job: Job, error: str) -> bool:
+        """Give a job up without a snapshot; false when it is no longer ours."""
+        return await _update(connection, mine(job), status="failed", error=error)
+
+    @writes
+    async def cancel(self, connection: Connection, id: str) -> bool:
+        """Stop a job whoever runs it; its worker learns it when it renews."""
+        return await _update(connection, job.c.id == id, job.c.status == "running", status="cancelled")
+
+    @reads
+    async def get(self, connection: Connection, id: str) -> Job:
+        found = await _jobs(connection, job.c.id == id)
+        if not found:
+            raise NotFound(f"there is no job {id}")
+        return _as_it_stands(found[0])
+
+    @reads
+    async def of_conversation(self, connection: Connection, conversation: str) -> tuple[Job, ...]:
+        """List the jobs of a conversation, the newest first."""
+        found = await _jobs(connection, job.c.conversation_id == conversation, job.c.trigger != ANSWER)
+        return tuple(_as_it_stands(one) for one in reversed(found))
+
+    @reads
+    async def abandoned(self, connection: Connection) -> tuple[Job, ...]:
+        """List the running jobs whose workers died: their leases have run out. Nobody goes on with what was deleted."""
+        listed = (
+            sa.select(conversation.c.id).where(conversation.c.id == job.c.conversation_id, LISTED).exists()
+        )
+        running = (job.c.status == "running", job.c.trigger != ANSWER)
+        return await _jobs(connection, *running, is_over(job.c.lease_until, LEASE), listed)
+
+    async def close_abandoned(self, conversation: str | None = None) -> tuple[Job, ...]:
+        """Close the jobs whose workers died, of one conversation or of all; gives those that nobody else has closed."""
+        left = [one for one in await self.abandoned() if conversation in (None, one.conversation)]
+        return tuple([one for one in left if await self.close_left(one)])
+
+    @writes
+    async def close_left(self, connection: Connection, left: Job) -> bool:
+        """Close a job whose worker died; false when it goes on, or somebody else was faster."""
+        over = is_over(job.c.lease_until, LEASE)
+        return await _update(connection, mine(left), over, status="failed", error=ENDED)
+
+
+async def _jobs(connection: Connection, *which: sa.ColumnElement[bool]) -> tuple[Job, ...]:
+    """Read jobs, the oldest first."""
+    found = await connection.execute(sa.select(*COLUMNS).where(*which).order_by(job.c.id))
+    return tuple(rows.job(row) for row in found)
+
+
+async def _update(connection: Connection, *which: sa.ColumnElement[bool], **values: object) -> bool:
+    """Change jobs; false when there was none."""
+    return bool((await connection.execute(sa.update(job).where(*which).values(**values))).rowcount)
+
+
+async def _refuse(connection: Connection, held: Job, reason: str) -> Refused:
+    await _update(connection, mine(held), status="failed", error=reason)
+    return Refused(reason)
 
 
 def _until(lease: float) -> sa.ColumnElement[int]:
     if lease > LEASE:
         raise BadInput("lease", f"expected at most {LEASE:.0f} seconds, got {lease:g}; renew it instead")
     return in_seconds(lease)
-
-
-def _columns() -> tuple[sa.ColumnElement[Any], ...]:
-    return (*job.c, clock().label("clock"))
 
 
 def new_row(
@@ -65,145 +203,26 @@ def new_row(
     }
 
 
-async def claim(
-    connection: Connection,
-    conversation_id: str,
-    *,
-    anchor: str,
-    tip: str,
-    seen: str | None,
-    trigger: str,
-    worker: str,
-    lease: float,
-    id: str | None = None,
-) -> Job | Busy | Stale:
-    """Take a compression, or learn who has it, or that its plan is out of date."""
-    owner = await lock(connection, conversation_id)
-    await _check_anchor(connection, owner.id, anchor, tip)
-    serving = await snapshots.serving_id(connection, tip)
-    if serving != (seen and plain_id(seen)):
-        return Stale(serving)
-    until = _until(lease)
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    new = insert(job).values(**new_row(owner, anchor, trigger, worker, until, id))
-    fresh = ("worker", "lease_until", "deletions", "progress", "trigger")
-    taken = new.on_conflict_do_update(
-        index_elements=[job.c.anchor_id],
-        index_where=sa.text("status = 'running'"),
-        set_={"attempt": job.c.attempt + 1, **{name: getattr(new.excluded, name) for name in fresh}},
-        where=is_over(job.c.lease_until, LEASE),
-    ).returning(*_columns())
-    row = (await connection.execute(taken)).one_or_none()
-    if row is not None:
-        return rows.job(row)
-    running = sa.select(*_columns()).where(job.c.anchor_id == anchor, job.c.status == "running")
-    return Busy(rows.job((await connection.execute(running)).one()))
-
-
 async def _check_anchor(connection: Connection, conversation_id: str, anchor: str, tip: str) -> None:
     at = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == anchor))
     if at is None:
         raise NotFound(f"there is no message {anchor}")
     if at != conversation_id:
         raise NotOnBranch(f"message {anchor} belongs to another conversation than {conversation_id}")
-    if not await reading.on_branch(connection, tip, [anchor]):
+    if not await TreeReader.within(connection).on_branch(tip, [anchor]):
         raise NotOnBranch(f"message {anchor} is not on the branch of {tip}")
 
 
-def _mine(held: Job) -> sa.ColumnElement[bool]:
+def mine(held: Job) -> sa.ColumnElement[bool]:
+    """The job is still the one we hold: nobody cancelled it or took it over."""
     j = job.c
-    mine = (j.id == held.id, j.worker == held.worker, j.attempt == held.attempt, j.status == "running")
-    return sa.and_(*mine)
+    return sa.and_(j.id == held.id, j.worker == held.worker, j.attempt == held.attempt, j.status == "running")
 
 
-async def renew(connection: Connection, held: Job, lease: float, progress: str | None) -> bool:
-    """Prolong the lease; false when the job is no longer ours: stop working."""
-    values: dict[str, Any] = {"lease_until": _until(lease)}
-    if progress is not None:
-        values["progress"] = progress
-    done = await connection.execute(sa.update(job).where(_mine(held)).values(**values))
-    return bool(done.rowcount)
+def _as_it_stands(found: Job) -> Job:
+    """Show a job for what it is, also before anybody has closed it.
 
-
-async def finish(connection: Connection, held: Job, made: Snapshot) -> Snapshot | Refused:
-    """Store the snapshot and close the job, both or neither."""
-    try:
-        owner = await lock(connection, held.conversation)
-    except NotFound:
-        return Refused("the conversation was deleted while it was compressed")
-    deletions = await connection.scalar(sa.select(job.c.deletions).where(_mine(held)))
-    if deletions is None:
-        return Refused("the job was cancelled, or its lease ran out and another worker took it over")
-    if deletions != owner.deletions:
-        return await _refuse(connection, held, "messages were deleted while the conversation was compressed")
-    try:
-        stored = await snapshots.insert(connection, owner.id, made)
-    except UsageError as error:
-        return await _refuse(connection, held, str(error))
-    await connection.execute(sa.update(job).where(_mine(held)).values(status="done", snapshot_id=stored.id))
-    return stored
-
-
-async def _refuse(connection: Connection, held: Job, reason: str) -> Refused:
-    await close(connection, held, "failed", reason)
-    return Refused(reason)
-
-
-async def close(connection: Connection, held: Job, status: JobStatus, error: str) -> bool:
-    """Give a job up without a snapshot; false when it is no longer ours."""
-    done = await connection.execute(sa.update(job).where(_mine(held)).values(status=status, error=error))
-    return bool(done.rowcount)
-
-
-def is_left(found: Job) -> bool:
-    """Tell whether the worker of a job died: its lease has run out, or was set before the clock was set back."""
-    return found.status == "running" and not 0 <= found.lease <= 2 * LEASE
-
-
-def as_it_stands(found: Job) -> Job:
-    """Show a job for what it is, also before anybody has closed it."""
-    return replace(found, status="failed", error=ENDED) if is_left(found) else found
-
-
-async def close_left(connection: Connection, left: Job) -> bool:
-    """Close a job whose worker died; false when it goes on, or somebody else was faster."""
-    closed = sa.update(job).where(_mine(left), is_over(job.c.lease_until, LEASE))
-    return bool((await connection.execute(closed.values(status="failed", error=ENDED))).rowcount)
-
-
-async def cancel(connection: Connection, id: str) -> bool:
-    """Stop a job whoever runs it: its worker learns it at the next renewal."""
-    done = await connection.execute(
-        sa.update(job).where(job.c.id == id, job.c.status == "running").values(status="cancelled")
-    )
-    return bool(done.rowcount)
-
-
-async def get(connection: Connection, id: str) -> Job:
-    row = (await connection.execute(sa.select(*_columns()).where(job.c.id == id))).one_or_none()
-    if row is None:
-        raise NotFound(f"there is no job {id}")
-    return rows.job(row)
-
-
-async def of_conversation(connection: Connection, conversation_id: str) -> tuple[Job, ...]:
-    """List the jobs of a conversation, the newest first."""
-    found = await connection.execute(
-        sa.select(*_columns())
-        .where(job.c.conversation_id == conversation_id, job.c.trigger != ANSWER)
-        .order_by(job.c.id.desc())
-    )
-    return tuple(rows.job(row) for row in found)
-
-
-async def abandoned(connection: Connection) -> tuple[Job, ...]:
-    """List the running jobs whose lease has run out: their workers died. Nobody goes on with what was deleted."""
-    found = await connection.execute(
-        sa.select(*_columns())
-        .join(conversation, conversation.c.id == job.c.conversation_id)
-        .where(
-            job.c.status == "running", job.c.trigger != ANSWER, is_over(job.c.lease_until, LEASE), bin.LISTED
-        )
-        .order_by(job.c.id)
-    )
-    return tuple(rows.job(row) for row in found)
+    Its worker died when its lease has run out, or was set before the clock was set back.
+    """
+    is_left = found.status == "running" and not 0 <= found.lease <= 2 * LEASE
+    return replace(found, status="failed", error=ENDED) if is_left else found

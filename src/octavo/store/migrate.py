@@ -11,7 +11,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from octavo.errors import StoreError
-from octavo.store.direct import Connection
+from octavo.store.connection import Connection
 
 HEAD = "0003"
 """The newest step; `tests/store/test_migrate.py` shows that the files agree."""

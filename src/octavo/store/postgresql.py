@@ -19,8 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from octavo.store import faults
-from octavo.store.direct import LOCK_WAIT, Work
+from octavo.store import error_mapping
+from octavo.store.connection import LOCK_WAIT, Work
 
 log = logging.getLogger(__name__)
 
@@ -81,8 +81,8 @@ class Postgresql:
         try:
             async with self._reader.connect() as connection:
                 return await work(connection)
-        except faults.driver_errors() as error:
-            raise faults.explain(error, self._place) from error
+        except error_mapping.driver_errors() as error:
+            raise error_mapping.explain(error, self._place) from error
 
     async def write(self, work: Work[T], written: Counter[str] | None = None) -> T:
         committing = False
@@ -96,8 +96,8 @@ class Postgresql:
                 committing = True
                 await connection.commit()
                 return result
-        except faults.driver_errors() as error:
-            raise faults.explain(error, self._place, committing=committing) from error
+        except error_mapping.driver_errors() as error:
+            raise error_mapping.explain(error, self._place, committing=committing) from error
 
     async def close(self) -> None:
         """Close all connections."""

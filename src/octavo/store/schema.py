@@ -56,7 +56,7 @@ def plain_id(text: str) -> str:
     return found
 
 
-class Words(TypeDecorator[str]):
+class StoredText(TypeDecorator[str]):
     """Any text at all."""
 
     impl = sa.Text
@@ -127,8 +127,8 @@ conversation = sa.Table(
     "conversation",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    sa.Column("owner", Words, nullable=False),
-    sa.Column("title", Words, nullable=False),
+    sa.Column("owner", StoredText, nullable=False),
+    sa.Column("title", StoredText, nullable=False),
     sa.Column("tip_id", Id),
     sa.Column("messages", sa.Integer, nullable=False),
     sa.Column("deletions", sa.Integer, nullable=False),
@@ -166,10 +166,10 @@ message = sa.Table(
     sa.Column("input_tokens", sa.Integer),
     sa.Column("output_tokens", sa.Integer),
     sa.Column("created", sa.BigInteger),
-    sa.Column("model", Words),
+    sa.Column("model", StoredText),
     sa.Column("large", sa.Integer, nullable=False),
-    sa.Column("text", Words, nullable=False),
-    sa.Column("parts", Words),
+    sa.Column("text", StoredText, nullable=False),
+    sa.Column("parts", StoredText),
     sa.CheckConstraint("(parent_id IS NULL) = (depth = 1)", name="root"),
     sa.CheckConstraint("role IN ('user', 'assistant', 'system', 'tool')", name="role"),
     sa.CheckConstraint("status IN ('complete', 'streaming', 'aborted', 'error', 'deleted')", name="status"),
@@ -198,7 +198,7 @@ large_text = sa.Table(
     sa.Column("conversation_id", Id, nullable=False, index=True),
     sa.Column("piece", sa.Integer, nullable=False),
     sa.Column("chunk", sa.Integer, nullable=False),
-    sa.Column("text", Words, nullable=False),
+    sa.Column("text", StoredText, nullable=False),
     sa.UniqueConstraint("message_id", "piece", "chunk"),
 )
 
@@ -208,8 +208,8 @@ attachment = sa.Table(
     sa.Column("message_id", Id, sa.ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("conversation_id", Id, nullable=False, index=True),
-    sa.Column("name", Words, nullable=False),
-    sa.Column("media_type", Words, nullable=False),
+    sa.Column("name", StoredText, nullable=False),
+    sa.Column("media_type", StoredText, nullable=False),
     sa.Column("size", sa.BigInteger, nullable=False),
 )
 
@@ -268,14 +268,14 @@ job = sa.Table(
     sa.Column("id", Id, primary_key=True),
     sa.Column("conversation_id", Id, sa.ForeignKey("conversation.id"), nullable=False, index=True),
     sa.Column("anchor_id", Id, nullable=False),
-    sa.Column("trigger", Words, nullable=False),
+    sa.Column("trigger", StoredText, nullable=False),
     sa.Column("status", sa.Text, nullable=False),
-    sa.Column("worker", Words, nullable=False),
+    sa.Column("worker", StoredText, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("lease_until", sa.BigInteger, nullable=False),
     sa.Column("deletions", sa.Integer, nullable=False),
-    sa.Column("progress", Words, nullable=False),
-    sa.Column("error", Words, nullable=False),
+    sa.Column("progress", StoredText, nullable=False),
+    sa.Column("error", StoredText, nullable=False),
     sa.Column("snapshot_id", Id),
     sa.CheckConstraint("status IN ('running', 'done', 'failed', 'cancelled')", name="status"),
     sa.Index(
@@ -290,8 +290,8 @@ job = sa.Table(
 setting = sa.Table(
     "setting",
     metadata,
-    sa.Column("scope", Words, primary_key=True),
-    sa.Column("key", Words, primary_key=True),
+    sa.Column("scope", StoredText, primary_key=True),
+    sa.Column("key", StoredText, primary_key=True),
     sa.Column("value", JsonText, nullable=False),
     sa.Column("updated", sa.BigInteger, nullable=False),
 )
@@ -299,7 +299,7 @@ setting = sa.Table(
 note = sa.Table(
     "note",
     metadata,
-    sa.Column("key", Words, primary_key=True),
+    sa.Column("key", StoredText, primary_key=True),
     sa.Column("value", JsonText, nullable=False),
     sa.Column("updated", sa.BigInteger, nullable=False),
 )
@@ -308,8 +308,8 @@ api_key = sa.Table(
     "api_key",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    sa.Column("name", Words, nullable=False),
-    sa.Column("owner", Words, nullable=False),
+    sa.Column("name", StoredText, nullable=False),
+    sa.Column("owner", StoredText, nullable=False),
     sa.Column("prefix", sa.Text, nullable=False),
     sa.Column("sha256", sa.LargeBinary(32), nullable=False, unique=True),
     sa.Column("scopes", JsonText, nullable=False),

@@ -13,10 +13,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from octavo.store import bin, rows
-from octavo.store.direct import Connection
+from octavo.store import rows
+from octavo.store.connection import Connection
 from octavo.store.schema import conversation, large_text, message
+from octavo.store.section import Section, reads
 from octavo.store.values import Hit
+from octavo.store.visibility import LISTED
 
 MAX_QUERY = 500
 """Characters of a query that are used; SQLite refuses patterns of more than 50,000 bytes."""
@@ -60,7 +62,7 @@ def parse(text: str) -> Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Within:
+class _Within:
     """Where is searched."""
 
     conversation: str | None = None
@@ -70,22 +72,36 @@ class Within:
     limit: int
 
 
-async def search(connection: Connection, text: str, within: Within) -> tuple[Hit, ...]:
-    """Find messages, the newest first."""
-    query = parse(text)
-    if not query.terms:
+class MessageSearch(Section):
+    """The search in a store."""
+
+    @reads
+    async def find(
+        self,
+        connection: Connection,
+        text: str,
+        *,
+        conversation: str | None = None,
+        owner: str | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> tuple[Hit, ...]:
+        """Find messages, the newest first; `before` is the node of the last hit of the previous page."""
+        within = _Within(conversation=conversation, owner=owner, before=before, limit=limit)
+        query = parse(text)
+        if not query.terms:
+            return ()
+        postgresql = connection.dialect.name == "postgresql"
+        by_words, by_substring = (_tsvector, _ilike) if postgresql else (_fts5, _like)
+        for way in (by_words, by_substring) if query.by_words else (by_substring,):
+            found: dict[int, tuple[sa.Table, int]] = {}
+            for table in (large_text, message):
+                hits = await connection.execute(_newest(way(table, query), within))
+                found |= {row.n: (table, row.place) for row in hits}
+            if found:
+                newest = sorted(found, reverse=True)[: within.limit]
+                return await _show(connection, {n: found[n] for n in newest}, query)
         return ()
-    postgresql = connection.dialect.name == "postgresql"
-    by_words, by_substring = (_tsvector, _ilike) if postgresql else (_fts5, _like)
-    for way in (by_words, by_substring) if query.by_words else (by_substring,):
-        found: dict[int, tuple[sa.Table, int]] = {}
-        for table in (large_text, message):
-            hits = await connection.execute(_newest(way(table, query), within))
-            found |= {row.n: (table, row.place) for row in hits}
-        if found:
-            newest = sorted(found, reverse=True)[: within.limit]
-            return await _show(connection, {n: found[n] for n in newest}, query)
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +112,7 @@ class _Found:
     conditions: tuple[sa.ColumnElement[bool], ...] = ()
 
 
-def _newest(found: _Found, within: Within) -> sa.Select[Any]:
+def _newest(found: _Found, within: _Within) -> sa.Select[Any]:
     """Row numbers of messages, and of the row their text is in: their own, or the first of several chunks.
 
     No joins, only look-ups for each hit: a database may turn a join around and go through a whole conversation.
@@ -113,7 +129,7 @@ def _newest(found: _Found, within: Within) -> sa.Select[Any]:
     if within.conversation is not None:
         query = query.where(hit.conversation_id == within.conversation)
     c = conversation.c
-    owner = sa.select(c.owner).where(c.id == hit.conversation_id, bin.LISTED).scalar_subquery()
+    owner = sa.select(c.owner).where(c.id == hit.conversation_id, LISTED).scalar_subquery()
     query = query.where(owner.is_not(None) if within.owner is None else owner == within.owner)
     if within.before is not None:
         other = message.alias("other")

@@ -15,20 +15,147 @@ import sqlalchemy as sa
 from octavo.core.messages import digest
 from octavo.core.snapshot import Snapshot, State
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
-from octavo.store import reading, rows, walk
-from octavo.store.direct import Connection
+from octavo.store import rows, walk
+from octavo.store.connection import Connection
+from octavo.store.conversations import ConversationStore
 from octavo.store.ids import new_id
+from octavo.store.locks import lock, touch
 from octavo.store.schema import conversation, job, message, plain_id, snapshot
-from octavo.store.tree import lock, touch
+from octavo.store.section import Section, reads, writes
+from octavo.store.tree import TreeReader
+from octavo.store.values import StoredContext
+
+_PLACES = (
+    snapshot.c.id,
+    snapshot.c.cutoff_depth,
+    snapshot.c.version,
+    snapshot.c.state,
+    snapshot.c.changed,
+)
 
 
-async def add(connection: Connection, conversation_id: str, new: Snapshot) -> Snapshot:
-    """Insert a snapshot as the newest version for its cutoff."""
-    owner = await lock(connection, conversation_id)
-    return await insert(connection, owner.id, new)
+class SnapshotStore(Section):
+    """The snapshots of a store, and the contexts they serve."""
+
+    @writes
+    async def add(self, connection: Connection, conversation: str, new: Snapshot) -> Snapshot:
+        """Insert a snapshot as the newest version for its cutoff."""
+        owner = await lock(connection, conversation)
+        return await insert_snapshot(connection, owner.id, new)
+
+    @writes
+    async def edit(
+        self, connection: Connection, id: str, summary: str, *, tokens_after: int | None = None
+    ) -> Snapshot:
+        """Add a version with another summary; the one it is made from stays as it is."""
+        base = await _unretired(connection, id)
+        tokens = base.tokens_after if tokens_after is None else tokens_after
+        edited = replace(
+            base, id=new_id(), summary=summary, tokens_after=tokens, kind="edited", created="", receipt=""
+        )
+        row = await _row(connection, id)
+        return await insert_snapshot(connection, row.conversation_id, edited)
+
+    @writes
+    async def undo(self, connection: Connection, id: str) -> Snapshot:
+        """Take a snapshot out of use; what is retired stays so.
+
+        Automatic compressions that are under way are stopped: they would bring back at once what a person undid.
+        """
+        found = await _unretired(connection, id)
+        if found.state != "undone":
+            of = (await _row(connection, id)).conversation_id
+            await _set_state(connection, of, [id], "undone")
+            running = sa.and_(
+                job.c.conversation_id == of, job.c.status == "running", job.c.trigger != "manual"
+            )
+            await connection.execute(sa.update(job).where(running).values(status="cancelled"))
+        return replace(found, state="undone")
+
+    @writes
+    async def use(self, connection: Connection, id: str, *, tip: str) -> Snapshot:
+        """Put a snapshot into use on the branch of a tip: whatever would be chosen before it there is undone."""
+        found = await _unretired(connection, id)
+        here = await _of_branch(connection, tip, _PLACES)
+        if not any(row.id == found.id for row in here):
+            raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
+        of = (await _row(connection, id)).conversation_id
+        above = [row.id for row in here if row.state == "active" and _rank(row) > _place(found)]
+        if above:
+            await _set_state(connection, of, above, "undone")
+        if found.state != "active":
+            await _set_state(connection, of, [found.id], "active")
+        return replace(found, state="active")
+
+    @reads
+    async def undone_last(self, connection: Connection, tip: str) -> Snapshot | None:
+        """Give the snapshot to bring back on a branch: of those that would be in use again, the one undone last."""
+        here = await _of_branch(connection, tip, _PLACES)
+        in_use = max((_rank(row) for row in here if row.state == "active"), default=(0, 0))
+        undone = [row for row in here if row.state == "undone" and _rank(row) > in_use]
+        # Several that were undone at once come back one after the other, the first of them first.
+        last = max(undone, key=lambda row: (row.changed, -row.cutoff_depth, -row.version), default=None)
+        return rows.snapshot(await _row(connection, last.id)) if last is not None else None
+
+    @reads
+    async def get(self, connection: Connection, id: str) -> Snapshot:
+        return rows.snapshot(await _row(connection, id))
+
+    @reads
+    async def conversation_of(self, connection: Connection, id: str) -> str:
+        return str((await _row(connection, id)).conversation_id)
+
+    @reads
+    async def of_conversation(self, connection: Connection, conversation: str) -> tuple[Snapshot, ...]:
+        """List all snapshots, by cutoff and version."""
+        await ConversationStore.within(connection).get(conversation)
+        found = await connection.execute(
+            sa.select(snapshot)
+            .where(snapshot.c.conversation_id == conversation)
+            .order_by(snapshot.c.cutoff_depth, snapshot.c.cutoff_id, snapshot.c.version)
+        )
+        return tuple(rows.snapshot(row) for row in found)
+
+    @reads
+    async def newer(
+        self, connection: Connection, conversations: Sequence[str], after: str
+    ) -> tuple[tuple[str, Snapshot], ...]:
+        """Find what was made lately: ids sort by time, as far as the clocks of several processes agree."""
+        found = await connection.execute(
+            sa.select(snapshot)
+            .where(snapshot.c.conversation_id.in_(list(conversations)), snapshot.c.id > after)
+            .order_by(snapshot.c.id)
+        )
+        return tuple((str(row.conversation_id), rows.snapshot(row)) for row in found)
+
+    @reads
+    async def of_branch(self, connection: Connection, tip: str) -> tuple[Snapshot, ...]:
+        """List the snapshots whose anchor lies on a branch, by cutoff and version."""
+        return tuple(rows.snapshot(row) for row in await _of_branch(connection, tip))
+
+    @reads
+    async def context(
+        self, connection: Connection, tip: str, *, tokenizer: str | None = None
+    ) -> StoredContext:
+        """Give what the context of a tip is built from: the snapshot in use, and the messages after its cutoff.
+
+        This is the query everything is built for: it costs what it returns, however long the conversation is.
+        """
+        found = rows.gather(
+            await connection.execute(walk.context(), {"tip": tip, "tokenizer": tokenizer}), tokenizer
+        )
+        if not found.nodes and found.snapshot is None:
+            raise NotFound(f"there is no message {tip}")
+        return StoredContext(
+            leading=found.leading,
+            snapshot=found.snapshot,
+            retained=found.nodes,
+            carried=found.carried,
+            originals_wanted=await _originals_wanted(connection, tip),
+        )
 
 
-async def insert(connection: Connection, conversation_id: str, new: Snapshot) -> Snapshot:
+async def insert_snapshot(connection: Connection, conversation_id: str, new: Snapshot) -> Snapshot:
     """Insert a snapshot into a conversation that is locked."""
     new = _plain(new)
     await _check_place(connection, conversation_id, new)
@@ -86,7 +213,7 @@ async def _check_place(connection: Connection, conversation_id: str, new: Snapsh
         raise BadInput(
             "snapshot.messages", f"{new.messages} messages are said to be covered where there are {span}"
         )
-    if len(await reading.on_branch(connection, new.anchor, named)) != len(named):
+    if len(await TreeReader.within(connection).on_branch(new.anchor, named)) != len(named):
         raise NotOnBranch(
             "the first covered message, the cutoff and what the previous snapshot was shown must be on the branch of "
             "the anchor"
@@ -96,50 +223,10 @@ async def _check_place(connection: Connection, conversation_id: str, new: Snapsh
 async def _check_content(connection: Connection, new: Snapshot) -> None:
     stored = await connection.scalar(sa.select(message.c.digest).where(message.c.id == new.cutoff))
     if stored is None:
-        covered = await reading.branch(connection, new.cutoff, None, previews=False)
+        covered = await TreeReader.within(connection).branch(new.cutoff)
         stored = digest(node.message for node in covered)
     if stored != new.digest:
         raise UsageError("the messages this snapshot covers have changed since it was made; compress again")
-
-
-async def edit(connection: Connection, id: str, summary: str, tokens_after: int | None) -> Snapshot:
-    """Add a version with another summary; the one it is made from stays as it is."""
-    base = await _unretired(connection, id)
-    tokens = base.tokens_after if tokens_after is None else tokens_after
-    edited = replace(
-        base, id=new_id(), summary=summary, tokens_after=tokens, kind="edited", created="", receipt=""
-    )
-    row = await _row(connection, id)
-    return await insert(connection, row.conversation_id, edited)
-
-
-async def undo(connection: Connection, id: str) -> Snapshot:
-    """Take a snapshot out of use; what is retired stays so.
-
-    Automatic compressions that are under way are stopped: they would bring back at once what a person undid.
-    """
-    found = await _unretired(connection, id)
-    if found.state != "undone":
-        of = await conversation_of(connection, id)
-        await _set_state(connection, of, [id], "undone")
-        running = sa.and_(job.c.conversation_id == of, job.c.status == "running", job.c.trigger != "manual")
-        await connection.execute(sa.update(job).where(running).values(status="cancelled"))
-    return replace(found, state="undone")
-
-
-async def use(connection: Connection, id: str, tip: str) -> Snapshot:
-    """Put a snapshot into use on the branch of a tip: whatever would be chosen before it there is undone."""
-    found = await _unretired(connection, id)
-    here = await _of_branch(connection, tip, _PLACES)
-    if not any(row.id == found.id for row in here):
-        raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
-    of = await conversation_of(connection, id)
-    above = [row.id for row in here if row.state == "active" and _rank(row) > _place(found)]
-    if above:
-        await _set_state(connection, of, above, "undone")
-    if found.state != "active":
-        await _set_state(connection, of, [found.id], "active")
-    return replace(found, state="active")
 
 
 async def _set_state(connection: Connection, conversation_id: str, ids: Sequence[str], state: State) -> None:
@@ -155,17 +242,7 @@ def _place(found: Snapshot) -> tuple[int, int]:
     return found.cutoff_depth, found.version
 
 
-async def undone_last(connection: Connection, tip: str) -> Snapshot | None:
-    """Give the snapshot to bring back on a branch: of those that would be in use again, the one undone last."""
-    here = await _of_branch(connection, tip, _PLACES)
-    in_use = max((_rank(row) for row in here if row.state == "active"), default=(0, 0))
-    undone = [row for row in here if row.state == "undone" and _rank(row) > in_use]
-    # Several that were undone at once come back one after the other, the first of them first.
-    last = max(undone, key=lambda row: (row.changed, -row.cutoff_depth, -row.version), default=None)
-    return await get(connection, last.id) if last is not None else None
-
-
-async def originals_wanted(connection: Connection, tip: str) -> bool:
+async def _originals_wanted(connection: Connection, tip: str) -> bool:
     """Tell whether the last thing done to the snapshots of a branch was to undo one, so that its originals are sent."""
     at = sa.select(message.c.conversation_id).where(message.c.id == tip).scalar_subquery()
     undone = sa.select(snapshot.c.id).where(snapshot.c.conversation_id == at, snapshot.c.state == "undone")
@@ -199,51 +276,6 @@ async def _row(connection: Connection, id: str) -> rows.Row:
     return row
 
 
-async def get(connection: Connection, id: str) -> Snapshot:
-    return rows.snapshot(await _row(connection, id))
-
-
-async def conversation_of(connection: Connection, id: str) -> str:
-    return str((await _row(connection, id)).conversation_id)
-
-
-async def of_conversation(connection: Connection, conversation_id: str) -> tuple[Snapshot, ...]:
-    """List all snapshots, by cutoff and version."""
-    await reading.conversation_row(connection, conversation_id)
-    found = await connection.execute(
-        sa.select(snapshot)
-        .where(snapshot.c.conversation_id == conversation_id)
-        .order_by(snapshot.c.cutoff_depth, snapshot.c.cutoff_id, snapshot.c.version)
-    )
-    return tuple(rows.snapshot(row) for row in found)
-
-
-async def newer(
-    connection: Connection, conversations: Sequence[str], after: str
-) -> tuple[tuple[str, Snapshot], ...]:
-    """Find what was made lately: ids sort by time, as far as the clocks of several processes agree."""
-    found = await connection.execute(
-        sa.select(snapshot)
-        .where(snapshot.c.conversation_id.in_(list(conversations)), snapshot.c.id > after)
-        .order_by(snapshot.c.id)
-    )
-    return tuple((str(row.conversation_id), rows.snapshot(row)) for row in found)
-
-
-async def of_branch(connection: Connection, tip: str) -> tuple[Snapshot, ...]:
-    """List the snapshots whose anchor lies on a branch, by cutoff and version."""
-    return tuple(rows.snapshot(row) for row in await _of_branch(connection, tip))
-
-
-_PLACES = (
-    snapshot.c.id,
-    snapshot.c.cutoff_depth,
-    snapshot.c.version,
-    snapshot.c.state,
-    snapshot.c.changed,
-)
-
-
 async def _of_branch(
     connection: Connection, tip: str, columns: Sequence[sa.ColumnElement[Any]] = tuple(snapshot.c)
 ) -> Sequence[rows.Row]:
@@ -264,8 +296,3 @@ async def _of_branch(
         {"tip": tip},
     )
     return found.all()
-
-
-async def serving_id(connection: Connection, tip: str) -> str | None:
-    found: str | None = await connection.scalar(walk.serving_id(), {"tip": tip})
-    return found

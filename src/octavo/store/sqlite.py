@@ -21,8 +21,8 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from octavo.errors import ReadOnly
-from octavo.store import faults
-from octavo.store.direct import LOCK_WAIT, Direct, Work, run_through
+from octavo.store import error_mapping
+from octavo.store.connection import LOCK_WAIT, SyncConnection, Work, run_through
 
 T = TypeVar("T")
 Durability = Literal["process", "power"]
@@ -80,9 +80,9 @@ class Sqlite:
         try:
             self._notice_change()
             with self._reader.connect() as connection:
-                return run_through(work(Direct(connection)))
-        except faults.driver_errors() as error:
-            raise faults.explain(error, self._place) from error
+                return run_through(work(SyncConnection(connection)))
+        except error_mapping.driver_errors() as error:
+            raise error_mapping.explain(error, self._place) from error
 
     def _notice_change(self) -> None:
         """Open a file anew that is only read and was changed or replaced: SQLite would not look at it again."""
@@ -95,12 +95,12 @@ class Sqlite:
         try:
             with self._writer.connect() as connection:
                 connection.begin()
-                result = run_through(work(Direct(connection)))
+                result = run_through(work(SyncConnection(connection)))
                 committing = True
                 connection.commit()
                 return result
-        except faults.driver_errors() as error:
-            raise faults.explain(error, self._place, committing=committing) from error
+        except error_mapping.driver_errors() as error:
+            raise error_mapping.explain(error, self._place, committing=committing) from error
 
 
 async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:

@@ -1,352 +1,271 @@
-"""Writing the tree: messages are only ever added, each below its parent.
-
-A writer holds the row of its conversation from its first statement to its commit, so writers to one conversation
-queue up and every new node sees its parent as it is. That lock is taken before anything else, hence no deadlocks.
-"""
+"""Reading the tree of messages: every read is one statement that touches what it returns and little else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
-from octavo.core.messages import Message, Node, chain
-from octavo.errors import NotFound, NotOnBranch, UsageError
-from octavo.store import bin, reading, rows
-from octavo.store.direct import Connection
-from octavo.store.ids import new_id
-from octavo.store.parts import admit, pack
-from octavo.store.schema import (
-    attachment,
-    conversation,
-    large_text,
-    message,
-    message_token,
-    plain_id,
-)
-from octavo.store.values import TIP, Added, Conversation, Entry
-from octavo.store.walk import jump_depth, spine
+from octavo.core.messages import Attachment, Branch, Node
+from octavo.errors import NotFound
+from octavo.store import rows, walk
+from octavo.store.connection import Connection
+from octavo.store.conversations import ConversationStore
+from octavo.store.ids import made_at
+from octavo.store.schema import attachment, conversation, message, plain_id
+from octavo.store.section import Section, reads
+from octavo.store.values import Details, File
+from octavo.store.visibility import LISTED
 
-BATCH = 1_000
-"""Rows sent to the database at once."""
-
-# Made once: to put these together each time costs as much as to run them.
-_LOCKED = (
-    sa.select(conversation).where(conversation.c.id == sa.bindparam("locked"), bin.THERE).with_for_update()
-)
-_INSERTS = {table: sa.insert(table) for table in (message, large_text, attachment, message_token)}
-_GROWN = (
-    sa.update(conversation)
-    .where(conversation.c.id == sa.bindparam("grown"))
-    .values(updated=sa.bindparam("now"), messages=conversation.c.messages + sa.bindparam("added"))
-)
-_MOVED = _GROWN.values(tip_id=sa.bindparam("tip"))
-_CHANGED = (
-    sa.update(conversation)
-    .where(conversation.c.id == sa.bindparam("changed"))
-    .values(updated=sa.bindparam("now"), revision=conversation.c.revision + 1)
-)
+PAGE = 500
+"""Messages read at a time when a whole tree is read."""
+PROBES = 16
+"""Digests looked up at a time: a known prefix is nearly always the last or the last but one."""
 
 
-async def lock(connection: Connection, conversation_id: str) -> rows.Row:
-    """Take the conversation for the rest of the transaction (SQLite's transaction has taken the whole file)."""
-    row = (await connection.execute(_LOCKED, {"locked": conversation_id})).one_or_none()
-    if row is None:
-        raise NotFound(f"there is no conversation {conversation_id}")
-    return row
+class TreeReader(Section):
+    """The messages of a store as they lie below each other."""
 
+    async def node(self, id: str, *, tokenizer: str | None = None) -> Node:
+        return (await self.nodes([id], tokenizer=tokenizer))[0]
 
-@dataclass(slots=True)
-class Place:
-    """Where the next message of a growing branch goes."""
+    @reads
+    async def nodes(
+        self,
+        connection: Connection,
+        ids: Sequence[str],
+        *,
+        tokenizer: str | None = None,
+        previews: bool = False,
+    ) -> tuple[Node, ...]:
+        """Give nodes in the order asked for."""
+        bound = {"ids": list(ids), "tokenizer": tokenizer}
+        found = await connection.execute(walk.some(previews=previews), bound)
+        by_id = {node.id: node for node in rows.gather(found, tokenizer, previews=previews).nodes}
+        wanted = [plain_id(id) for id in ids]
+        if missing := [id for id in wanted if id not in by_id]:
+            raise NotFound(f"there is no message {missing[0]}")
+        return tuple(by_id[id] for id in wanted)
 
-    conversation: str
-    parent: str | None
-    depth: int
-    digest: bytes | None
-    """Digest of the branch down to the parent; None when a message in it was deleted."""
-    jumps: dict[int, str]
-    """Nodes a jump pointer may lead to, by depth."""
+    @reads
+    async def branch(
+        self, connection: Connection, tip: str, *, tokenizer: str | None = None, previews: bool = False
+    ) -> Branch:
+        """Give the whole path from the root to a tip."""
+        found = await connection.execute(walk.branch(previews=previews), {"tip": tip, "tokenizer": tokenizer})
+        return _some(rows.gather(found, tokenizer, previews=previews).nodes, tip)
 
-    def add(self, id: str, added: Message) -> dict[str, Any]:
-        """Place a message below the last one; give the columns that say where it stands."""
-        self.depth += 1
-        self.digest = None if self.digest is None else chain(self.digest, added)
-        columns = {
-            "id": id,
-            "conversation_id": self.conversation,
-            "parent_id": self.parent,
-            "jump_id": self.jumps.get(jump_depth(self.depth)),
-            "depth": self.depth,
-            "digest": self.digest,
-        }
-        self.parent = self.jumps[self.depth] = id
-        return columns
+    @reads
+    async def page(
+        self,
+        connection: Connection,
+        tip: str,
+        *,
+        limit: int = 100,
+        tokenizer: str | None = None,
+        previews: bool = True,
+    ) -> Branch:
+        """Give the newest messages of a branch; go on with the parent of the first as tip."""
+        bound = {"tip": tip, "limit": limit, "tokenizer": tokenizer}
+        found = await connection.execute(walk.newest(previews=previews), bound)
+        return _some(rows.gather(found, tokenizer, previews=previews).nodes, tip)
 
+    async def whole(self, conversation: str, *, previews: bool = True) -> AsyncIterator[Node]:
+        """Go through a whole conversation, parents before children."""
+        await ConversationStore(self._transactions).get(conversation)
+        after: int | None = 0
+        while after is not None:
+            nodes, after = await self._part(conversation, after, previews=previews)
+            for node in nodes:
+                yield node
 
-async def find_place(connection: Connection, conversation_id: str, parent: str | None) -> Place:
-    """Find out what a child of `parent` needs to know; None makes a root."""
-    if parent is None:
-        return Place(conversation_id, None, 0, b"", {})
-    found = (await connection.execute(spine(), {"parent": parent})).all()
-    if not found:
-        raise NotFound(f"there is no message {parent} to append to")
-    above = max(found, key=lambda row: row.depth)
-    if above.conversation_id != conversation_id:
-        raise NotOnBranch(f"message {parent} belongs to another conversation than {conversation_id}")
-    if above.status == "streaming":
-        raise UsageError(f"message {parent} is still being written; finish it before appending to it")
-    return Place(conversation_id, above.id, above.depth, above.digest, {row.depth: row.id for row in found})
+    @reads
+    async def _part(
+        self, connection: Connection, conversation_id: str, after: int, *, previews: bool
+    ) -> tuple[tuple[Node, ...], int | None]:
+        """Give some nodes of a tree, parents before children, and where to go on."""
+        m = message.c
+        bounds = sa.select(m.n).where(m.conversation_id == conversation_id, m.n > after)
+        last = await connection.scalar(
+            sa.select(sa.func.max(bounds.order_by(m.n).limit(PAGE).subquery().c.n))
+        )
+        if last is None:
+            return (), None
+        bound = {"conversation": conversation_id, "after": after, "limit": PAGE, "tokenizer": None}
+        found = await connection.execute(walk.part_of_tree(previews=previews), bound)
+        return rows.gather(found, previews=previews).nodes, last
 
+    async def siblings(
+        self,
+        node: str,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+        previews: bool = True,
+    ) -> tuple[Node, ...]:
+        """Give siblings of a node, itself included, in the order they were made: the next ones, or the last before."""
+        return await self.nodes(await self._siblings(node, after, before, limit), previews=previews)
 
-async def append(
-    connection: Connection,
-    conversation_id: str,
-    entries: Sequence[Entry],
-    parent: str | None,
-    *,
-    select: bool,
-) -> Added:
-    """Add messages one below the other."""
-    owner = await lock(connection, conversation_id)
-    if parent == TIP:
-        parent = owner.tip_id
-    if repeated := await _repeated(connection, owner.id, entries):
-        return Added(nodes=repeated, revision=owner.revision)
-    place = await find_place(connection, owner.id, parent)
-    nodes = await insert(connection, place, entries)
-    if owner.hidden and any(node.message.role == "user" for node in nodes):
-        # What somebody says now outlives an order given before it; an answer that was on its way does not.
-        await bin.take_back(connection, owner.id)
-    grown = {"grown": owner.id, "now": rows.now(), "added": len(nodes)}
-    if select and nodes:
-        await connection.execute(_MOVED, {**grown, "tip": nodes[-1].id})
-    else:
-        await connection.execute(_GROWN, grown)
-    return Added(nodes=nodes, revision=owner.revision)
+    @reads
+    async def _siblings(
+        self, connection: Connection, id: str, after: str | None, before: str | None, limit: int
+    ) -> tuple[str, ...]:
+        m = message
+        me = (
+            await connection.execute(sa.select(m.c.parent_id, m.c.conversation_id).where(m.c.id == id))
+        ).one_or_none()
+        if me is None:
+            raise NotFound(f"there is no message {id}")
+        root = m.c.parent_id.is_(None) & (m.c.conversation_id == me.conversation_id)
+        query = sa.select(m.c.id).where(root if me.parent_id is None else m.c.parent_id == me.parent_id)
+        if after is not None:
+            query = query.where(m.c.n > _number(after))
+        if before is not None:
+            query = query.where(m.c.n < _number(before))
+        backwards = before is not None and after is None
+        query = query.order_by(m.c.n.desc() if backwards else m.c.n).limit(limit)
+        found = (await connection.scalars(query)).all()
+        return tuple(reversed(found) if backwards else found)
 
+    async def tips(
+        self, conversation: str, *, after: str | None = None, limit: int = 100, previews: bool = True
+    ) -> tuple[Node, ...]:
+        """Give the tips of branches, in the order they were made; go on `after` the last."""
+        return await self.nodes(await self._tips(conversation, after, limit), previews=previews)
 
-async def _repeated(
-    connection: Connection, conversation_id: str, entries: Sequence[Entry]
-) -> tuple[Node, ...] | None:
-    """Recognise an append that was stored before, by the ids the caller gave."""
-    given = [plain_id(entry.id) for entry in entries if entry.id]
-    stored = {node.id: node for node in await reading.present(connection, given)} if given else {}
-    if not stored:
-        return None
-    places = {found.conversation for found in await reading.details(connection, list(stored))}
-    nodes = [stored[id] for id in given if id in stored]
-    if [node.message for node in nodes] != [admit(entry.message) for entry in entries] or places != {
-        conversation_id
-    }:
-        raise UsageError(f"the id {nodes[0].id} is taken by another message; leave ids out, or make new ones")
-    return tuple(nodes)
+    @reads
+    async def _tips(
+        self, connection: Connection, conversation_id: str, after: str | None, limit: int
+    ) -> Sequence[str]:
+        m, child = message, message.alias("child")
+        followed = sa.exists().where(child.c.parent_id == m.c.id)
+        query = sa.select(m.c.id).where(m.c.conversation_id == conversation_id, ~followed).order_by(m.c.n)
+        if after is not None:
+            query = query.where(m.c.n > _number(after))
+        return (await connection.scalars(query.limit(limit))).all()
 
+    @reads
+    async def newest_below(self, connection: Connection, node: str) -> str:
+        """Follow the newest children down to a tip: where switching to a sibling leads."""
+        found = await connection.scalar(walk.newest_below(), {"root": node})
+        if found is None:
+            raise NotFound(f"there is no message {node}")
+        return str(found)
 
-async def insert(connection: Connection, place: Place, entries: Iterable[Entry]) -> tuple[Node, ...]:
-    """Insert entries one below the other, from a place on."""
-    nodes: list[Node] = []
-    batch = Batch()
-    for given in entries:
-        whole = admit(given.message)
-        entry = given if whole is given.message else replace(given, message=whole)
-        id = plain_id(entry.id) if entry.id else new_id()
-        nodes.append(batch.add(entry, place.add(id, entry.message)))
-        if len(batch.messages) >= BATCH:
-            await batch.flush(connection)
-    await batch.flush(connection)
-    return tuple(nodes)
+    @reads
+    async def on_branch(self, connection: Connection, tip: str, nodes: Iterable[str]) -> frozenset[str]:
+        """Give those of the nodes that lie on the branch of a tip."""
+        found = await connection.execute(walk.on_branch(), {"tip": tip, "ids": list(nodes)})
+        return frozenset(row.goal_id for row in found)
 
+    @reads
+    async def missing(
+        self, connection: Connection, conversation: str, nodes: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Give those of the nodes that are not in a conversation."""
+        m = message.c
+        wanted = [plain_id(id) for id in nodes]
+        mine = sa.select(m.id).where(m.id.in_(wanted), m.conversation_id == conversation)
+        found = set(await connection.scalars(mine))
+        return tuple(id for id in wanted if id not in found)
 
-class Batch:
-    """Rows waiting to be inserted together."""
-
-    def __init__(self) -> None:
-        self.messages: list[dict[str, Any]] = []
-        self.beside: dict[sa.Table, list[dict[str, Any]]] = {
-            large_text: [],
-            attachment: [],
-            message_token: [],
-        }
-
-    def add(self, entry: Entry, place: Mapping[str, Any]) -> Node:
-        """Take an entry; `place` has the columns that say where it stands."""
-        id = place["id"]
-        packed = pack(entry.message)
-        self.messages.append(rows.message_row(entry, packed, place))
-        self.beside[large_text] += rows.large_rows(place, (new_id() for _ in packed.large), packed)
-        self.beside[attachment] += rows.attachment_rows(id, place["conversation_id"], entry.message)
-        self.beside[message_token] += rows.token_rows(id, entry.counts)
-        return Node(
-            id=id,
-            parent=place["parent_id"],
-            depth=place["depth"],
-            message=entry.message,
-            status=entry.status,
-            counts=entry.counts,
+    @reads
+    async def details(self, connection: Connection, nodes: Sequence[str]) -> tuple[Details, ...]:
+        """Tell what else is known about nodes: conversation, usage, model, time, place among siblings."""
+        found = (await connection.execute(walk.details(), {"ids": list(nodes)})).all()
+        numbers = [row.n for row in found]
+        places = {row.n: row for row in await connection.execute(walk.places(), {"numbers": numbers})}
+        return tuple(
+            Details(
+                id=row.id,
+                conversation=row.conversation_id,
+                model=row.model or "",
+                input_tokens=row.input_tokens,
+                output_tokens=row.output_tokens,
+                created=rows.time_text(made_at(row.id) if row.created is None else row.created),
+                sibling=places[row.n].sibling,
+                siblings=places[row.n].siblings,
+            )
+            for row in found
+            # What was removed between the two statements is not there.
+            if row.n in places
         )
 
-    async def flush(self, connection: Connection) -> None:
-        if self.messages:
-            await connection.execute(_INSERTS[message], self.messages)
-            self.messages.clear()
-        for table, waiting in self.beside.items():
-            if waiting:
-                await connection.execute(_INSERTS[table], waiting)
-                waiting.clear()
+    @reads
+    async def find_prefix(
+        self,
+        connection: Connection,
+        digests: Sequence[bytes],
+        *,
+        owner: str = "",
+        conversation: str | None = None,
+    ) -> Node | None:
+        """Find the newest node whose branch is the longest of these prefixes; `digests[i]` is of `i + 1` messages.
 
-
-async def touch(connection: Connection, conversation_id: str) -> None:
-    """Note that something about the messages of a conversation changed."""
-    await connection.execute(_CHANGED, {"changed": conversation_id, "now": rows.now()})
-
-
-async def finish(connection: Connection, id: str, entry: Entry) -> Node:
-    """Put the content into a place that was kept for a message still being written: the only change to a message."""
-    where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == id))
-    if where is None:
-        raise NotFound(f"there is no message {id}")
-    await lock(connection, where)
-    node = await rewrite(connection, id, entry)
-    if node is None:
-        raise UsageError(f"message {id} is not being written; append a new one instead")
-    await touch(connection, where)
-    return node
-
-
-async def rewrite(connection: Connection, id: str, entry: Entry) -> Node | None:
-    """Put other content into the place of a message that is being written; None if it is not any more."""
-    m, parent = message, message.alias("parent")
-    found = await connection.execute(
-        sa.select(m.c.id, m.c.conversation_id, m.c.parent_id, m.c.depth, m.c.status, parent.c.digest)
-        .outerjoin(parent, parent.c.id == m.c.parent_id)
-        .where(m.c.id == id)
-    )
-    row = found.one_or_none()
-    if row is None or row.status != "streaming":
+        The longest are asked for first and few at a time: what many conversations have in common (a system prompt) is
+        at the other end.
+        """
+        m, here = message, _owned_by(owner)
+        if conversation is not None:
+            here &= m.c.conversation_id == conversation
+        for stop in range(len(digests), 0, -PROBES):
+            wanted = list(digests[max(0, stop - PROBES) : stop])
+            found = await connection.scalar(
+                sa.select(m.c.id)
+                # Said in so many words, or SQLite does not see that the partial index will do.
+                .where(
+                    m.c.digest.in_(wanted),
+                    m.c.digest.is_not(None),
+                    m.c.status.in_(["complete", "aborted"]),
+                    here,
+                )
+                .order_by(m.c.depth.desc(), m.c.n.desc())
+                .limit(1)
+            )
+            if found is not None:
+                return await TreeReader.within(connection).node(found)
         return None
-    entry = replace(entry, message=admit(entry.message))
-    above = row.digest if row.parent_id else b""
-    place = {
-        "id": row.id,
-        "conversation_id": row.conversation_id,
-        "parent_id": row.parent_id,
-        "depth": row.depth,
-    }
-    batch = Batch()
-    node = batch.add(entry, place)
-    (values,) = batch.messages
-    batch.messages.clear()
-    values["digest"] = None if above is None else chain(above, entry.message)
-    await connection.execute(sa.update(m).where(m.c.id == row.id).values(**values))
-    for table in (large_text, attachment, message_token):
-        await connection.execute(sa.delete(table).where(table.c.message_id == row.id))
-    await batch.flush(connection)
-    return node
 
-
-async def set_counts(connection: Connection, tokenizer: str, counts: Mapping[str, int]) -> None:
-    """Note how many tokens messages have in a tokenizer; what was deleted meanwhile is left alone."""
-    wanted = {plain_id(id): tokens for id, tokens in counts.items()}
-    # In one order, so that two callers with the same messages do not wait for each other in a circle.
-    known = message.c.id.in_(list(wanted)) & (message.c.status != "deleted")
-    present = await connection.scalars(
-        sa.select(message.c.id).where(known).order_by(message.c.id).with_for_update(read=True)
-    )
-    new = [{"message_id": id, "tokenizer": tokenizer, "tokens": wanted[id]} for id in present]
-    if not new:
-        return
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    row = insert(message_token)
-    await connection.execute(
-        row.on_conflict_do_update(
-            index_elements=["message_id", "tokenizer"], set_={"tokens": row.excluded.tokens}
-        ),
-        new,
-    )
-
-
-async def set_usage(
-    connection: Connection, id: str, input_tokens: int | None, output_tokens: int | None
-) -> None:
-    """Note what a provider reported for a message, if that came after it."""
-    changed = await connection.execute(
-        sa.update(message)
-        .where(message.c.id == id, message.c.status != "deleted")
-        .values(input_tokens=input_tokens, output_tokens=output_tokens)
-    )
-    if not changed.rowcount:
-        raise NotFound(f"there is no message {id}")
-
-
-async def create(connection: Connection, title: str, owner: str, id: str | None) -> Conversation:
-    """Make an empty conversation; with an id that is taken by one of the same owner, give that one."""
-    new, now = plain_id(id) if id else new_id(), rows.now()
-    values = {
-        "id": new,
-        "owner": owner,
-        "title": title,
-        "messages": 0,
-        "deletions": 0,
-        "revision": 0,
-        "created": now,
-        "updated": now,
-    }
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    # Two that make the same conversation at the same time both get it.
-    made = insert(conversation).values(**values).on_conflict_do_nothing().returning(*conversation.c)
-    row = (await connection.execute(made)).one_or_none()
-    if row is None:
-        taken = sa.select(conversation).where(
-            conversation.c.id == new, conversation.c.owner == owner, bin.LISTED
+    @reads
+    async def files(self, connection: Connection, conversation: str) -> tuple[File, ...]:
+        """List the attachments of a conversation."""
+        a, m = attachment, message
+        found = await connection.execute(
+            sa.select(a, m.c.depth)
+            .join(m, m.c.id == a.c.message_id)
+            .where(a.c.conversation_id == conversation)
+            .order_by(m.c.n, a.c.position)
         )
-        row = (await connection.execute(taken)).one_or_none()
-    if row is None:
-        raise UsageError(f"the conversation id {new} is taken; leave the id out, or make a new one")
-    return rows.conversation(row)
+        return tuple(
+            File(
+                node=row.message_id,
+                depth=row.depth,
+                attachment=Attachment(name=row.name, media_type=row.media_type, size=row.size),
+            )
+            for row in found
+        )
 
 
-async def change(connection: Connection, id: str, **values: Any) -> Conversation:
-    """Rename or archive a conversation; that is no reason to list it first, so its time stays.
-
-    A deleted one stays deleted: archiving it, or not, says where it comes back to.
-    """
-    changed = sa.update(conversation).where(conversation.c.id == id, bin.THERE).values(**values)
-    row = (await connection.execute(changed.returning(*conversation.c))).one_or_none()
-    if row is None:
-        raise NotFound(f"there is no conversation {id}")
-    return rows.conversation(row)
+async def present(connection: Connection, ids: Sequence[str]) -> tuple[Node, ...]:
+    """Give those of the nodes that exist, in order of depth."""
+    found = await connection.execute(walk.some(previews=False), {"ids": list(ids), "tokenizer": None})
+    return rows.gather(found).nodes
 
 
-async def move_tip(
-    connection: Connection, conversation_id: str, to: str | None, expected: str | None
-) -> bool:
-    """Move the tip if it still is where the caller last saw it."""
-    owner = await lock(connection, conversation_id)
-    if to is not None:
-        at = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == to))
-        if at is None:
-            raise NotFound(f"there is no message {to}")
-        if at != owner.id:
-            raise NotOnBranch(f"message {to} belongs to another conversation than {owner.id}")
-    if owner.tip_id != (expected and plain_id(expected)):
-        return False
-    await connection.execute(
-        sa.update(conversation).where(conversation.c.id == owner.id).values(tip_id=to, updated=rows.now())
-    )
-    return True
+def _some(nodes: Branch, tip: str) -> Branch:
+    if not nodes:
+        raise NotFound(f"there is no message {tip}")
+    return nodes
 
 
-async def append_sibling(connection: Connection, id: str, entry: Entry, *, select: bool) -> Node:
-    """Add a message beside another: an edit, or another answer."""
-    m = message
-    row = (
-        await connection.execute(sa.select(m.c.conversation_id, m.c.parent_id).where(m.c.id == id))
-    ).one_or_none()
-    if row is None:
-        raise NotFound(f"there is no message {id}")
-    added = await append(connection, row.conversation_id, [entry], row.parent_id, select=select)
-    return added.nodes[0]
+def _number(id: str) -> sa.ScalarSelect[int]:
+    other = message.alias("other")
+    return sa.select(other.c.n).where(other.c.id == id).scalar_subquery()
+
+
+def _owned_by(owner: str) -> sa.ColumnElement[bool]:
+    """Look each message's owner up instead of joining: else every message of the owner might be gone through."""
+    c = conversation.c
+    listed = sa.select(c.owner).where(c.id == message.c.conversation_id, LISTED)
+    return listed.scalar_subquery() == owner

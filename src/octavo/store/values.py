@@ -98,16 +98,6 @@ class StoredContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LargeText:
-    """A text that is kept apart from its message; the whole of it can be had by its id."""
-
-    id: str
-    node: str
-    piece: int
-    """Its number among the large texts of its message, from 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class File:
     """An attachment, and the node it came with."""
 

@@ -15,7 +15,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-from octavo.store.schema import Id, Words, large_text, message, message_token, pin, snapshot
+from octavo.store.schema import Id, StoredText, large_text, message, message_token, pin, snapshot
 
 Statement = sa.Select[Any] | sa.CompoundSelect[Any]
 
@@ -238,7 +238,7 @@ def _snapshot_lines(serving: sa.CTE) -> sa.Select[Any]:
         c.state.label("role"),
         sa.null().label("status"),
         c.digest,
-        sa.type_coerce(c.content, Words).label("text"),
+        sa.type_coerce(c.content, StoredText).label("text"),
         sa.null().label("parts"),
     )
 

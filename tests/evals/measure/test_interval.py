@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.evals.measure.interval import Value, compare, interval, pooled
+from octavo.evals.measure.interval import Measurement, compare, interval, pooled
 
 
-def values(numbers: list[float], groups: int = 1) -> list[Value]:
-    return [Value(f"talk {n % groups}", str(n), number) for n, number in enumerate(numbers)]
+def values(numbers: list[float], groups: int = 1) -> list[Measurement]:
+    return [Measurement(f"talk {n % groups}", str(n), number) for n, number in enumerate(numbers)]
 
 
 def test_nothing_has_no_interval() -> None:
@@ -38,7 +38,7 @@ def test_it_is_the_same_in_every_run() -> None:
 
 def test_values_of_one_conversation_count_as_alike() -> None:
     """100 values from 10 conversations that agree in themselves are worth 10 values, not 100."""
-    alike = [Value(f"talk {n % 10}", str(n), float(n % 10 < 5)) for n in range(100)]
+    alike = [Measurement(f"talk {n % 10}", str(n), float(n % 10 < 5)) for n in range(100)]
     few, many = interval(alike), interval(values([0.0, 1.0] * 50))
     assert few is not None
     assert many is not None

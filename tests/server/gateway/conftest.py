@@ -51,14 +51,16 @@ class Setup:
 
     async def tree(self, headers: httpx2.Headers) -> list[Node]:
         """All messages of the conversation that an answer belongs to."""
-        found = self.engine.store.tree(headers["x-octavo-conversation"], previews=False)
+        found = self.engine.store.tree.whole(headers["x-octavo-conversation"], previews=False)
         return [node async for node in found]
 
     async def stored(self, headers: httpx2.Headers) -> list[tuple[str, str]]:
         """Role and words of the branch that a conversation shows."""
-        conversation = await self.engine.store.conversation(headers["x-octavo-conversation"])
+        conversation = await self.engine.store.conversations.get(headers["x-octavo-conversation"])
         assert conversation.tip
-        return [(n.message.role, n.message.text) for n in await self.engine.store.branch(conversation.tip)]
+        return [
+            (n.message.role, n.message.text) for n in await self.engine.store.tree.branch(conversation.tip)
+        ]
 
 
 @asynccontextmanager

@@ -42,7 +42,7 @@ async def test_anthropics_library_streams_and_counts(house: Setup) -> None:
     house.provider.counts = False
     own = await house.anthropic.messages.count_tokens(model=CLAUDE, messages=[user("Hi there, how are you?")])
     assert 5 < own.input_tokens < 40
-    tree = [n async for n in house.engine.store.tree(headers["x-octavo-conversation"])]
+    tree = [n async for n in house.engine.store.tree.whole(headers["x-octavo-conversation"])]
     assert [n.message.role for n in tree] == ["user", "assistant", "assistant"]
 
 
@@ -62,7 +62,7 @@ async def test_thinking_that_a_client_drops_or_sends_back_makes_no_branch(house:
     await house.ask_claude(user("One?"), {"role": "assistant", "content": kept}, user("Two?"))
     assert house.provider.last["messages"][1]["content"][0]["type"] == "thinking"
     await house.ask_claude(user("One?"), {"role": "assistant", "content": "Fine."}, user("Two?"))
-    tree = [n async for n in house.engine.store.tree(headers["x-octavo-conversation"])]
+    tree = [n async for n in house.engine.store.tree.whole(headers["x-octavo-conversation"])]
     assert [n.depth for n in tree] == [1, 2, 3, 4, 4]
     assert "Deep thoughts." in str(tree[1].message)
 
@@ -84,7 +84,7 @@ async def test_anthropics_tools_and_errors(house: Setup) -> None:
     second, again = await house.ask_claude(user("Weather?"), back, result, tools=[CLAUDE_WEATHER])
     assert second.content[0].text == "Rain."
     assert headers["x-octavo-conversation"] == again["x-octavo-conversation"]
-    assert len([n async for n in house.engine.store.tree(again["x-octavo-conversation"])]) == 4
+    assert len([n async for n in house.engine.store.tree.whole(again["x-octavo-conversation"])]) == 4
     with pytest.raises(anthropic.BadRequestError) as wrong:
         await house.ask_claude({"role": "boss", "content": "x"})
     assert "messages[0].role" in str(wrong.value)

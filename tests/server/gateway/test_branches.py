@@ -35,10 +35,10 @@ async def test_an_edited_or_regenerated_message_is_a_branch(house: Setup) -> Non
     await house.ask(user("One?"), one, user("Two, edited?"))
     house.provider.say = lambda _: Reply("Another answer.")
     await house.ask(user("One?"), one, user("Two?"))
-    tree = [node async for node in house.engine.store.tree(headers["x-octavo-conversation"])]
+    tree = [node async for node in house.engine.store.tree.whole(headers["x-octavo-conversation"])]
     depths = sorted(node.depth for node in tree)
     assert depths == [1, 2, 3, 3, 4, 4, 4]
-    assert len(await house.engine.store.conversations()) == 1
+    assert len(await house.engine.store.conversations.list()) == 1
 
 
 async def test_two_clients_with_the_same_beginning_share_its_storage(house: Setup) -> None:
@@ -50,7 +50,7 @@ async def test_two_clients_with_the_same_beginning_share_its_storage(house: Setu
             model=MODEL, messages=[user("The same question?"), answer, user(more)]
         )
     await other.close()
-    conversation = await house.engine.store.conversation(headers["x-octavo-conversation"])
+    conversation = await house.engine.store.conversations.get(headers["x-octavo-conversation"])
     assert conversation.messages == 6
 
 
@@ -79,21 +79,25 @@ async def test_a_conversation_that_outgrows_the_window_goes_on(house: Setup) -> 
 async def test_editing_an_early_message_picks_the_snapshot_that_is_true_there(house: Setup) -> None:
     history, headers = await grown(house, 24)
     store, conversation = house.engine.store, headers["x-octavo-conversation"]
-    tip = (await store.conversation(conversation)).tip
+    tip = (await store.conversations.get(conversation)).tip
     assert tip
-    serving = (await store.context(tip)).snapshot
+    serving = (await store.snapshots.context(tip)).snapshot
     assert serving is not None
 
     # An answer in the middle of what is retained is regenerated: the same snapshot serves.
     await house.ask(*history[:-1])
-    assert (await store.context((await store.conversation(conversation)).tip or "")).snapshot == serving
+    assert (
+        await store.snapshots.context((await store.conversations.get(conversation)).tip or "")
+    ).snapshot == serving
 
     # A message under the snapshot is edited: it must not speak of what never was said on this branch.
     early = [*history[:11], user("Never mind the doors: " + long(99)), *history[12:]]
     _, edited = await house.ask(*early[:-1])
     assert edited["x-octavo-conversation"] == conversation
-    now = await store.context((await store.conversation(conversation)).tip or "")
-    branch = {node.id for node in await store.branch((await store.conversation(conversation)).tip or "")}
+    now = await store.snapshots.context((await store.conversations.get(conversation)).tip or "")
+    branch = {
+        node.id for node in await store.tree.branch((await store.conversations.get(conversation)).tip or "")
+    }
     assert now.snapshot is None or now.snapshot.anchor in branch
     assert "D005-185" not in json.dumps(house.provider.last)
     assert house.provider.refused == 0
@@ -145,10 +149,10 @@ async def test_tool_results_that_are_huge_are_shown_by_head_and_tail(house: Setu
     assert sent.endswith("last line")
     assert len(sent) < 10_000
     assert [m["role"] for m in house.provider.last["messages"]] == ["user", "assistant", "tool"]
-    stored = await house.engine.store.node(
+    stored = await house.engine.store.tree.node(
         (
-            await house.engine.store.branch(
-                (await house.engine.store.conversation(headers["x-octavo-conversation"])).tip or ""
+            await house.engine.store.tree.branch(
+                (await house.engine.store.conversations.get(headers["x-octavo-conversation"])).tip or ""
             )
         )[2].id
     )
@@ -210,7 +214,7 @@ async def test_arguments_that_a_library_wrote_again_make_no_branch(house: Setup,
 async def test_the_same_question_twice_at_the_same_time_is_stored_once(house: Setup) -> None:
     answers = await asyncio.gather(*(house.ask(user("Who is there?")) for _ in range(6)))
     (conversation,) = {headers["x-octavo-conversation"] for _, headers in answers}
-    tree = [node async for node in house.engine.store.tree(conversation)]
+    tree = [node async for node in house.engine.store.tree.whole(conversation)]
     assert [node.depth for node in tree] == [1, 2, 2, 2, 2, 2, 2]
     assert await house.engine.store.check() == ()
 
@@ -221,7 +225,7 @@ async def test_two_replicas_that_are_asked_the_same_at_the_same_time_store_it_on
     async with setup(engines[0], provider) as one, setup(engines[1], provider) as other:
         asked = [house.ask(user("Who is there?")) for house in (one, other) for _ in range(6)]
         (conversation,) = {headers["x-octavo-conversation"] for _, headers in await asyncio.gather(*asked)}
-        tree = [node async for node in engines[0].store.tree(conversation)]
+        tree = [node async for node in engines[0].store.tree.whole(conversation)]
         assert sorted(node.depth for node in tree) == [1] + [2] * 12
         assert await engines[0].store.check() == ()
     for engine in engines:
@@ -258,7 +262,7 @@ async def test_a_conversation_in_the_bin_is_not_gone_on_with(house: Setup) -> No
     more = said(answer.choices[0].message.content)
     _, later = await house.ask(*history, user("Still there?"), more, user("Good."))
     assert later["x-octavo-conversation"] == again["x-octavo-conversation"]
-    listed = [one.id for one in await house.engine.store.conversations(archived=None)]
+    listed = [one.id for one in await house.engine.store.conversations.list(archived=None)]
     assert listed == [again["x-octavo-conversation"]]
     back = (await house.http.post(f"/api/v1/conversations/{gone}/undelete")).json()
     assert back["messages"] == 6
@@ -272,7 +276,7 @@ async def test_what_another_replica_deleted_is_stored_anew_and_compressed_anew(
     async with setup(engine, Provider(window=4_096)) as house:
         history, headers = await grown(house, 20)
         await engine.settled(headers["x-octavo-conversation"])
-        await other.store.delete_conversation(headers["x-octavo-conversation"])
+        await other.store.bin.delete(headers["x-octavo-conversation"])
         answer, again = await house.ask(*history[:-1])
         assert answer.choices[0].message.content
         assert again["x-octavo-compressed"] == "true"
@@ -291,8 +295,8 @@ async def test_a_deleted_message_that_a_client_sends_again_is_a_branch_and_its_s
     assert deleted.status_code < 300
     _, again = await house.ask(*history, user("Go on."))
     assert again["x-octavo-conversation"] == conversation
-    tip = (await house.engine.store.conversation(conversation)).tip
-    branch = await house.engine.store.branch(tip or "")
+    tip = (await house.engine.store.conversations.get(conversation)).tip
+    branch = await house.engine.store.tree.branch(tip or "")
     assert [node.message.text for node in branch[:-1]] == [
         m["content"] for m in [*history[1:], user("Go on.")]
     ]

@@ -67,7 +67,7 @@ async def test_an_answer_that_is_no_json_has_a_name(plain: Engine, path: str) ->
             told = await client.post(path, json=asked(path))
             assert told.status_code == 503
             assert told.json()["error"]["octavo"]["type"] == "bad_reply"
-    assert await plain.store.conversations() == ()
+    assert await plain.store.conversations.list() == ()
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -33,7 +33,7 @@ async def test_off_passes_everything_on_and_stores_nothing(house: Setup) -> None
         json={"model": MODEL, "messages": [user("word " * 6_000)], "octavo": {"off": True}},
     )
     assert too_large.status_code == 400
-    assert await house.engine.store.conversations() == ()
+    assert await house.engine.store.conversations.list() == ()
 
 
 async def test_a_conversation_can_be_named(house: Setup) -> None:
@@ -42,7 +42,7 @@ async def test_a_conversation_can_be_named(house: Setup) -> None:
     assert headers["x-octavo-conversation"] == made
     _, again = await house.ask(user("Something else."), extra_body={"octavo": {"conversation": made}})
     assert again["x-octavo-conversation"] == made
-    tree = [node async for node in house.engine.store.tree(made)]
+    tree = [node async for node in house.engine.store.tree.whole(made)]
     assert [node.depth for node in tree] == [1, 1, 2, 2]
     assert "octavo" not in house.provider.last
     await house.http.delete(f"/api/v1/conversations/{made}", params={"undo": 60})

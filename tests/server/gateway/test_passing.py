@@ -59,7 +59,7 @@ async def test_a_conversation_becomes_a_stored_branch(house: Setup) -> None:
     _, again = await house.ask(user("What is a zeppelin?"), said(answer), user("And a blimp?"))
     assert headers["x-octavo-conversation"] == again["x-octavo-conversation"]
     assert [role for role, _ in await house.stored(again)] == ["user", "assistant", "user", "assistant"]
-    conversation = await house.engine.store.conversation(again["x-octavo-conversation"])
+    conversation = await house.engine.store.conversations.get(again["x-octavo-conversation"])
     assert conversation.title == "What is a zeppelin?"
     assert conversation.messages == 4
     assert (await house.engine.settings.of(conversation.id))["model"] == MODEL
@@ -80,9 +80,9 @@ async def test_streams_are_read_in_passing(house: Setup) -> None:
     assert branch[1] == ("assistant", text)
     assert len(branch) == 4
     conversation = headers["x-octavo-conversation"]
-    tree = [node async for node in house.engine.store.tree(conversation)]
+    tree = [node async for node in house.engine.store.tree.whole(conversation)]
     assert len(tree) == 4
-    (details,) = await house.engine.store.details([tree[1].id])
+    (details,) = await house.engine.store.tree.details([tree[1].id])
     assert details.input_tokens == usage.prompt_tokens
 
 
@@ -94,7 +94,7 @@ async def test_what_a_client_saw_in_full_is_stored_by_then(house: Setup) -> None
         stream = await house.openai.chat.completions.create(model=MODEL, messages=history, stream=True)
         pieces = [chunk.choices[0].delta.content or "" async for chunk in stream if chunk.choices]
         history.append(said("".join(pieces)))
-    (conversation,) = await house.engine.store.conversations()
+    (conversation,) = await house.engine.store.conversations.list()
     assert conversation.messages == 24
 
 
@@ -119,7 +119,7 @@ async def test_tools_go_there_and_back(house: Setup) -> None:
             question, reply.model_dump(exclude_none=True), *results, tools=[WEATHER]
         )
         assert answer.choices[0].message.content == "It rains in Oslo."
-        tree = [n async for n in house.engine.store.tree(headers["x-octavo-conversation"])]
+        tree = [n async for n in house.engine.store.tree.whole(headers["x-octavo-conversation"])]
         assert [n.message.role for n in tree] == ["user", "assistant", "tool", "tool", "assistant"]
         assert [c.name for c in tree[1].message.calls] == ["weather", "weather"]
 
@@ -129,14 +129,14 @@ async def test_images_are_stored_and_passed_on(house: Setup) -> None:
     question: Any = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
     _, headers = await house.ask(question, model="gpt-4o")
     assert house.provider.last["messages"] == [question]
-    tree = [n async for n in house.engine.store.tree(headers["x-octavo-conversation"])]
+    tree = [n async for n in house.engine.store.tree.whole(headers["x-octavo-conversation"])]
     assert [type(part).__name__ for part in tree[0].message.parts] == ["Text", "Image"]
 
 
 async def test_several_answers_are_siblings(house: Setup) -> None:
     answer, headers = await house.ask(user("Two, please."), n=2)
     first, second = (choice.message.content for choice in answer.choices)
-    tree = [node async for node in house.engine.store.tree(headers["x-octavo-conversation"])]
+    tree = [node async for node in house.engine.store.tree.whole(headers["x-octavo-conversation"])]
     assert [(node.depth, node.message.text) for node in tree] == [
         (1, "Two, please."),
         (2, first),
@@ -158,8 +158,8 @@ async def test_a_client_that_hangs_up_ends_the_request_and_what_came_is_kept(hou
                 break
 
     async def kept() -> bool:
-        found = await house.engine.store.conversations()
-        tree = [node async for node in house.engine.store.tree(conversation)] if found else []
+        found = await house.engine.store.conversations.list()
+        tree = [node async for node in house.engine.store.tree.whole(conversation)] if found else []
         return [node.status for node in tree] == ["complete", "aborted"]
 
     await until(kept)
@@ -190,7 +190,7 @@ async def test_an_answer_that_nobody_waits_for_any_more_is_stored(house: Setup) 
             free.set()
 
             async def stored() -> bool:
-                found = await house.engine.store.conversations()
+                found = await house.engine.store.conversations.list()
                 return [one.messages for one in found] == [2]
 
             await until(stored)

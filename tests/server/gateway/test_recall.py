@@ -56,7 +56,7 @@ async def test_a_model_may_look_into_what_was_folded_away_if_that_is_asked_for(h
         assert stream or "I looked: True" in answer.text
         assert "octavo_recall" not in answer.text
     assert "D002-074" in asked[0]
-    tree = [n async for n in house.engine.store.tree(headers["x-octavo-conversation"])]
+    tree = [n async for n in house.engine.store.tree.whole(headers["x-octavo-conversation"])]
     assert not any("octavo_recall" in str(node.message) for node in tree)
     house.provider.say = lambda _: Reply("Fine.")
     plain = await house.ask(*history, user("Without."))
@@ -107,12 +107,12 @@ async def test_a_message_is_read_by_its_id_if_it_is_on_this_branch(house: Setup)
     history, headers = await grown(house, 18)
     stranger, _ = await house.ask(user("Something else: the code is X-1."))
     assert stranger.choices
-    others = [c.id for c in await house.engine.store.conversations()]
+    others = [c.id for c in await house.engine.store.conversations.list()]
     foreign = [
         node.id
         for conversation in others
         if conversation != headers["x-octavo-conversation"]
-        async for node in house.engine.store.tree(conversation)
+        async for node in house.engine.store.tree.whole(conversation)
     ]
     first = (await house.tree(headers))[0]
     for wanted, expected in ((first.id, "D000-000"), (foreign[0], NOT_THERE), ("nonsense", NOT_THERE)):

@@ -156,7 +156,7 @@ async def test_an_answer_about_streams_is_stored_whole(make_engine: MakeEngine, 
             inserted = reported.content.replace(b"event: ping\n", b"")
             assert len(reported.content) > len(whole)
             assert all(line.startswith((b"data: ", b"event: ")) for line in inserted.split(b"\n") if line)
-            tree = engine.store.tree(answer.headers["x-octavo-conversation"], previews=False)
+            tree = engine.store.tree.whole(answer.headers["x-octavo-conversation"], previews=False)
             stored = [(node.message.text, node.status) async for node in tree]
             assert stored == [(question, "complete"), *[(TREACHEROUS, "complete")] * 2]
 
@@ -169,7 +169,7 @@ async def test_a_stream_that_ends_without_its_mark_is_stored_by_then(make_engine
         for turn in range(5):
             answer = await client.post("/v1/chat/completions", json=body)
             assert answer.content == whole
-            (conversation,) = await engine.store.conversations()
+            (conversation,) = await engine.store.conversations.list()
             assert conversation.messages == 2 + turn
 
 
@@ -194,8 +194,8 @@ async def test_an_openai_stream_that_breaks_off_is_an_error_and_what_came_is_kep
             await listen()
         await client.close()
         assert seen == ["So far", " so good"]
-        (conversation,) = await engine.store.conversations()
-        tree = [node async for node in engine.store.tree(conversation.id)]
+        (conversation,) = await engine.store.conversations.list()
+        tree = [node async for node in engine.store.tree.whole(conversation.id)]
         assert [(node.message.text, node.status) for node in tree] == [
             ("Well?", "complete"),
             ("So far so good", "aborted"),
@@ -213,8 +213,8 @@ async def test_an_anthropic_stream_that_breaks_off_is_an_error_too(make_engine: 
             ) as stream:
                 await stream.get_final_message()
         await client.close()
-        (conversation,) = await engine.store.conversations()
-        tree = [node async for node in engine.store.tree(conversation.id)]
+        (conversation,) = await engine.store.conversations.list()
+        tree = [node async for node in engine.store.tree.whole(conversation.id)]
         assert [node.status for node in tree] == ["complete", "aborted"]
 
 
@@ -264,7 +264,7 @@ async def test_a_packed_answer_is_unpacked(make_engine: MakeEngine) -> None:
             asked = {"model": MODEL, "messages": [user("Hi")]}
             answer = await client.post("/v1/chat/completions", json=asked, headers={"x-octavo-off": off})
             assert answer.content == body
-        (conversation,) = await engine.store.conversations()
+        (conversation,) = await engine.store.conversations.list()
         assert conversation.messages == 2
 
 

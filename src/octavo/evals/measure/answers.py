@@ -37,7 +37,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """The words of an answer that one message has, and the words that link it to the question."""
 
     words: frozenset[str]
@@ -65,7 +65,7 @@ class Key:
 
     question: Question
     words: frozenset[str]
-    parts: tuple[Part, ...]
+    parts: tuple[AnswerPart, ...]
     evidence: tuple[int, ...]
     age: float
     """Where the oldest evidence stands: 0 is the first message, 1 the last."""
@@ -119,7 +119,7 @@ def _key(
     linking = frozenset(content_words(question.text)) - speaking - frozenset(wanted)
     rare = COMMON * len(said) + COMMON_AT_LEAST
     parts = [
-        Part(
+        AnswerPart(
             frozenset(wanted) & said[at],
             frozenset(word for word in linking & said[at] if spread[word] <= rare),
         )

@@ -20,7 +20,7 @@ _MULTIPLIER, _STEP, _WORD = 6364136223846793005, 1442695040888963407, 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Measurement:
     """One measured value: of which conversation, about which item in it."""
 
     group: str
@@ -52,12 +52,12 @@ class Comparison:
         return self.difference.low > 0 or self.difference.high < 0
 
 
-def interval(values: Sequence[Value]) -> Interval | None:
+def interval(values: Sequence[Measurement]) -> Interval | None:
     """Give the mean of values and its interval; None for none."""
     return pooled([values]) if values else None
 
 
-def pooled(sets: Sequence[Sequence[Value]]) -> Interval:
+def pooled(sets: Sequence[Sequence[Measurement]]) -> Interval:
     """Give the mean of the means of several sets, and its interval; every set counts alike."""
     sums = [_sums(values) for values in sets]
     draws = [0.0] * DRAWS
@@ -70,11 +70,11 @@ def pooled(sets: Sequence[Sequence[Value]]) -> Interval:
     return Interval(mean, draws[int(LOW * DRAWS)], draws[int(HIGH * DRAWS) - 1], count)
 
 
-def compare(ours: Sequence[Value], theirs: Sequence[Value]) -> Comparison | None:
+def compare(ours: Sequence[Measurement], theirs: Sequence[Measurement]) -> Comparison | None:
     """Compare values of the same items; None if there are none in common."""
     other = {(value.group, value.item): value.number for value in theirs}
     pairs = [
-        Value(value.group, value.item, value.number - other[value.group, value.item])
+        Measurement(value.group, value.item, value.number - other[value.group, value.item])
         for value in ours
         if (value.group, value.item) in other
     ]
@@ -88,7 +88,7 @@ def compare(ours: Sequence[Value], theirs: Sequence[Value]) -> Comparison | None
 _Groups = Sequence[tuple[float, int]]
 
 
-def _sums(values: Sequence[Value]) -> _Groups:
+def _sums(values: Sequence[Measurement]) -> _Groups:
     """Add values up by what is drawn together."""
     groups: dict[str, list[float]] = {}
     for value in values:

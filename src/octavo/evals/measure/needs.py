@@ -35,7 +35,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class NeededNames:
     """All that was needed after a cut, and the words it came with."""
 
     needed: tuple[Need, ...]
@@ -82,7 +82,7 @@ def cut_at(messages: Sequence[Message], share: float, count: Count) -> int:
     return len(messages)
 
 
-def needs_after(messages: Sequence[Message], cut: int) -> Needs:
+def needs_after(messages: Sequence[Message], cut: int) -> NeededNames:
     """Find what the messages from `cut` on needed from those before."""
     system, before = divide(messages[:cut])
     known = {name for message in system for name in names(message_text(message))}
@@ -102,10 +102,12 @@ def needs_after(messages: Sequence[Message], cut: int) -> Needs:
             ]
             turn += 1
         named.update(here)
-    return Needs(needed=tuple(needed), origin=surroundings(text_of(before), [need.name for need in needed]))
+    return NeededNames(
+        needed=tuple(needed), origin=surroundings(text_of(before), [need.name for need in needed])
+    )
 
 
-def recall(needs: Needs, text: str, newest: str) -> Recall:
+def recall(needs: NeededNames, text: str, newest: str) -> Recall:
     """Tell what of the needs a text has; `newest` is what plain truncation to the same size would keep."""
     wanted = [need.name for need in needs.needed]
     found = surroundings(text, wanted)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from octavo.core.extract.units import Analysis
 from octavo.core.messages import Message, place
 from octavo.evals.measure.answers import Exam, Mark, Question, mark, prepare
-from octavo.evals.measure.needs import Count, Needs, Recall, needs_after, newest_within, recall
+from octavo.evals.measure.needs import Count, NeededNames, Recall, needs_after, newest_within, recall
 from octavo.evals.measure.survival import Dated, Survival, date_facts, intact, leaked, survivals
 from octavo.evals.measure.texts import divide, message_text, text_of
 from octavo.evals.measure.trace import Origins, Traced, trace
@@ -58,7 +58,7 @@ class Ruler:
     tokens: int
     """Without the system prompt."""
     exam: Exam | None
-    needs: Needs | None
+    needs: NeededNames | None
     facts: tuple[Dated, ...]
     origins: Origins
     words: frozenset[str]
@@ -119,7 +119,7 @@ def make_ruler(case: Case, count: Count, analyses: Mapping[str, Analysis] | None
     )
 
 
-def _needed(messages: Sequence[Message], cut: int) -> Needs | None:
+def _needed(messages: Sequence[Message], cut: int) -> NeededNames | None:
     found = needs_after(messages, cut)
     return found if found.needed else None
 

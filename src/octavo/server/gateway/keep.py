@@ -68,16 +68,17 @@ async def _keep(
         if asked.prompt.strip():
             # For whoever goes on with the conversation elsewhere; requests bring their own.
             values["system"] = asked.prompt
-        nodes = await store.record(
+        nodes = await store.messages.record(
             place.conversation, entries, title=_title(asked), owner=owner, values=values
         )
     elif entries:
-        nodes = await store.append_many(place.conversation, entries, parent=place.node)
+        nodes = await store.messages.append_many(place.conversation, entries, parent=place.node)
     else:
         nodes = ()
     tip = nodes[len(said) - 1].id if said else place.node or ""
     others = [
-        await store.append_many(place.conversation, [one], parent=tip, select=False) for one in answers[1:]
+        await store.messages.append_many(place.conversation, [one], parent=tip, select=False)
+        for one in answers[1:]
     ]
     kept = [*nodes[len(said) :], *(node for branch in others for node in branch)]
     spots = {place.digests[-1]: tip}

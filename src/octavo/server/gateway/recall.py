@@ -98,18 +98,18 @@ class Desk:
 
     async def _read(self, id: str) -> str:
         try:
-            if not await self.store.on_branch(self.tip, [id]):
+            if not await self.store.tree.on_branch(self.tip, [id]):
                 return NOT_THERE
-            node = await self.store.node(id)
+            node = await self.store.tree.node(id)
         except NotFound:
             return NOT_THERE
         lines = [line for part in node.message.parts if (line := describe(part))]
         return "\n".join([f"{node.message.role}:", *lines])
 
     async def _search(self, query: str) -> str:
-        found = await self.store.search(query, conversation=self.conversation, limit=SEARCHED)
+        found = await self.store.search.find(query, conversation=self.conversation, limit=SEARCHED)
         # What is still sent verbatim the model sees anyway.
         hits = [hit for hit in found if hit.depth <= self.covered]
-        mine = await self.store.on_branch(self.tip, [hit.node for hit in hits]) if hits else frozenset()
+        mine = await self.store.tree.on_branch(self.tip, [hit.node for hit in hits]) if hits else frozenset()
         lines = [f"[{hit.node}] {hit.role}: {hit.snippet}" for hit in hits if hit.node in mine]
         return "\n".join(lines[:HITS]) or NOT_FOUND

@@ -39,14 +39,14 @@ async def recognise(hub: Hub, owner: str, asked: Asked, known: Place | None = No
     least = first_turn(asked.messages)
     if known is None and (place := _remembered(hub, owner, asked, digests, least)) is not None:
         return place
-    node = await hub.engine.store.find_prefix(digests[least - 1 :], owner=owner)
+    node = await hub.engine.store.tree.find_prefix(digests[least - 1 :], owner=owner)
     if node is not None:
-        (details,) = await hub.engine.store.details([node.id])
+        (details,) = await hub.engine.store.tree.details([node.id])
         return Place(
             conversation=details.conversation, new=False, known=node.depth, node=node.id, digests=digests
         )
     made = make_id(b"conversation", owner.encode("utf-8", "surrogatepass"), digests[least - 1])
-    if await hub.engine.store.conversations(archived=None, deleted=True, ids=[made]):
+    if await hub.engine.store.conversations.list(archived=None, deleted=True, ids=[made]):
         # It waits to be deleted, and nobody finds it any more: who says the same again begins a new one.
         made = new_id()
     return Place(conversation=made, new=True, known=0, node=None, digests=digests)
@@ -54,10 +54,10 @@ async def recognise(hub: Hub, owner: str, asked: Asked, known: Place | None = No
 
 async def _named(hub: Hub, owner: str, wanted: str, digests: tuple[bytes, ...]) -> Place:
     """Find the place in the conversation a client names; what it has not got yet is a new root in it."""
-    found = await hub.engine.store.conversation(wanted)
+    found = await hub.engine.store.conversations.get(wanted)
     if found.owner != owner or found.deleted:
         raise NotFound(f"there is no conversation {wanted}")
-    node = await hub.engine.store.find_prefix(digests, owner=owner, conversation=found.id)
+    node = await hub.engine.store.tree.find_prefix(digests, owner=owner, conversation=found.id)
     return Place(
         conversation=found.id,
         new=False,

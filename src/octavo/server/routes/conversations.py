@@ -35,7 +35,7 @@ async def list_conversations(
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
 ) -> Response:
     """List your conversations, the last changed first."""
-    found = await hub.engine.store.conversations(
+    found = await hub.engine.store.conversations.list(
         owner=caller.owner,
         archived=None if deleted else archived,
         deleted=deleted,
@@ -52,7 +52,7 @@ async def create_conversation(body: s.ConversationIn, hub: TheHub, caller: TheCa
     """Make a conversation."""
     given = body.settings.model_dump(exclude_unset=True)
     await check_settings(hub, Everywhere(), given)
-    made = await hub.engine.store.create(body.title, owner=caller.owner)
+    made = await hub.engine.store.conversations.create(body.title, owner=caller.owner)
     await hub.engine.settings.change(ForConversation(made.id), given)
     return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
 
@@ -71,7 +71,7 @@ async def change_conversation(body: s.ConversationPatch, chat: TheChat, hub: The
     if body.title is not None:
         await chat.rename(body.title)
     if body.archived is not None:
-        await hub.engine.store.archive(chat.id, archived=body.archived)
+        await hub.engine.store.conversations.archive(chat.id, archived=body.archived)
     return reply(show_conversation(await chat.info()))
 
 
@@ -91,14 +91,14 @@ async def delete_conversation(
 ) -> Response:
     """Delete a conversation with everything in it: for good, now or in a while."""
     await hub.forget(chat.id)
-    await hub.engine.store.delete_conversation(chat.id, undo=undo)
+    await hub.engine.store.bin.delete(chat.id, undo=undo)
     return Response(status_code=204)
 
 
 @routes.post("/{conversation}/undelete", response_model=s.ConversationOut)
 async def undelete_conversation(chat: TheChat, hub: TheHub) -> Response:
     """Bring back a conversation that waits to be deleted."""
-    return reply(show_conversation(await hub.engine.store.undelete(chat.id)))
+    return reply(show_conversation(await hub.engine.store.bin.restore(chat.id)))
 
 
 @routes.post("/{conversation}/copies", response_model=s.ConversationOut, status_code=201)
@@ -107,7 +107,7 @@ async def copy_conversation(body: s.CopyIn, chat: TheChat, hub: TheHub) -> Respo
     await chat.require(body.message)
     store = hub.engine.store
     if body.message:
-        made = await store.fork(body.message, title=body.title)
+        made = await store.conversations.fork(body.message, title=body.title)
     else:
-        made = await store.copy(chat.id, title=body.title)
+        made = await store.conversations.copy(chat.id, title=body.title)
     return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})

@@ -37,7 +37,9 @@ Limit = Annotated[int, Query(ge=1, le=1_000)]
 
 async def show_all(hub: Hub, nodes: Sequence[Node], *, whole: bool = False) -> list[s.MessageOut]:
     """Show nodes with what else is known about them."""
-    known = {d.id: d for d in await hub.engine.store.details([node.id for node in nodes])} if nodes else {}
+    known = (
+        {d.id: d for d in await hub.engine.store.tree.details([node.id for node in nodes])} if nodes else {}
+    )
     return [show_message(node, known[node.id], whole=whole) for node in nodes if node.id in known]
 
 
@@ -56,8 +58,8 @@ async def list_messages(
     await chat.require(tip, before)
     at = tip or await chat.tip()
     if before:
-        at = (await hub.engine.store.node(before)).parent
-    page = await hub.engine.store.page(at, limit=limit) if at else ()
+        at = (await hub.engine.store.tree.node(before)).parent
+    page = await hub.engine.store.tree.page(at, limit=limit) if at else ()
     older = page[0].id if page and page[0].parent else None
     return reply(s.MessagePage(messages=await show_all(hub, page), before=older))
 
@@ -95,7 +97,7 @@ async def _give_title(chat: Chat, node: Node) -> None:
 async def read_one_message(message: MessageId, chat: TheChat, hub: TheHub) -> Response:
     """Read a message, whole."""
     await chat.require(message)
-    (shown,) = await show_all(hub, [await hub.engine.store.node(message)], whole=True)
+    (shown,) = await show_all(hub, [await hub.engine.store.tree.node(message)], whole=True)
     return reply(shown)
 
 
@@ -105,7 +107,7 @@ async def read_part(
 ) -> Response:
     """Read one part as it is: a picture as a picture, a text as a text; parts are counted from 0."""
     await chat.require(message)
-    parts = (await hub.engine.store.node(message)).message.parts
+    parts = (await hub.engine.store.tree.node(message)).message.parts
     found = content_of(parts[part]) if part < len(parts) else None
     if found is None:
         raise NotFound(f"message {message} has no part {part} with a content of its own")
@@ -141,7 +143,7 @@ async def list_siblings(
 ) -> Response:
     """List the versions of a message, itself included, in the order they were made."""
     await chat.require(message, after, before)
-    found = await hub.engine.store.siblings(message, after=after, before=before, limit=limit + 1)
+    found = await hub.engine.store.tree.siblings(message, after=after, before=before, limit=limit + 1)
     page = found[-limit:] if before and not after else found[:limit]
     return reply(s.Messages(messages=await show_all(hub, page), more=len(found) > limit))
 
@@ -152,7 +154,7 @@ async def read_tree(
 ) -> Response:
     """See the whole conversation as a tree."""
     nodes: list[s.TreeNode] = []
-    async for node in hub.engine.store.tree(chat.id):
+    async for node in hub.engine.store.tree.whole(chat.id):
         if len(nodes) == limit:
             return reply(s.TreeOut(nodes=nodes, complete=False))
         nodes.append(show_tree_node(node))
@@ -169,14 +171,14 @@ async def list_branches(
 ) -> Response:
     """List the tips of all branches, in the order they were made."""
     await chat.require(after)
-    found = await hub.engine.store.tips(chat.id, after=after, limit=limit + 1)
+    found = await hub.engine.store.tree.tips(chat.id, after=after, limit=limit + 1)
     return reply(s.Messages(messages=await show_all(hub, found[:limit]), more=len(found) > limit))
 
 
 @routes.get("/files", response_model=s.Files)
 async def list_files(chat: TheChat, hub: TheHub) -> Response:
     """List the files that came with messages."""
-    found = await hub.engine.store.files(chat.id)
+    found = await hub.engine.store.tree.files(chat.id)
     files = [
         s.FileOut(
             message=file.node,

@@ -29,7 +29,7 @@ async def list_pins(chat: TheChat, hub: TheHub) -> Response:
 async def _shown(hub: Hub, chat: Chat) -> s.Pins:
     pins = await chat.pins()
     selected = sorted({pin.node for pin in pins if pin.stop})
-    texts = {id: (await hub.engine.store.node(id)).message.text for id in selected}
+    texts = {id: (await hub.engine.store.tree.node(id)).message.text for id in selected}
     return s.Pins(pins=[show_pin(pin, texts.get(pin.node, "")) for pin in pins])
 
 

@@ -31,7 +31,7 @@ async def search(
     """Search your conversations."""
     if conversation:
         await hub.chat(conversation, caller)
-    found = await hub.engine.store.search(
+    found = await hub.engine.store.search.find(
         q, conversation=conversation, owner=caller.owner, before=before, limit=limit
     )
     return reply(s.Hits(hits=[show_hit(hit) for hit in found]))

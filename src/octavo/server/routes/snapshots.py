@@ -112,13 +112,13 @@ async def list_originals(
     found = await chat.snapshot(snapshot)
     await chat.require(before)
     store = hub.engine.store
-    first, at = await store.node(found.first), found.cutoff
+    first, at = await store.tree.node(found.first), found.cutoff
     if before:
-        parent = (await store.node(before)).parent
+        parent = (await store.tree.node(before)).parent
         if parent is None or before == first.id:
             return reply(s.MessagePage(messages=[], before=None))
         at = parent
-    page = [node for node in await store.page(at, limit=limit) if node.depth >= first.depth]
+    page = [node for node in await store.tree.page(at, limit=limit) if node.depth >= first.depth]
     older = page[0].id if page and page[0].depth > first.depth else None
     return reply(s.MessagePage(messages=await show_all(hub, page), before=older))
 

@@ -47,7 +47,7 @@ async def export_conversation(chat: TheChat, hub: TheHub) -> Response:
 @routes.get("/export", response_model=None, responses=WRITTEN)
 async def export_everything(hub: TheHub, caller: TheCaller) -> Response:
     """Write all your conversations."""
-    mine = await hub.engine.store.conversations(owner=caller.owner, archived=None, limit=EXPORTED)
+    mine = await hub.engine.store.conversations.list(owner=caller.owner, archived=None, limit=EXPORTED)
     return await _export(hub, [one.id for one in mine])
 
 

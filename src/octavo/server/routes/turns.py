@@ -118,10 +118,10 @@ async def _begun(hub: Hub, chat: Chat, id: str, *, stream: bool) -> Response | N
             return reply(show_task(work), 202)
         ping = hub.settings.limits.ping_seconds
         return event_stream(work.feed.follow(0, ping), {"x-octavo-task": id})
-    stored = await hub.engine.store.details([id])
+    stored = await hub.engine.store.tree.details([id])
     if not stored:
         return None
-    node = await hub.engine.store.node(id)
+    node = await hub.engine.store.tree.node(id)
     if stored[0].conversation != chat.id or node.message.role != "assistant":
         raise UsageError("this id belongs to another message: make a new one for each turn")
     if not stream:
@@ -217,7 +217,7 @@ async def follow_turn(task: TaskId, after: ResumePoint, chat: TheChat, hub: TheH
     ping = hub.settings.limits.ping_seconds
     if work is not None:
         return event_stream(work.feed.follow(after, ping))
-    answered = [d for d in await hub.engine.store.details([task]) if d.conversation == chat.id]
+    answered = [d for d in await hub.engine.store.tree.details([task]) if d.conversation == chat.id]
     if not answered and not _may_run_elsewhere(hub, task):
         raise NotFound(f"there is no turn {task} here; it may have ended without an answer")
     return event_stream(_await_answer(hub, chat, task, after))
@@ -225,9 +225,9 @@ async def follow_turn(task: TaskId, after: ResumePoint, chat: TheChat, hub: TheH
 
 async def _ended(hub: Hub, id: str) -> bool:
     """Tell whether the answer of a turn is stored and no longer being written."""
-    if not await hub.engine.store.details([id]):
+    if not await hub.engine.store.tree.details([id]):
         return False
-    return (await hub.engine.store.node(id)).status != "streaming"
+    return (await hub.engine.store.tree.node(id)).status != "streaming"
 
 
 def _may_run_elsewhere(hub: Hub, id: str) -> bool:
@@ -242,8 +242,8 @@ async def _await_answer(hub: Hub, chat: Chat, id: str, after: int) -> AsyncItera
     until, told = time.monotonic() + limits.answer_seconds, ""
     while time.monotonic() < until and not hub.closing:
         gone = id in await store.answers.close(chat.id)
-        found = [d for d in await store.details([id]) if d.conversation == chat.id]
-        node = await store.node(id) if found else None
+        found = [d for d in await store.tree.details([id]) if d.conversation == chat.id]
+        node = await store.tree.node(id) if found else None
         if node is not None and node.status != "streaming":
             for name, data in _ending(node, gone=gone):
                 after += 1

@@ -25,19 +25,19 @@ from octavo.core.messages import (
     Wire,
 )
 from octavo.errors import BadInput
-from octavo.store.transfer.items import Closing, Item, Opening, Said, Selected
-from octavo.store.transfer.source import Value
+from octavo.store.transfer.items import ConversationEnd, ConversationStart, Item, MessageItem, TipItem
+from octavo.store.transfer.source import SourceValue
 from octavo.store.values import Entry
 
 _FORMAT = "chatgpt"
 
 
-def read_chatgpt(values: Iterator[Value]) -> Iterator[Item]:
+def read_chatgpt(values: Iterator[SourceValue]) -> Iterator[Item]:
     """Read conversations."""
     for value in values:
         data, where, tree = take_object(value.value, value.where), value.where, str(value.line)
         mapping = take_inner(data, "mapping", where)
-        yield Opening(
+        yield ConversationStart(
             line=value.line,
             tree=tree,
             title=take_optional(data, "title", where),
@@ -48,8 +48,8 @@ def read_chatgpt(values: Iterator[Value]) -> Iterator[Item]:
         yield from reading.messages()
         shown = data.get("current_node")
         if isinstance(shown, str) and (tip := reading.kept.get(shown)):
-            yield Selected(line=value.line, tree=tree, key=tip)
-        yield Closing(line=value.line, tree=tree)
+            yield TipItem(line=value.line, tree=tree, key=tip)
+        yield ConversationEnd(line=value.line, tree=tree)
 
 
 def _time(seconds: Json) -> str:
@@ -98,7 +98,7 @@ class _Reading:
             )
         self.kept[key] = key if entry else parent
         if entry:
-            yield Said(line=self._line, tree=self._tree, key=key, parent=parent, entry=entry)
+            yield MessageItem(line=self._line, tree=self._tree, key=key, parent=parent, entry=entry)
 
     def _entry(self, message: JsonObject, key: str, parent: str | None, where: str) -> Entry | None:
         author = take_inner(message, "author", where)

@@ -23,19 +23,19 @@ from octavo.core.messages import (
     Wire,
 )
 from octavo.errors import BadInput
-from octavo.store.transfer.items import Closing, Item, Opening, Said
-from octavo.store.transfer.source import Value
+from octavo.store.transfer.items import ConversationEnd, ConversationStart, Item, MessageItem
+from octavo.store.transfer.source import SourceValue
 from octavo.store.values import Entry
 
 _FORMAT = "claude"
 _NO_PARENT = "00000000-0000-4000-8000-000000000000"
 
 
-def read_claude(values: Iterator[Value]) -> Iterator[Item]:
+def read_claude(values: Iterator[SourceValue]) -> Iterator[Item]:
     """Read conversations."""
     for value in values:
         data, where, tree = take_object(value.value, value.where), value.where, str(value.line)
-        yield Opening(
+        yield ConversationStart(
             line=value.line,
             tree=tree,
             title=take_optional(data, "name", where),
@@ -52,7 +52,7 @@ def read_claude(values: Iterator[Value]) -> Iterator[Item]:
             for said in _split(message, key, parent, value.line, tree, at):
                 yield said
                 ends[key] = last = said.key
-        yield Closing(line=value.line, tree=tree)
+        yield ConversationEnd(line=value.line, tree=tree)
 
 
 def _parent(message: JsonObject, ends: dict[str, str], last: str | None, where: str) -> str | None:
@@ -67,7 +67,7 @@ def _parent(message: JsonObject, ends: dict[str, str], last: str | None, where: 
 
 def _split(
     message: JsonObject, key: str, parent: str | None, line: int, tree: str, where: str
-) -> Iterator[Said]:
+) -> Iterator[MessageItem]:
     """Make one message, or several where tool results stand in between."""
     sender = take_text(message, "sender", where)
     if sender not in ("human", "assistant"):
@@ -83,7 +83,7 @@ def _split(
     for i, (speaker, parts) in enumerate(runs or [(role, [])]):
         name = f"{key}#{i}" if i else key
         entry = Entry(message=Message(role=speaker, parts=tuple(parts)), created=created)
-        yield Said(line=line, tree=tree, key=name, parent=parent, entry=entry)
+        yield MessageItem(line=line, tree=tree, key=name, parent=parent, entry=entry)
         parent = name
 
 

@@ -13,8 +13,8 @@ from octavo.store.transfer.chatgpt import read_chatgpt
 from octavo.store.transfer.claude import read_claude
 from octavo.store.transfer.items import Item, Reader
 from octavo.store.transfer.lists import read_list, read_openassistant, read_plain
-from octavo.store.transfer.own import read_own
-from octavo.store.transfer.source import Value
+from octavo.store.transfer.native import read_native
+from octavo.store.transfer.source import SourceValue
 
 Format = Literal[
     "octavo", "openai", "anthropic", "gemini", "wave", "chatgpt", "claude", "openassistant", "plain"
@@ -22,7 +22,7 @@ Format = Literal[
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 _READERS: dict[Format, Reader] = {
-    "octavo": read_own,
+    "octavo": read_native,
     "openai": partial(read_list, "openai"),
     "anthropic": partial(read_list, "anthropic"),
     "gemini": partial(read_list, "gemini"),
@@ -34,7 +34,7 @@ _READERS: dict[Format, Reader] = {
 }
 
 
-def read_items(values: Iterator[Value], format: Format | None = None) -> Iterator[Item]:
+def read_items(values: Iterator[SourceValue], format: Format | None = None) -> Iterator[Item]:
     """Read a file in a format, or in the one it seems to be in."""
     if format is not None:
         if format not in _READERS:
@@ -49,7 +49,7 @@ def read_items(values: Iterator[Value], format: Format | None = None) -> Iterato
 def _guess(value: Json, where: str) -> Reader:
     match value:
         case {"octavo": _, "type": _}:
-            return read_own
+            return read_native
         case {"mapping": _}:
             return read_chatgpt
         case {"chat_messages": _}:

@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 from octavo.core.fields import Json
 from octavo.core.snapshot import Snapshot
-from octavo.store.transfer.source import Value
+from octavo.store.transfer.source import SourceValue
 from octavo.store.values import Entry, PinPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
+class ConversationStart:
     """A conversation begins."""
 
     line: int
@@ -31,7 +31,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class MessageItem:
     """A message; it may come before its parent."""
 
     line: int
@@ -42,7 +42,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selected:
+class TipItem:
     """The tip."""
 
     line: int
@@ -51,7 +51,7 @@ class Selected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
+class SnapshotItem:
     """A snapshot."""
 
     line: int
@@ -60,7 +60,7 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class SettingItem:
     """A setting of the conversation."""
 
     line: int
@@ -70,7 +70,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned:
+class PinItem:
     """A pin."""
 
     line: int
@@ -79,12 +79,14 @@ class Pinned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Closing:
+class ConversationEnd:
     """A conversation is complete."""
 
     line: int
     tree: str
 
 
-Item: TypeAlias = Opening | Said | Selected | Folded | Decided | Pinned | Closing
-Reader: TypeAlias = Callable[[Iterator[Value]], Iterator[Item]]
+Item: TypeAlias = (
+    ConversationStart | MessageItem | TipItem | SnapshotItem | SettingItem | PinItem | ConversationEnd
+)
+Reader: TypeAlias = Callable[[Iterator[SourceValue]], Iterator[Item]]

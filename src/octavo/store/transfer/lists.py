@@ -21,8 +21,8 @@ from octavo.errors import BadInput
 from octavo.store import rows
 from octavo.store.ids import new_id
 from octavo.store.parts import admit
-from octavo.store.transfer.items import Closing, Folded, Item, Opening, Said
-from octavo.store.transfer.source import Value
+from octavo.store.transfer.items import ConversationEnd, ConversationStart, Item, MessageItem, SnapshotItem
+from octavo.store.transfer.source import SourceValue
 from octavo.store.values import Entry
 
 _ROLES: dict[str, Role] = {
@@ -41,7 +41,7 @@ ROUGHLY = 4
 """Characters of a token, for what nobody has counted yet."""
 
 
-def read_list(format: wire.Format | Literal["wave"] | None, values: Iterator[Value]) -> Iterator[Item]:
+def read_list(format: wire.Format | Literal["wave"] | None, values: Iterator[SourceValue]) -> Iterator[Item]:
     """Read message lists; without a format, each list is looked at to find its own."""
     loose: list[Json] = []
     first = 0
@@ -66,13 +66,13 @@ def _conversation(
     except BadInput as error:
         raise BadInput(f"{where}: {error.where}", error.problem) from error
     branch, snapshots = _folded(found)
-    yield Opening(line=line, tree=tree, title=take_optional(about, "title", where))
+    yield ConversationStart(line=line, tree=tree, title=take_optional(about, "title", where))
     for node in branch:
         entry = Entry(message=node.message)
-        yield Said(line=line, tree=tree, key=node.id, parent=node.parent, entry=entry)
+        yield MessageItem(line=line, tree=tree, key=node.id, parent=node.parent, entry=entry)
     for snapshot in snapshots:
-        yield Folded(line=line, tree=tree, snapshot=snapshot)
-    yield Closing(line=line, tree=tree)
+        yield SnapshotItem(line=line, tree=tree, snapshot=snapshot)
+    yield ConversationEnd(line=line, tree=tree)
 
 
 def _with_blocks(
@@ -129,18 +129,18 @@ def _folded(found: Iterable[Message | CompressBlock]) -> tuple[Branch, list[Snap
     return branch, snapshots
 
 
-def read_plain(values: Iterator[Value]) -> Iterator[Item]:
+def read_plain(values: Iterator[SourceValue]) -> Iterator[Item]:
     """Read one tree of plain lines."""
     opened = False
     for value in values:
         if not opened:
-            yield Opening(line=value.line, tree="")
+            yield ConversationStart(line=value.line, tree="")
             opened = True
         data = take_object(value.value, value.where)
         yield _said(data, value.line, "", id="id", content="content")
 
 
-def read_openassistant(values: Iterator[Value]) -> Iterator[Item]:
+def read_openassistant(values: Iterator[SourceValue]) -> Iterator[Item]:
     """Read OpenAssistant's trees in any of their three shapes."""
     trees: set[str] = set()
     for value in values:
@@ -155,17 +155,17 @@ def read_openassistant(values: Iterator[Value]) -> Iterator[Item]:
             tree = take_text(data, "message_tree_id", value.where)
             if tree not in trees:
                 trees.add(tree)
-                yield Opening(line=line, tree=tree)
+                yield ConversationStart(line=line, tree=tree)
             yield _said(data, line, tree, id="message_id", content="text")
 
 
-def _whole(messages: Iterable[Said], line: int) -> Iterator[Item]:
-    yield Opening(line=line, tree=str(line))
+def _whole(messages: Iterable[MessageItem], line: int) -> Iterator[Item]:
+    yield ConversationStart(line=line, tree=str(line))
     yield from messages
-    yield Closing(line=line, tree=str(line))
+    yield ConversationEnd(line=line, tree=str(line))
 
 
-def _nested(data: JsonObject, value: Value) -> Iterator[Said]:
+def _nested(data: JsonObject, value: SourceValue) -> Iterator[MessageItem]:
     waiting: list[tuple[Json, str | None]] = [(data["prompt"], None)]
     while waiting:
         found, parent = waiting.pop()
@@ -180,13 +180,13 @@ def _nested(data: JsonObject, value: Value) -> Iterator[Said]:
         waiting += [(reply, said.key) for reply in reversed(replies)]
 
 
-def _said(data: JsonObject, line: int, tree: str, *, id: str, content: str) -> Said:
+def _said(data: JsonObject, line: int, tree: str, *, id: str, content: str) -> MessageItem:
     where = f"line {line}"
     key = _name(data, id, where)
     if key is None:
         raise BadInput(f"{where}.{id}", "a message needs an id")
     created = take_optional(data, "created", where) or take_optional(data, "created_date", where)
-    return Said(
+    return MessageItem(
         line=line,
         tree=tree,
         key=key,

@@ -20,7 +20,7 @@ PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SourceValue:
     """A JSON value and where it begins."""
 
     line: int
@@ -31,7 +31,7 @@ class Value:
         return f"line {self.line}"
 
 
-def read_values(path: Path) -> Iterator[Value]:
+def read_values(path: Path) -> Iterator[SourceValue]:
     """Read the values of a file: the elements of its array, or the value of each line."""
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -80,7 +80,7 @@ def _decode(text: str, line: int) -> Json:
     return value
 
 
-def _lines(file: TextIO) -> Iterator[Value]:
+def _lines(file: TextIO) -> Iterator[SourceValue]:
     number = 0
     try:
         for number, line in enumerate(file, start=1):
@@ -94,12 +94,12 @@ def _lines(file: TextIO) -> Iterator[Value]:
                 if not rest:
                     raise
                 value = _decode(line + rest, number)
-            yield Value(number, value)
+            yield SourceValue(number, value)
     except UnicodeDecodeError as error:
         raise _not_text(number + 1, error) from error
 
 
-def _elements(file: TextIO) -> Iterator[Value]:
+def _elements(file: TextIO) -> Iterator[SourceValue]:
     """Read the elements of one array, without holding more than one of them."""
     text = _Window(file)
     text.step()
@@ -144,14 +144,14 @@ class _Window:
         self.next()
         self._go_to(self._at + 1)
 
-    def value(self) -> Value:
+    def value(self) -> SourceValue:
         """Decode the next value, reading on as long as it may just not be complete yet."""
         self.next()
         while True:
             try:
                 value, stop = _decoder.raw_decode(self._text, self._at)
                 if self._complete or stop < len(self._text):
-                    found = Value(self.line, value)
+                    found = SourceValue(self.line, value)
                     self._go_to(stop)
                     return found
             except RecursionError:

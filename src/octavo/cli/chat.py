@@ -1,0 +1,182 @@
+"""`chat`: the terminal chat."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octavo.cli.app import app
+from octavo.cli.lines import line
+from octavo.cli.options import Db, Model, complete_conversations, complete_policies
+from octavo.cli.printing import tell
+from octavo.cli.setup import Setup, find_conversation, opened, run, setup_of
+from octavo.cli.terminal.echo import quiet_terminal
+from octavo.core.fields import Json
+from octavo.errors import UsageError
+
+if TYPE_CHECKING:
+    from octavo.cli.terminal.keyboard import Keyboard
+    from octavo.cli.terminal.session import Session
+    from octavo.engine.engine import Engine
+    from octavo.engine.outcome import Event
+
+
+@app.command(
+    short_help="Talk; the window of the model never overflows.",
+    epilog="\b\n"
+    "Examples:\n"
+    "  octavo chat\n"
+    "  octavo chat --model claude-sonnet-4-5\n"
+    "  octavo chat --conversation last\n"
+    "  octavo chat --policy gemini --db sqlite:///work.db\n"
+    "  echo 'Why is the sky blue?' | octavo chat --model local/smollm2-135m",
+)
+def chat(
+    context: typer.Context,
+    *,
+    model: Model = None,
+    conversation: Annotated[
+        str | None,
+        typer.Option(
+            "--conversation",
+            "-c",
+            metavar="CONVERSATION",
+            show_default=False,
+            help="Go on with this one: an id, the end of an id, a title, or `last`.",
+            autocompletion=complete_conversations,
+        ),
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            "--policy",
+            metavar="NAME",
+            show_default=False,
+            help="How to compress: octavo, onyx, wave, requirements or gemini.",
+            autocompletion=complete_policies,
+        ),
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option("--system", metavar="TEXT", show_default=False, help="The system prompt.")
+    ] = None,
+    db: Db = None,
+) -> None:
+    """Talk at a prompt; the conversation is compressed before the window of the model is full.
+
+    The line under the input shows what the next request costs, how full the window is, and how many tokens are left
+    until the next compression. /help lists the commands; none of them is ever sent to a model. Enter sends, Alt-Enter
+    starts a new line, Ctrl-C stops an answer, twice leaves. A paste of more than 200 characters is shown as
+    [LongText#1] and sent whole.
+
+    With something piped in, every line is a message or a command, and answers are printed as plain Markdown. What
+    fails is told on standard error; the rest is read all the same, and the exit code is 1.
+    """
+    setup = setup_of(context, db)
+    wanted: dict[str, Json] = {
+        name: value for name, value in (("model", model), ("policy", policy), ("system", system)) if value
+    }
+    with quiet_terminal():
+        run(_chat(setup, conversation, wanted))
+
+
+async def _chat(setup: Setup, conversation: str | None, wanted: dict[str, Json]) -> None:
+    from octavo.cli.terminal.screen import Screen
+    from octavo.cli.terminal.session import Session, overheard
+
+    sessions: list[Session] = []
+
+    def overhear(id: str, event: Event) -> None:
+        for session in sessions:
+            session.overhear(id, event)
+
+    async with opened(setup, listen=overhear) as engine:
+        piped = not (sys.stdin.isatty() and sys.stdout.isatty())
+        session = Session(
+            engine,
+            Screen(sys.stdout, setup.environment),
+            _keyboard(setup, sessions),
+            complaints=Screen(sys.stderr, setup.environment) if piped else None,
+            wanted=wanted,
+            usual=dict(wanted),
+        )
+        sessions.append(session)
+        with overheard(session.murmur):
+            await _prepare(setup, engine, session, conversation)
+            await _until_hung_up(session)
+        if piped and session.failed:
+            raise typer.Exit(1)
+
+
+async def _until_hung_up(session: Session) -> None:
+    """Run a session; when the terminal goes away, as a broken connection does it, what was said by then is kept."""
+    import asyncio
+    import signal
+    from contextlib import suppress
+
+    me, hung_up = asyncio.current_task(), list[bool]()
+
+    def leave() -> None:
+        hung_up.append(True)
+        if me is not None:
+            me.cancel()
+
+    with suppress(NotImplementedError, AttributeError):  # not on every platform
+        for one in (signal.SIGHUP, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(one, leave)
+    try:
+        await session.run()
+    except asyncio.CancelledError:
+        if not hung_up:
+            raise
+
+
+async def _prepare(setup: Setup, engine: Engine, session: Session, conversation: str | None) -> None:
+    """Open what was asked for, and find a model if none is chosen."""
+    if conversation:
+        session.chat = await engine.chat((await find_conversation(engine, conversation)).id)
+        if session.wanted:
+            await session.chat.set(**session.wanted)
+            session.wanted = {}
+    elif session.wanted:
+        wanted, session.wanted = session.wanted, {}
+        await session.configure(wanted)
+    if not (await session.settings()).get("model"):
+        await session.configure({"model": _usual_model(setup)})
+    if session.screen.terminal:
+        hello = (
+            f"Octavo · {session.model or (await session.settings()).get('model')} · /help lists the commands"
+        )
+        tell(setup, [line(("faint", hello))])
+
+
+def _usual_model(setup: Setup) -> str:
+    """Choose a model of a provider that is ready; without one, say what to do."""
+    from octavo.cli.models import providers
+    from octavo.providers.availability import usual_model
+
+    found = providers(setup)
+    usual = usual_model(found)
+    if usual:
+        return usual
+    if ready := [one.example for one in found if one.ready]:
+        raise UsageError(f"no model is chosen, and only you know how yours is called: --model {ready[0]}")
+    todo = "; ".join(f"{one.title}: {one.remedy}" for one in found)
+    raise UsageError(f"no model can answer yet. {todo}. Or name one: --model NAME")
+
+
+def _keyboard(setup: Setup, sessions: list[Session]) -> Keyboard:
+    """Choose how words come in: a line editor on a terminal, plain lines otherwise."""
+    from octavo.cli.terminal.keyboard import LineEditor, PlainLines
+
+    if not sys.stdin.isatty() or not sys.stdout.isatty() or setup.environment.get("TERM") == "dumb":
+        return PlainLines(sys.stdin)
+    from octavo.cli.terminal.commands import suggest
+    from octavo.cli.terminal.history import InputHistory
+
+    return LineEditor(
+        history=InputHistory(setup.settings.history),
+        suggest=lambda text: suggest(sessions[0], text),
+        status=lambda: sessions[0].status(),
+    )

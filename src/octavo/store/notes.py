@@ -1,0 +1,53 @@
+"""Notes the program keeps for itself, such as the state of a meter: JSON values under text keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from octavo.core.fields import Json
+from octavo.store import rows
+from octavo.store.connection import Connection
+from octavo.store.schema import note
+from octavo.store.section import Section, reads, writes
+
+_NAMED = sa.select(note).where(note.c.key.in_(sa.bindparam("keys", expanding=True)))
+
+
+class NoteStore(Section):
+    """The notes of a store."""
+
+    async def get(self, key: str) -> Json:
+        """Give a note; None when there is none."""
+        return (await self.named(key))[key]
+
+    @reads
+    async def named(self, connection: Connection, *keys: str) -> dict[str, Json]:
+        """Give several notes at once; None for those there are not."""
+        found = await connection.execute(_NAMED, {"keys": list(keys)})
+        return {**dict.fromkeys(keys), **{row.key: row.value for row in found}}
+
+    @reads
+    async def starting(self, connection: Connection, start: str) -> dict[str, Json]:
+        """Give the notes whose keys begin in the same way, by what follows that beginning."""
+        found = await connection.execute(sa.select(note).where(note.c.key.startswith(start, autoescape=True)))
+        return {row.key.removeprefix(start): row.value for row in found}
+
+    @writes
+    async def put(self, connection: Connection, key: str, value: Json) -> None:
+        await upsert(connection, note, {"key": key}, value)
+
+    @writes
+    async def remove(self, connection: Connection, key: str) -> bool:
+        """Forget a note; false when there was none."""
+        return bool((await connection.execute(sa.delete(note).where(note.c.key == key))).rowcount)
+
+
+async def upsert(connection: Connection, table: sa.Table, key: Mapping[str, str], value: Json) -> None:
+    """Store a value under a key, or put it in the place of the one that is there."""
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    new = insert(table).values(**key, value=value, updated=rows.now())
+    changed = {"value": new.excluded.value, "updated": new.excluded.updated}
+    await connection.execute(new.on_conflict_do_update(index_elements=list(key), set_=changed))
