@@ -38,6 +38,21 @@ async def test_a_provider_that_counts_more_than_we_do_is_believed(house: Setup, 
     assert (await house.engine.models.meter(MODEL)).card.window == 4_096
 
 
+async def test_a_limit_that_nobody_names_is_found_by_sending_less(house: Setup) -> None:
+    """Its bills agree with our count, so it is the window that is smaller; the next request fits at once."""
+    house.provider.window, house.provider.names_window = 1_600, False
+    history = brought(7)
+    assert 2_000 < count({"messages": history}) < 2_500
+    answer, headers = await house.ask(*history, user("And now?"), max_tokens=50)
+    assert answer.choices[0].message.content
+    assert headers["x-octavo-compressed"] == "true"
+    assert 0 < house.provider.refused <= 2
+    assert (await house.engine.models.meter(MODEL)).card.window < 4_096
+    before = house.provider.refused
+    await house.ask(*history, user("And then?"), max_tokens=50)
+    assert house.provider.refused == before
+
+
 async def test_a_history_that_is_brought_along_is_stored_and_folded_at_once(house: Setup) -> None:
     history, attempts = brought(40), list[Attempt]()
     house.engine.watchers.append(attempts.append)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import httpx2
 
 from octavo.core.context import Context
 from octavo.core.fields import Json, JsonObject
+from octavo.core.policy import Compress, Decision, Keep, Prepare, Shrink
+from octavo.engine.overflow import OverflowRetry
 from octavo.meters.meter import Meter
 from octavo.server.auth import Caller
 from octavo.server.gateway.dialect import Asked, Dialect
@@ -16,7 +19,7 @@ from octavo.server.gateway.keep import Kept, keep
 from octavo.server.gateway.recognise import Place
 from octavo.server.gateway.sending import named, send
 from octavo.server.gateway.upstream import Target
-from octavo.server.gateway.weigh import Weight, plain_context
+from octavo.server.gateway.weigh import RequestSize, plain_context
 from octavo.server.hub import Hub
 from octavo.store.values import Entry
 
@@ -35,11 +38,23 @@ class Exchange:
     place: Place
     meter: Meter
     settings: dict[str, Json]
-    weight: Weight
-    spare: int = 0
-    """Tokens to leave free besides, since the provider counted more than we did."""
+    size: RequestSize
+    decision: Decision
+    """What the marks say of the request as it came."""
+    retry: OverflowRetry
     fitted: Fitted | None = None
     """What is sent instead of the request; None as long as it is sent as it came."""
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the request must not be sent as it came."""
+        match self.decision:
+            case Compress(urgency="hard") | Shrink():
+                return True
+            case Keep() | Prepare() | Compress():
+                return False
+            case other:
+                assert_never(other)
 
     @property
     def compressed(self) -> bool:
@@ -53,7 +68,7 @@ class Exchange:
     @property
     def sent(self) -> int:
         """Tokens of what is sent."""
-        return self.fitted.tokens if self.fitted else self.weight.tokens
+        return self.fitted.tokens if self.fitted else self.size.reading.tokens
 
     @property
     def context(self) -> Context:
@@ -66,7 +81,7 @@ class Exchange:
         told = {
             "conversation": self.place.conversation,
             "compressed": "true" if self.compressed else "false",
-            "tokens-before": str(self.weight.tokens),
+            "tokens-before": str(self.size.reading.tokens),
             "tokens-after": str(self.sent),
         }
         return {f"x-octavo-{name}": value for name, value in told.items()}
@@ -76,7 +91,7 @@ class Exchange:
         return {
             "conversation": self.place.conversation,
             "compressed": self.compressed,
-            "tokens_before": self.weight.tokens,
+            "tokens_before": self.size.reading.tokens,
             "tokens_after": self.sent,
         }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from octavo.core.policy import Keep
 from octavo.errors import OctavoError
 from octavo.server.gateway.canon import bare, stored_form
 from octavo.server.gateway.exchange import Exchange
@@ -34,7 +35,7 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
         kept = await _store(exchange, heard)
         if heard.complete and heard.usage.input and _tells_the_truth(exchange):
             await _learn_bill(exchange, heard.usage.input)
-        if exchange.weight.prepare and kept.answers:
+        if not isinstance(exchange.decision, Keep) and kept.answers:
             await _prepare(exchange, kept.answers[0])
     except OctavoError as error:
         log.warning("an answer in %s was not stored: %s", exchange.place.conversation, error)
@@ -63,10 +64,11 @@ def _tells_the_truth(exchange: Exchange) -> bool:
 
 async def _learn_bill(exchange: Exchange, billed: int) -> None:
     models, model = exchange.hub.engine.models, exchange.asked.model
+    await exchange.retry.accepted(exchange.sent, billed, exchange.asked.reply or 0)
     meter = await models.meter(model)
     close = billed > meter.card.window * LEARNED_FROM
     if close or not meter.knows(exchange.context):
-        await models.learn_bill(model, meter.survey(exchange.context, exchange.weight.known), billed)
+        await models.learn_bill(model, meter.survey(exchange.context, exchange.size.known), billed)
 
 
 async def _prepare(exchange: Exchange, tip: str) -> None:

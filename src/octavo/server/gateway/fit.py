@@ -29,6 +29,8 @@ class Fitted:
     wired: Wired
     context: Context
     tokens: int
+    mark: int
+    """The hard mark it had to fit under."""
     compressed: bool
 
 
@@ -42,11 +44,14 @@ async def fit(
     settings: Mapping[str, Json],
     rules: Rules,
     forced: bool = False,
+    spare: int = 0,
 ) -> Fitted:
     """Make a context that fits; raise `ContextOverflow` or `BadBudget` with the sums if there is none."""
     ready: PreparedRequest | None = None
     focus = asked.options.focus
-    steps = prepare(hub.engine, conversation, tip, asked.tools, forced=forced, focus=focus, override=settings)
+    steps = prepare(
+        hub.engine, conversation, tip, asked.tools, forced=forced, spare=spare, focus=focus, override=settings
+    )
     async with aclosing(steps):
         async for step in steps:
             if isinstance(step, PreparedRequest):
@@ -60,6 +65,7 @@ async def fit(
         wired=write(dialect.name, hardened.messages),
         context=ready.context,
         tokens=ready.state.meter.read(ready.context, ready.state.counts).tokens,
+        mark=ready.state.budget.hard,
         compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
     )
 

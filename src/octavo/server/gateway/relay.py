@@ -15,6 +15,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from octavo.core.fields import Json
+from octavo.engine.overflow import OverflowRetry
+from octavo.engine.state import policy_of
 from octavo.errors import ProviderError, WindowExceeded
 from octavo.meters.meter import Meter
 from octavo.providers.faults import Fault, classify
@@ -28,16 +30,12 @@ from octavo.server.gateway.passing import Answer, pass_on, pass_unread
 from octavo.server.gateway.recognise import recognise
 from octavo.server.gateway.sending import named, receive, send
 from octavo.server.gateway.upstream import Target, find_target
-from octavo.server.gateway.weigh import loaded, settings_for, surely_fits, usual_reply, weigh
+from octavo.server.gateway.weigh import decide_request, loaded, measure_request, settings_for, surely_fits
 from octavo.server.hub import Hub
 from octavo.server.reply import to_json
 
 log = logging.getLogger("octavo.gateway")
 
-OVERFLOW_RETRIES = 2
-"""How often a request that the provider found too large is made smaller and sent again."""
-MISCOUNTED = 5
-"""A provider that finds too large what fits counts more than we do: each time a fifth of what was sent is left out."""
 LONGEST_ERROR = 1_000
 """Bytes of an error that is no JSON which are looked at: such a page says it at the beginning or not at all."""
 
@@ -75,6 +73,7 @@ async def _open(
     """Find out where a request belongs and what it weighs."""
     place = await recognise(hub, caller.owner, asked)
     settings = await settings_for(hub, asked, place)
+    size = measure_request(hub, asked, place, meter, settings)
     return Exchange(
         hub=hub,
         id=id,
@@ -85,7 +84,9 @@ async def _open(
         place=place,
         meter=meter,
         settings=settings,
-        weight=weigh(hub, asked, place, meter, settings),
+        size=size,
+        decision=decide_request(size, policy_of(settings, meter)),
+        retry=OverflowRetry(hub.engine.models, asked.model),
     )
 
 
@@ -100,15 +101,22 @@ async def _hang_up(early: asyncio.Task[httpx2.Response]) -> None:
 
 async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | None) -> Response:
     """Send what fits; when the provider finds it too large all the same, believe it and send less."""
-    body = exchange.asked.onward if exchange.weight.fits or early else await _fitting(exchange)
-    for attempt in range(OVERFLOW_RETRIES + 1):
-        answer = await _ask(exchange, body, early if attempt == 0 else None)
+    body = await _fitting(exchange) if exchange.too_large and not early else exchange.asked.onward
+    while True:
+        answer = await _ask(exchange, body, early)
+        early = None
         overflow = _overflow(exchange, answer)
-        if overflow is None or attempt == OVERFLOW_RETRIES:
+        if overflow is None or not await _is_worth_retrying(exchange, overflow):
             return await pass_on(exchange, answer)
-        await _believe(exchange, overflow)
         body = await _fitting(exchange, forced=True)
-    raise AssertionError("the last attempt returns")
+
+
+async def _is_worth_retrying(exchange: Exchange, overflow: WindowExceeded) -> bool:
+    """Learn from a refusal, as a turn of a chat does."""
+    mark = exchange.fitted.mark if exchange.fitted else exchange.size.limit
+    again = await exchange.retry.refused(overflow, exchange.context, exchange.size.known, exchange.sent, mark)
+    exchange.meter = await loaded(await exchange.hub.engine.models.meter(exchange.asked.model))
+    return again
 
 
 async def _ask(exchange: Exchange, body: bytes, early: asyncio.Task[httpx2.Response] | None) -> Answer:
@@ -124,14 +132,10 @@ async def _ask(exchange: Exchange, body: bytes, early: asyncio.Task[httpx2.Respo
 
 async def _fitting(exchange: Exchange, *, forced: bool = False) -> bytes:
     """Store the request, and write it with a context that fits."""
-    asked, settings = exchange.asked, dict(exchange.settings)
+    asked = exchange.asked
     if not exchange.fitted:
         # What is built on must be there: from the store, not from memory.
         exchange.place = await recognise(exchange.hub, exchange.caller.owner, asked, exchange.place)
-    spare = exchange.spare + (recall.RESERVE if asked.options.recall else 0)
-    if spare:
-        reply = settings.get("reply")
-        settings["reply"] = spare + (reply if isinstance(reply, int) else usual_reply(exchange.meter.card))
     kept = await exchange.keep()
     exchange.fitted = await fit(
         exchange.hub,
@@ -139,9 +143,10 @@ async def _fitting(exchange: Exchange, *, forced: bool = False) -> bytes:
         asked,
         kept.place.conversation,
         kept.tip,
-        settings=settings,
+        settings=exchange.settings,
         rules=exchange.target.rules,
         forced=forced,
+        spare=exchange.retry.spare + (recall.RESERVE if asked.options.recall else 0),
     )
     more = (recall.TOOL,) if exchange.offers_recall else ()
     return to_json(exchange.dialect.rewrite(asked, exchange.fitted.wired, more))
@@ -157,16 +162,3 @@ def _overflow(exchange: Exchange, answer: Answer) -> WindowExceeded | None:
         said = answer.raw[:LONGEST_ERROR].decode("utf-8", "replace")
     error = classify(Fault(provider=exchange.target.provider, status=answer.response.status_code, body=said))
     return error if isinstance(error, WindowExceeded) else None
-
-
-async def _believe(exchange: Exchange, overflow: WindowExceeded) -> None:
-    """Take a smaller window for true if the provider names one; else take our count for too low, this time.
-
-    An error without a number teaches nothing for good: it may come from a proxy that has a limit of its own.
-    """
-    models, model = exchange.hub.engine.models, exchange.asked.model
-    if overflow.window and overflow.window < exchange.meter.card.window:
-        await models.learn_window(model, overflow.window)
-        exchange.meter = await loaded(await models.meter(model))
-    else:
-        exchange.spare += exchange.sent // MISCOUNTED

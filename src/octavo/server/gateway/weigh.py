@@ -1,4 +1,4 @@
-"""What a request weighs as it came, and whether that fits: a request that does is not touched.
+"""The size of a request as the client sent it, beside the marks of its model's window.
 
 Messages are counted once: what the beginning of a conversation weighs is remembered by its digest. Thinking is
 counted apart, since only that of the turn which goes on is sent to a model.
@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from octavo.core.budget import REPLY_SHARE, Budget, ModelCard, Overhead
+from octavo.core.budget import REPLY_SHARE, Budget, ModelCard, Overhead, Reading
 from octavo.core.context import Context
 from octavo.core.fields import Json
 from octavo.core.messages import (
@@ -25,7 +25,7 @@ from octavo.core.messages import (
     last_turn,
     system,
 )
-from octavo.core.policy import budget_for
+from octavo.core.policy import Compress, Decision, Keep, Policy, budget_for, decide
 from octavo.core.tools import Tool
 from octavo.engine.state import policy_of
 from octavo.errors import BadBudget
@@ -44,13 +44,14 @@ THOUGHT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weight:
-    """What a request weighs as it is."""
+class RequestSize:
+    """The size of a request as it came."""
 
-    tokens: int
-    fits: bool
-    prepare: bool
-    """Whether it is time to get a snapshot ready."""
+    reading: Reading
+    budget: Budget | None
+    """How the window is divided for it; None if it cannot be."""
+    limit: int
+    """The most tokens that may be sent as they are: the hard mark, or the whole room if there are no marks."""
     known: Mapping[Message, int]
     """Counts of its messages, as far as they were needed one by one."""
 
@@ -106,7 +107,9 @@ def _weighs_more(part: Part) -> bool:
     return isinstance(part, Image | Attachment | Opaque)
 
 
-def weigh(hub: Hub, asked: Asked, place: Place, meter: Meter, settings: Mapping[str, Json]) -> Weight:
+def measure_request(
+    hub: Hub, asked: Asked, place: Place, meter: Meter, settings: Mapping[str, Json]
+) -> RequestSize:
     """Measure a request as it came, counting only what was not counted before."""
     sums = _sums(hub, meter, asked.messages, place.digests)
     prompt = _sums(hub, meter, asked.system, digests_of(asked.system))[-1:]
@@ -114,21 +117,25 @@ def weigh(hub: Hub, asked: Asked, place: Place, meter: Meter, settings: Mapping[
     overhead = Overhead(system=sum(prompt) + frame, tools=tools)
     total = overhead.total + sums[-1]
     budget = _budget(meter, settings, overhead)
-    hard = budget.hard if budget else _limit(meter, asked)
-    if total * ROUGH <= hard:
-        return Weight(tokens=total, fits=True, prepare=False, known={})
-    if total >= hard * ROUGH:
-        return Weight(tokens=total, fits=False, prepare=True, known={})
+    limit = budget.hard if budget else _room(meter, asked)
+    if not limit / ROUGH < total < limit * ROUGH:
+        return RequestSize(reading=Reading(tokens=total), budget=budget, limit=limit, known={})
     before = [0, *sums]
     known = {bare(m): sums[i] - before[i] for i, m in enumerate(asked.messages)}
-    reading = meter.read(plain_context(asked), known)
-    mark = budget.prepare if budget and budget.prepare is not None else hard
-    return Weight(
-        tokens=reading.tokens,
-        fits=reading.cautious <= hard,
-        prepare=reading.cautious > mark,
-        known=known,
+    return RequestSize(
+        reading=meter.read(plain_context(asked), known), budget=budget, limit=limit, known=known
     )
+
+
+def decide_request(size: RequestSize, policy: Policy) -> Decision:
+    """Decide about a request as it came, by the rule that every turn follows.
+
+    Where the window cannot be divided there are no marks, and the provider judges what is close to its window.
+    """
+    if size.budget is not None:
+        return decide(policy, size.budget, size.reading)
+    tokens = size.reading.cautious
+    return Keep("fits") if tokens <= size.limit else Compress("hard", "mark", tokens, size.limit)
 
 
 def plain_context(asked: Asked) -> Context:
@@ -176,7 +183,7 @@ def _budget(meter: Meter, settings: Mapping[str, Json], overhead: Overhead) -> B
         return None
 
 
-def _limit(meter: Meter, asked: Asked) -> int:
-    """What may be sent when the window cannot be divided: the provider judges what is close to it."""
+def _room(meter: Meter, asked: Asked) -> int:
+    """What the window holds besides the answer, if there is anything besides it."""
     room = meter.card.window - (asked.reply or 0)
     return room if room > 0 else meter.card.window
