@@ -16,10 +16,10 @@ from starlette.middleware.cors import CORSMiddleware
 from octavo import __version__
 from octavo.engine.engine import Engine
 from octavo.errors import OctavoError, UsageError
+from octavo.http.errors import Refusal
 from octavo.protocols import Provider
 from octavo.providers.catalogue import open_provider, resolve
 from octavo.server.config import ServerSettings
-from octavo.server.errors import Refusal
 from octavo.server.gate import Gate
 from octavo.server.gateway.routes import routes as gateway
 from octavo.server.hub import Hub

@@ -9,8 +9,8 @@ import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from octavo.server.errors import Trouble
-from octavo.server.reply import JSON, to_json
+from octavo.http.errors import Trouble
+from octavo.http.responses import JSON, to_json
 from octavo.store.ids import new_id
 
 HEAD_SECONDS = 20.0

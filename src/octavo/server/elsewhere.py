@@ -13,8 +13,8 @@ from octavo.core.fields import JsonObject
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Cancelled, CompressionEnded, Failed
 from octavo.errors import NotFound
+from octavo.http.errors import Refusal, refuse
 from octavo.server.channels import made_elsewhere
-from octavo.server.errors import Refusal, refuse
 from octavo.server.events import describe
 from octavo.server.hub import Hub
 from octavo.server.stream import PING, frame

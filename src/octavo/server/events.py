@@ -27,7 +27,7 @@ from octavo.engine.outcome import (
     SummaryText,
     Waiting,
 )
-from octavo.server.errors import Trouble, hint_of, snake
+from octavo.http.errors import Trouble, hint_of, snake
 from octavo.server.show import show_node, show_reply, show_snapshot, show_usage
 
 NOTIFIED = (Preparing, CompressionStarted, CompressionEnded, Shrunk)

@@ -16,9 +16,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from octavo.server.auth import Caller
+from octavo.http.caller import Caller
+from octavo.http.errors import Refusal, refuse
 from octavo.server.config import ServerSettings
-from octavo.server.errors import Refusal, refuse
 from octavo.server.hub import Hub
 from octavo.server.problems import respond
 from octavo.store.ids import new_id

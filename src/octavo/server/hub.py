@@ -16,12 +16,13 @@ from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import CompressionEnded, Event, Preparing
 from octavo.errors import NotFound
-from octavo.server.auth import Caller, Doorkeeper
+from octavo.http.caller import Caller
+from octavo.http.errors import refuse
+from octavo.server.auth import Doorkeeper
 from octavo.server.cards import Registry
 from octavo.server.caretaker import care
 from octavo.server.channels import Channels
 from octavo.server.config import ServerSettings
-from octavo.server.errors import refuse
 from octavo.server.gateway.memory import Memory
 from octavo.server.limits import Meters
 from octavo.server.outgoing import Line, blotter, guard

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from octavo.server.errors import UNEXPECTED, trouble_of
+from octavo.http.errors import UNEXPECTED, trouble_of
+from octavo.http.responses import json_response
 from octavo.server.gateway.shapes import anthropic_error, openai_error, status_of
-from octavo.server.reply import json_response
 
 log = logging.getLogger("octavo.server")
 

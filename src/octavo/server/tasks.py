@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from octavo.engine.outcome import Answered, AnswerFailed, CompressionEnded, Event
 from octavo.errors import OctavoError
-from octavo.server.errors import UNEXPECTED, explain
+from octavo.http.errors import UNEXPECTED, explain
 from octavo.server.events import describe, told_failure
 from octavo.server.stream import Feed
 

@@ -10,12 +10,12 @@ import json
 from octavo.core.fields import JsonObject
 from octavo.core.messages import Message
 from octavo.core.wire import write
+from octavo.http.responses import to_json
 from octavo.providers.faults import unreadable
 from octavo.server.gateway.exchange import Exchange
 from octavo.server.gateway.passing import Answer
 from octavo.server.gateway.recall import NAME, Desk, calls_of
 from octavo.server.gateway.sending import receive
-from octavo.server.reply import to_json
 
 ROUNDS = 4
 """How often a model may look before it has to answer."""

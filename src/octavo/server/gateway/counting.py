@@ -9,14 +9,14 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from octavo.errors import NotFound, ProviderError
-from octavo.server.auth import Caller
-from octavo.server.errors import Refusal
+from octavo.http.caller import Caller
+from octavo.http.errors import Refusal
+from octavo.http.responses import json_response
 from octavo.server.gateway.dialect import ANTHROPIC, Asked
 from octavo.server.gateway.sending import named, receive, send
 from octavo.server.gateway.upstream import find_target, returned
 from octavo.server.gateway.weigh import loaded, plain_context, thinking
 from octavo.server.hub import Hub
-from octavo.server.reply import json_response
 
 BASIS = "x-octavo-basis"
 NOT_OFFERED = (404, 405, 501)

@@ -18,9 +18,9 @@ from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.core.wire import Wired, read, read_tools, write_tools
 from octavo.errors import BadInput
+from octavo.http.responses import to_json
 from octavo.server.gateway.options import FIELD, Options, read_options
 from octavo.server.gateway.replies import Heard, hear_anthropic, hear_openai
-from octavo.server.reply import to_json
 
 MOST_TOKENS = 100_000_000
 """No answer is longer."""

@@ -11,8 +11,8 @@ from octavo.core.context import Context
 from octavo.core.fields import Json, JsonObject
 from octavo.core.policy import Compress, Decision, Keep, Prepare, Shrink
 from octavo.engine.overflow import OverflowRetry
+from octavo.http.caller import Caller
 from octavo.meters.meter import Meter
-from octavo.server.auth import Caller
 from octavo.server.gateway.dialect import Asked, Dialect
 from octavo.server.gateway.fit import Fitted
 from octavo.server.gateway.keep import Kept, keep

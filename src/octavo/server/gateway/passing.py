@@ -19,15 +19,14 @@ from starlette.responses import Response, StreamingResponse
 
 from octavo.core.fields import JsonObject
 from octavo.errors import ProviderError
+from octavo.http.errors import Trouble, explain
+from octavo.http.responses import EVENTS, STREAM_HEADERS, to_json
 from octavo.providers.faults import unreadable
-from octavo.server.errors import Trouble, explain
 from octavo.server.gateway.exchange import Exchange
 from octavo.server.gateway.finish import finish, settle
 from octavo.server.gateway.sending import arriving, broken, receive
 from octavo.server.gateway.shapes import anthropic_error, openai_error
 from octavo.server.gateway.upstream import returned
-from octavo.server.reply import to_json
-from octavo.server.stream import EVENTS, STREAM_HEADERS
 
 log = logging.getLogger("octavo.gateway")
 

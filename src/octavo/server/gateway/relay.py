@@ -18,9 +18,10 @@ from octavo.core.fields import Json
 from octavo.engine.overflow import OverflowRetry
 from octavo.engine.state import policy_of
 from octavo.errors import ProviderError, WindowExceeded
+from octavo.http.caller import Caller
+from octavo.http.responses import to_json
 from octavo.meters.meter import Meter
 from octavo.providers.faults import Fault, classify
-from octavo.server.auth import Caller
 from octavo.server.gateway import recall
 from octavo.server.gateway.consult import consult
 from octavo.server.gateway.dialect import Asked, Dialect
@@ -32,7 +33,6 @@ from octavo.server.gateway.sending import named, receive, send
 from octavo.server.gateway.upstream import Target, find_target
 from octavo.server.gateway.weigh import decide_request, loaded, measure_request, settings_for, surely_fits
 from octavo.server.hub import Hub
-from octavo.server.reply import to_json
 
 log = logging.getLogger("octavo.gateway")
 

@@ -7,8 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from octavo.core.fields import Json, JsonObject
-from octavo.server.auth import Caller
-from octavo.server.errors import refuse
+from octavo.http.caller import Caller
+from octavo.http.errors import refuse
+from octavo.http.responses import json_response
 from octavo.server.gateway.catalogue import anthropic_model, listed, openai_model
 from octavo.server.gateway.counting import count
 from octavo.server.gateway.dialect import ANTHROPIC, OPENAI, Dialect
@@ -24,7 +25,6 @@ from octavo.server.gateway.schema import (
 )
 from octavo.server.hub import Hub, TheCaller, TheHub
 from octavo.server.problems import request_id
-from octavo.server.reply import json_response
 
 routes = APIRouter(prefix="/v1", tags=["gateway"])
 

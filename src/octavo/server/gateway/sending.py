@@ -11,10 +11,10 @@ from collections.abc import AsyncGenerator
 import httpx2
 
 from octavo.errors import ProviderError
+from octavo.http.responses import to_json
 from octavo.providers.faults import Fault, classify, silent, unreachable
 from octavo.server.gateway.upstream import Target
 from octavo.server.hub import Hub
-from octavo.server.reply import to_json
 
 
 async def send(hub: Hub, target: Target, body: bytes, *, streamed: bool) -> httpx2.Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.core.fields import Json, JsonObject
 from octavo.errors import BadBudget, BadInput, ContextOverflow
-from octavo.server.errors import Trouble
+from octavo.http.errors import Trouble
 
 OPENAI_TYPES = {
     400: "invalid_request_error",

@@ -15,13 +15,13 @@ from octavo.core.protocol import ANTHROPIC as ANTHROPIC_RULES
 from octavo.core.protocol import COMPATIBLE, Rules
 from octavo.core.protocol import OPENAI as OPENAI_RULES
 from octavo.errors import NotFound, UnknownModel
+from octavo.http.caller import Caller, bearer
+from octavo.http.errors import refuse
 from octavo.providers.catalogue import PROVIDERS, resolve
 from octavo.providers.embedded import Embedded
 from octavo.providers.openai import OFFICIAL_HOSTS
 from octavo.providers.secret import Secret
 from octavo.providers.settings import Account
-from octavo.server.auth import Caller, bearer
-from octavo.server.errors import refuse
 from octavo.server.gateway.dialect import Dialect
 from octavo.server.hub import Hub
 from octavo.store.keys import START

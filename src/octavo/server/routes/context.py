@@ -14,7 +14,7 @@ from octavo.engine.chat import RequestPreview
 from octavo.engine.state import TipState
 from octavo.server import schemas as s
 from octavo.server.hub import TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import read_tool, show_plan, show_reading, show_repair, show_usage
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from octavo.server import schemas as s
 from octavo.server.hub import TheCaller, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import check_settings
 from octavo.server.show import show_conversation

@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from octavo import __version__
 from octavo.errors import ReadOnly, StoreError
+from octavo.http.errors import refuse
 from octavo.server import schemas as s
-from octavo.server.errors import refuse
 from octavo.server.hub import TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import ERRORS
 from octavo.server.telemetry import HINT
 

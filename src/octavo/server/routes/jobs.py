@@ -10,7 +10,7 @@ from starlette.responses import Response
 from octavo.errors import NotFound
 from octavo.server import schemas as s
 from octavo.server.hub import TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import show_job
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from octavo.server import schemas as s
 from octavo.server.hub import TheAdmin, TheCaller, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import show_key
 from octavo.store.keys import SCOPES

@@ -13,7 +13,7 @@ from octavo.engine.chat import Chat
 from octavo.errors import NotFound, UsageError
 from octavo.server import schemas as s
 from octavo.server.hub import Hub, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import SHOWN, content_of, read_message, show_message, show_tree_node
 

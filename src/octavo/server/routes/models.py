@@ -10,7 +10,7 @@ from octavo.providers.availability import availability, usual_model
 from octavo.server import schemas as s
 from octavo.server.cards import Upstream, check_address
 from octavo.server.hub import TheAdmin, TheCaller, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import ModelName
 from octavo.server.show import show_card, show_provider

@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from octavo.engine.chat import Chat
 from octavo.errors import BadInput, NotFound
+from octavo.http.errors import refuse
 from octavo.server import schemas as s
-from octavo.server.errors import refuse
 from octavo.server.hub import Hub, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.messages import MessageId
 from octavo.server.show import show_pin

@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from octavo.core.fields import Json
 from octavo.errors import BadInput
+from octavo.http.errors import refuse
 from octavo.server import schemas as s
-from octavo.server.errors import refuse
 from octavo.server.hub import Hub, TheAdmin, TheCaller, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.store.values import Everywhere, ForConversation, ForModel, Scope
 

@@ -12,7 +12,7 @@ from octavo.engine.chat import Chat
 from octavo.errors import NotFound
 from octavo.server import schemas as s
 from octavo.server.hub import TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.messages import show_all
 from octavo.server.routes.turns import STREAMED, begin

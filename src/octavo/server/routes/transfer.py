@@ -18,7 +18,7 @@ from starlette.responses import Response, StreamingResponse
 
 from octavo.server import schemas as s
 from octavo.server.hub import Hub, TheCaller, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import show_conversation
 from octavo.store.transfer.formats import Format

@@ -20,16 +20,17 @@ from octavo.core.messages import Node
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Event, Stored
 from octavo.errors import NotFound, UsageError
+from octavo.http.errors import Trouble
+from octavo.http.responses import EVENTS
 from octavo.server import elsewhere
 from octavo.server import schemas as s
-from octavo.server.errors import Trouble
 from octavo.server.events import told_failure
 from octavo.server.hub import Hub, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import API, router
 from octavo.server.routes.messages import store_message
 from octavo.server.show import read_tool, show_node
-from octavo.server.stream import EVENTS, PING, event_stream, frame, resume_point
+from octavo.server.stream import PING, event_stream, frame, resume_point
 from octavo.server.tasks import Kind, Status, Work
 from octavo.store.ids import made_at, new_id
 

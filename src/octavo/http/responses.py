@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from octavo.server.schemas import Shape
-
 JSON = "application/json"
+EVENTS = "text/event-stream"
+STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+"""No cache keeps a stream, and no proxy collects it before passing it on."""
 
 
 def to_json(value: object) -> bytes:
@@ -26,8 +27,3 @@ def to_json(value: object) -> bytes:
 def json_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with JSON."""
     return Response(to_json(value), status, dict(headers or {}), JSON)
-
-
-def reply(value: Shape, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Answer with what a schema describes."""
-    return json_response(value.model_dump(mode="python"), status, headers)
