@@ -26,7 +26,9 @@ MAY_IMPORT = {
     "store": BASE | {"store"},
     "engine": BASE | {"engine", "protocols", "settings", "meters", "summarise", "providers", "store"},
     "http": BASE | {"http"},
-    "server": BASE | {"server", "http", "engine", "protocols", "settings", "meters", "providers", "store"},
+    "gateway": BASE | {"gateway", "http", "engine", "meters", "providers", "store"},
+    "server": BASE
+    | {"server", "gateway", "http", "engine", "protocols", "settings", "meters", "providers", "store"},
     "evals": BASE | {"evals", "engine", "protocols", "settings", "meters", "providers", "store"},
     "__main__": {"cli"},
     "cli": BASE

@@ -23,9 +23,9 @@ from octavo.server.config import Limits, ServerSettings
 from octavo.server.stops import STOP
 from octavo.store.ids import new_id
 from octavo.store.values import Entry
+from tests.gateway.test_streams import openai_stream
 from tests.providers.fake import Say, fake_service
 from tests.server.conftest import MakeEngine
-from tests.server.gateway.test_streams import openai_stream
 from tests.server.kit import accounts, client_of, conversation, listening, read_events, talk, until
 
 pytestmark = pytest.mark.anyio

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 JSON = "application/json"
@@ -27,3 +28,8 @@ def to_json(value: object) -> bytes:
 def json_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with JSON."""
     return Response(to_json(value), status, dict(headers or {}), JSON)
+
+
+def request_id(request: Request) -> str:
+    """Give the id under which a request is logged and answered."""
+    return str(getattr(request.state, "request_id", ""))

@@ -16,12 +16,12 @@ from starlette.middleware.cors import CORSMiddleware
 from octavo import __version__
 from octavo.engine.engine import Engine
 from octavo.errors import OctavoError, UsageError
+from octavo.gateway.routes import routes as gateway
 from octavo.http.errors import Refusal
 from octavo.protocols import Provider
 from octavo.providers.catalogue import open_provider, resolve
 from octavo.server.config import ServerSettings
 from octavo.server.gate import Gate
-from octavo.server.gateway.routes import routes as gateway
 from octavo.server.hub import Hub
 from octavo.server.page import add_page
 from octavo.server.problems import answer
@@ -85,7 +85,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if isinstance(source, ServerSettings):
-            app.state.hub = Hub(await open_engine(told), told, transport=transport, telemetry=telemetry)
+            _install(app, Hub(await open_engine(told), told, transport=transport, telemetry=telemetry))
         hub: Hub = app.state.hub
         hub.start()
         try:
@@ -107,7 +107,7 @@ def create_app(
         generate_unique_id_function=_operation_id,
     )
     if isinstance(source, Engine):
-        app.state.hub = Hub(source, told, transport=transport, telemetry=telemetry)
+        _install(app, Hub(source, told, transport=transport, telemetry=telemetry))
     app.add_middleware(Gate)
     if told.origins:
         app.add_middleware(
@@ -138,6 +138,11 @@ def create_app(
         app.include_router(noun.routes)
     add_page(app)
     return app
+
+
+def _install(app: FastAPI, hub: Hub) -> None:
+    """Give the routes what they share; the gateway's know their own part only."""
+    app.state.hub, app.state.gateway = hub, hub.gateway
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -6,7 +6,8 @@ Everything here can be lost with the process: what must not be is in the store.
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, cast
+from collections.abc import Coroutine
+from typing import Annotated, Any, TypeVar, cast
 
 import httpx2
 from fastapi import Depends, Path
@@ -16,25 +17,21 @@ from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import CompressionEnded, Event, Preparing
 from octavo.errors import NotFound
-from octavo.http.caller import Caller
+from octavo.gateway.gateway import Gateway
+from octavo.gateway.upstreams import Registry, open_client
+from octavo.http.caller import Caller, TheCaller
 from octavo.http.errors import refuse
 from octavo.server.auth import Doorkeeper
-from octavo.server.cards import Registry
 from octavo.server.caretaker import care
 from octavo.server.channels import Channels
 from octavo.server.config import ServerSettings
-from octavo.server.gateway.memory import Memory
 from octavo.server.limits import Meters
-from octavo.server.outgoing import Line, blotter, guard
 from octavo.server.schemas import Id
 from octavo.server.stops import Stops
 from octavo.server.tasks import Tasks
 from octavo.server.telemetry import Telemetry, open_telemetry
 
-CONNECTIONS = 1_000
-"""Connections to providers: one for each stream a server is meant to hold."""
-IDLE_SECONDS = 60.0
-"""How long an idle connection to a provider is kept for the next request."""
+T = TypeVar("T")
 
 
 class Hub:
@@ -57,25 +54,35 @@ class Hub:
         self.channels = Channels(engine)
         self.registry = Registry(engine.store, engine.models)
         self.telemetry = telemetry or open_telemetry()
-        self.memory = Memory()
         self.closing = False
-        self.client = Line(
-            settings.providers.patience,
-            transport=transport,
-            limits=httpx2.Limits(
-                max_connections=CONNECTIONS,
-                max_keepalive_connections=CONNECTIONS,
-                keepalive_expiry=IDLE_SECONDS,
+        self.gateway = Gateway(
+            engine=engine,
+            providers=settings.providers,
+            upstream_keys=settings.upstream_keys,
+            upstreams=self.registry,
+            client=open_client(
+                self.registry,
+                settings.providers,
+                private=settings.private_upstreams,
+                transport=transport,
             ),
-            event_hooks={"request": [guard(self.registry, settings)], "response": [blotter(settings)]},
+            host=self,
         )
         self._loops: list[asyncio.Task[None]] = []
         self._preparing: set[str] = set()
         """Conversations that are being compressed in the background."""
-        engine.listeners.append(self.heard)
+        engine.listeners.append(self.announce)
         engine.watchers.append(self.telemetry.attempted)
 
-    def heard(self, conversation: str, event: Event) -> None:
+    def spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run work that goes on when its request is gone."""
+        return self.tasks.spawn(work)
+
+    def count_request(self, *, compressed: bool) -> None:
+        """Count an answered request of the gateway."""
+        self.telemetry.relayed(compressed=compressed)
+
+    def announce(self, conversation: str, event: Event) -> None:
         """Pass on what happens, in the background or in a turn."""
         match event:
             case Preparing():
@@ -98,7 +105,7 @@ class Hub:
     async def forget(self, conversation: str) -> None:
         """Let go of everything that is kept here about a conversation."""
         await self.tasks.drop(conversation)
-        self.memory.forget(conversation)
+        self.gateway.cache.forget(conversation)
 
     def stop_accepting(self) -> None:
         """Take on no new work, and let watchers go to another replica."""
@@ -113,8 +120,8 @@ class Hub:
         await asyncio.gather(*self._loops, return_exceptions=True)
         grace = self.settings.limits.grace_seconds
         await asyncio.gather(self.tasks.close(grace), self._settle(grace))
-        await self.client.aclose()
-        self.engine.listeners.remove(self.heard)
+        await self.gateway.close()
+        self.engine.listeners.remove(self.announce)
         self.engine.watchers.remove(self.telemetry.attempted)
         self.telemetry.close()
 
@@ -146,13 +153,8 @@ async def the_hub(request: Request) -> Hub:
     return cast(Hub, request.app.state.hub)
 
 
-async def the_caller(request: Request) -> Caller:
-    return cast(Caller, request.state.caller)
-
-
 # Asynchronous although they wait for nothing: the framework runs plain functions in a thread.
 TheHub = Annotated[Hub, Depends(the_hub)]
-TheCaller = Annotated[Caller, Depends(the_caller)]
 
 
 async def the_chat(conversation: Annotated[Id, Path()], hub: TheHub, caller: TheCaller) -> Chat:

@@ -9,18 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
+from octavo.gateway.errors import anthropic_error, openai_error, status_of
 from octavo.http.errors import UNEXPECTED, trouble_of
-from octavo.http.responses import json_response
-from octavo.server.gateway.shapes import anthropic_error, openai_error, status_of
+from octavo.http.responses import json_response, request_id
 
 log = logging.getLogger("octavo.server")
 
 GATEWAY = "/v1/"
 ANTHROPIC = "/v1/messages"
-
-
-def request_id(request: Request) -> str:
-    return str(getattr(request.state, "request_id", ""))
 
 
 def respond(request: Request, error: Exception) -> Response:

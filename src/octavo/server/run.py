@@ -17,10 +17,10 @@ import uvicorn
 
 from octavo.engine.engine import database_url
 from octavo.errors import UsageError
+from octavo.gateway.fit import loaded
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
 from octavo.server.door import Door
-from octavo.server.gateway.weigh import loaded
 from octavo.server.hub import Hub
 from octavo.store.store import Store
 

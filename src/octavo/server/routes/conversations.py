@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
+from octavo.http.caller import TheCaller
 from octavo.server import schemas as s
-from octavo.server.hub import TheCaller, TheChat, TheHub
+from octavo.server.hub import TheChat, TheHub
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import check_settings

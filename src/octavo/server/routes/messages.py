@@ -125,7 +125,7 @@ async def delete_message(
     """Delete a message for good; snapshots that were shown it are retired."""
     await chat.require(message)
     await chat.delete_message(message, subtree=subtree)
-    hub.memory.forget(chat.id)
+    hub.gateway.cache.forget(chat.id)
     return Response(status_code=204)
 
 

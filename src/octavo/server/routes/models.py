@@ -6,10 +6,11 @@ import asyncio
 
 from starlette.responses import Response
 
+from octavo.gateway.upstreams import Upstream, check_address
+from octavo.http.caller import TheCaller
 from octavo.providers.availability import availability, usual_model
 from octavo.server import schemas as s
-from octavo.server.cards import Upstream, check_address
-from octavo.server.hub import TheAdmin, TheCaller, TheHub
+from octavo.server.hub import TheAdmin, TheHub
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import ModelName
@@ -43,7 +44,7 @@ async def read_model(model: ModelName, hub: TheHub, _: TheCaller) -> Response:
 async def define_model(model: ModelName, body: s.CardIn, hub: TheHub, _: TheAdmin) -> Response:
     """Define a card of your own; it comes before the one that Octavo has."""
     await hub.engine.models.define(model, body.model_dump(exclude_none=True))
-    hub.memory.forget_settings()
+    hub.gateway.cache.forget_settings()
     return reply(show_card(hub.engine.models.book.find(model), hub.registry.fields_of(model)))
 
 
@@ -51,7 +52,7 @@ async def define_model(model: ModelName, body: s.CardIn, hub: TheHub, _: TheAdmi
 async def undefine_model(model: ModelName, hub: TheHub, _: TheAdmin) -> Response:
     """Remove a card of your own."""
     await hub.engine.models.undefine(model)
-    hub.memory.forget_settings()
+    hub.gateway.cache.forget_settings()
     return Response(status_code=204)
 
 

@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from octavo.core.fields import Json
 from octavo.errors import BadInput
+from octavo.http.caller import TheCaller
 from octavo.http.errors import refuse
 from octavo.server import schemas as s
-from octavo.server.hub import Hub, TheAdmin, TheCaller, TheChat, TheHub
+from octavo.server.hub import Hub, TheAdmin, TheChat, TheHub
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.store.values import Everywhere, ForConversation, ForModel, Scope
@@ -42,7 +43,7 @@ async def _change(hub: Hub, scope: Scope, body: s.SettingsIn) -> None:
     given = body.model_dump(exclude_unset=True)
     await check_settings(hub, scope, given)
     await hub.engine.configure(scope, given)
-    hub.memory.forget_settings()
+    hub.gateway.cache.forget_settings()
 
 
 @routes.get("/settings", response_model=s.SettingsOut)

@@ -16,8 +16,9 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from octavo.http.caller import TheCaller
 from octavo.server import schemas as s
-from octavo.server.hub import Hub, TheCaller, TheChat, TheHub
+from octavo.server.hub import Hub, TheChat, TheHub
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import show_conversation

@@ -84,7 +84,7 @@ def begin(
 ) -> Response:
     """Start a task, and answer with its events or its id."""
     hub.check_open()
-    work = hub.tasks.start(id, kind, chat.id, events, hub.heard)
+    work = hub.tasks.start(id, kind, chat.id, events, hub.announce)
     if kind == "turn" and work.task is not None:
         work.task.add_done_callback(
             lambda _: hub.channels.tell(chat.id, "turn_ended", {"turn": id, "status": work.status})
