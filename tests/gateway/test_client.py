@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 
-from octavo.gateway.upstreams import Line
+from octavo.gateway.upstreams import UpstreamClient
 
 pytestmark = pytest.mark.anyio
 
@@ -47,14 +47,14 @@ async def service(answers: int) -> AsyncIterator[tuple[str, list[int]]]:
 
 
 async def test_a_request_that_met_a_connection_just_closed_is_sent_on_another_one() -> None:
-    async with service(answers=1) as (url, asked), Line() as line:
+    async with service(answers=1) as (url, asked), UpstreamClient() as line:
         for _ in range(3):
             assert (await line.post(url, content=b"x")).text == "ok"
         assert asked == [2, 2, 1]
 
 
 async def test_a_service_that_hangs_up_on_a_new_connection_is_not_asked_again() -> None:
-    async with service(answers=0) as (url, asked), Line() as line:
+    async with service(answers=0) as (url, asked), UpstreamClient() as line:
         with pytest.raises((httpx2.ReadError, httpx2.RemoteProtocolError)):
             await line.post(url, content=b"x")
         assert asked == [1]

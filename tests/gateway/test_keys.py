@@ -91,7 +91,7 @@ async def test_a_clients_key_shows_in_no_error_and_no_log(
     app = create_app(engine, ServerSettings(), transport=httpx2.MockTransport(lost))
     async with client_of(app, authorization=f"Bearer {secret}") as client:
         answer = await client.post("/v1/chat/completions", json={"model": "gpt-4o", "messages": [user("Hi")]})
-    await app.state.hub.close()
+    await app.state.octavo.close()
     assert answer.status_code == 503
     assert "cannot send Bearer ***" in answer.json()["error"]["message"]
     async with setup(engine, Provider(), upstream_keys="client") as house:

@@ -19,7 +19,7 @@ from octavo.engine.engine import Engine
 from octavo.gateway.dialects.anthropic import ANTHROPIC
 from octavo.gateway.dialects.dialect import Dialect
 from octavo.gateway.dialects.openai import OPENAI
-from octavo.gateway.reply import Ending
+from octavo.gateway.reply import StreamEnd
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
 from tests.gateway.conftest import CLAUDE, MODEL, user
@@ -120,7 +120,7 @@ def test_the_end_of_a_stream_is_found_wherever_it_is_cut(
         whole = write(text)
         end = whole.rindex(dialect.ends[0])
         for seed in range(200):
-            ending, passed = Ending(dialect.ends), b""
+            ending, passed = StreamEnd(dialect.ends), b""
             for piece in cut(whole, random.Random(seed)):
                 if ending.reached:
                     ending.held += piece
@@ -133,7 +133,7 @@ def test_the_end_of_a_stream_is_found_wherever_it_is_cut(
 def test_a_stream_without_its_mark_is_passed_on_to_the_last_byte() -> None:
     for whole in (b"", b"d", b"data: x\n\ndata: [DO", b"\n\n", b"data: {}\n\ndata:"):
         for seed in range(20):
-            ending = Ending(OPENAI.ends)
+            ending = StreamEnd(OPENAI.ends)
             passed = b"".join(ending.feed(piece) for piece in cut(whole, random.Random(seed)))
             assert passed + ending.held == whole
             assert not ending.reached
@@ -352,7 +352,7 @@ def test_no_answer_is_so_odd_that_reading_it_fails(dialect: Dialect, write: Call
         chance = random.Random(seed)
         stream = [spoiled(one, chance) for one in [*events, more, block, part]]
         raw = b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in stream)
-        read += len(dialect.hear(raw, streamed=True).messages)
-        read += len(dialect.hear(json.dumps(spoiled(whole, chance)).encode(), streamed=False).messages)
-        dialect.hear(raw[: chance.randrange(len(raw))], streamed=chance.random() < 0.5)
+        read += len(dialect.read_answer(raw, streamed=True).messages)
+        read += len(dialect.read_answer(json.dumps(spoiled(whole, chance)).encode(), streamed=False).messages)
+        dialect.read_answer(raw[: chance.randrange(len(raw))], streamed=chance.random() < 0.5)
     assert read > 50

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from octavo.engine.engine import SETTINGS, Engine
 from octavo.errors import BadInput, UsageError
-from octavo.gateway.upstreams import Registry, Upstream, check_address, guard
+from octavo.gateway.upstreams import Upstream, UpstreamRegistry, check_address, check_upstream
 from octavo.providers.settings import Account
 from octavo.providers.settings import Settings as ProviderSettings
 from octavo.server.app import create_app, open_engine
@@ -220,7 +220,7 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
     engine: Engine,
 ) -> None:
     """What was public when it was set may point inwards when it is used."""
-    registry = Registry(engine.store, engine.models)
+    registry = UpstreamRegistry(engine.store, engine.models)
     for host in ("llm.example", "own.example"):
         await registry.put_upstream(host, Upstream(base_url=f"https://{host}/v1"))
     answers = {"llm.example": "93.184.215.14"}
@@ -231,7 +231,7 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
         return [ip_address(answers[host])]
 
     own = ProviderSettings(openai=Account(base_url="https://own.example/v1"))
-    check = guard(registry, own, private=False, resolve=resolve)
+    check = check_upstream(registry, own, private=False, resolve=resolve)
 
     async def sent(host: str) -> httpx2.Request:
         request = httpx2.Request("POST", f"https://{host}/v1/chat/completions")
@@ -250,7 +250,7 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
         await sent("llm.example")
     for trusted in ("own.example", "api.openai.com"):
         assert (await sent(trusted)).url.host == trusted
-    allowed = guard(registry, ProviderSettings(), private=True, resolve=resolve)
+    allowed = check_upstream(registry, ProviderSettings(), private=True, resolve=resolve)
     answers["llm.example"] = "10.1.2.3"
     await allowed(httpx2.Request("POST", "https://llm.example/v1"))
     for everybody in ("224.0.0.1", "0.0.0.0", "ff02::1"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.core.fields import Json, JsonObject
 from octavo.errors import BadBudget, BadInput, ContextOverflow
-from octavo.http.errors import Trouble
+from octavo.http.errors import ApiError
 
 OPENAI_TYPES = {
     400: "invalid_request_error",
@@ -29,16 +29,16 @@ CLIENT_ERRORS = (409, 422)
 """Statuses of ours that the providers' libraries expect as 400."""
 
 
-def status_of(trouble: Trouble) -> int:
-    return 400 if trouble.status in CLIENT_ERRORS else trouble.status
+def status_of(api_error: ApiError) -> int:
+    return 400 if api_error.status in CLIENT_ERRORS else api_error.status
 
 
-def openai_error(trouble: Trouble, error: Exception, request_id: str) -> JsonObject:
+def openai_error(api_error: ApiError, error: Exception, request_id: str) -> JsonObject:
     """Write an error as OpenAI does."""
-    status = status_of(trouble)
+    status = status_of(api_error)
     kind = OPENAI_TYPES.get(status) or ("server_error" if status >= 500 else "invalid_request_error")
-    code: Json = trouble.type
-    message = trouble.message
+    code: Json = api_error.type
+    message = api_error.message
     if isinstance(error, ContextOverflow | BadBudget):
         code, message = TOO_LONG, f"{_maximum(error)} {message}"
     return {
@@ -47,29 +47,29 @@ def openai_error(trouble: Trouble, error: Exception, request_id: str) -> JsonObj
             "type": kind,
             "param": error.where if isinstance(error, BadInput) else None,
             "code": code,
-            "octavo": _ours(trouble, request_id),
+            "octavo": _ours(api_error, request_id),
         }
     }
 
 
-def anthropic_error(trouble: Trouble, error: Exception, request_id: str) -> JsonObject:
+def anthropic_error(api_error: ApiError, error: Exception, request_id: str) -> JsonObject:
     """Write an error as Anthropic does."""
-    status = status_of(trouble)
+    status = status_of(api_error)
     kind = ANTHROPIC_TYPES.get(status) or ("api_error" if status >= 500 else "invalid_request_error")
-    message = trouble.message
+    message = api_error.message
     if isinstance(error, ContextOverflow | BadBudget):
         needed, limit = _sum(error)
         message = f"prompt is too long: {needed} tokens > {limit} maximum. {message}"
     return {
         "type": "error",
-        "error": {"type": kind, "message": message, "octavo": _ours(trouble, request_id)},
+        "error": {"type": kind, "message": message, "octavo": _ours(api_error, request_id)},
         "request_id": request_id,
     }
 
 
-def _ours(trouble: Trouble, request_id: str) -> JsonObject:
-    numbers: JsonObject = {**trouble.numbers}
-    return {"type": trouble.type, "numbers": numbers, "hint": trouble.hint, "request_id": request_id}
+def _ours(api_error: ApiError, request_id: str) -> JsonObject:
+    numbers: JsonObject = {**api_error.numbers}
+    return {"type": api_error.type, "numbers": numbers, "hint": api_error.hint, "request_id": request_id}
 
 
 def _sum(error: ContextOverflow | BadBudget) -> tuple[int, int]:

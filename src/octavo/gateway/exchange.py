@@ -11,11 +11,11 @@ from octavo.core.context import Context
 from octavo.core.fields import Json, JsonObject
 from octavo.core.policy import Compress, Decision, Keep, Prepare, Shrink
 from octavo.engine.overflow import OverflowRetry
-from octavo.gateway.dialects.dialect import Asked, Dialect
-from octavo.gateway.fit import Fitted, RequestSize, plain_context
-from octavo.gateway.forward import Target, named, send
+from octavo.gateway.dialects.dialect import ClientRequest, Dialect
+from octavo.gateway.fit import FittedContext, RequestSize, request_context
+from octavo.gateway.forward import Destination, send, with_model_name
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.identify import Place
+from octavo.gateway.identify import BranchMatch
 from octavo.http.caller import Caller
 from octavo.meters.meter import Meter
 
@@ -29,16 +29,16 @@ class Exchange:
     """The request's id, to ask about it."""
     dialect: Dialect
     caller: Caller
-    asked: Asked
-    target: Target
-    place: Place
+    request: ClientRequest
+    destination: Destination
+    branch: BranchMatch
     meter: Meter
     settings: dict[str, Json]
     size: RequestSize
     decision: Decision
     """What the marks say of the request as it came."""
     retry: OverflowRetry
-    fitted: Fitted | None = None
+    fitted: FittedContext | None = None
     """What is sent instead of the request; None as long as it is sent as it came."""
 
     @property
@@ -59,7 +59,7 @@ class Exchange:
     @property
     def offers_recall(self) -> bool:
         """Whether the model is offered a look at what it does not see."""
-        return self.asked.options.recall and self.compressed
+        return self.request.options.recall and self.compressed
 
     @property
     def sent(self) -> int:
@@ -69,13 +69,13 @@ class Exchange:
     @property
     def context(self) -> Context:
         """What is sent, as the meter sees it."""
-        return self.fitted.context if self.fitted else plain_context(self.asked)
+        return self.fitted.context if self.fitted else request_context(self.request)
 
     @property
     def headers(self) -> dict[str, str]:
         """What the client is told beside the answer."""
         told = {
-            "conversation": self.place.conversation,
+            "conversation": self.branch.conversation,
             "compressed": "true" if self.compressed else "false",
             "tokens-before": str(self.size.reading.tokens),
             "tokens-after": str(self.sent),
@@ -85,7 +85,7 @@ class Exchange:
     def report(self) -> JsonObject:
         """Say the same for those who want it in the body."""
         return {
-            "conversation": self.place.conversation,
+            "conversation": self.branch.conversation,
             "compressed": self.compressed,
             "tokens_before": self.size.reading.tokens,
             "tokens_after": self.sent,
@@ -93,5 +93,5 @@ class Exchange:
 
     async def send(self, body: bytes) -> httpx2.Response:
         """Send a body to where this request goes."""
-        sent = named(body, self.asked.model, self.target)
-        return await send(self.gateway, self.target, sent, streamed=self.asked.stream)
+        sent = with_model_name(body, self.request.model, self.destination)
+        return await send(self.gateway, self.destination, sent, streamed=self.request.stream)

@@ -34,14 +34,14 @@ from octavo.core.wire import Wired, write
 from octavo.engine.state import policy_of
 from octavo.engine.turn import PreparedRequest, prepare
 from octavo.errors import BadBudget, ContextOverflow
-from octavo.gateway.dialects.dialect import Asked, Dialect
+from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.identify import Place, bare, digests_of, plain
+from octavo.gateway.identify import BranchMatch, canonical, digests_of, without_reasoning
 from octavo.meters.meter import Meter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class FittedContext:
     """A context that fits, as it is sent."""
 
     wired: Wired
@@ -55,7 +55,7 @@ class Fitted:
 async def fit(
     gateway: Gateway,
     dialect: Dialect,
-    asked: Asked,
+    request: ClientRequest,
     conversation: str,
     tip: str,
     *,
@@ -63,15 +63,15 @@ async def fit(
     rules: Rules,
     forced: bool = False,
     spare: int = 0,
-) -> Fitted:
+) -> FittedContext:
     """Make a context that fits; raise `ContextOverflow` or `BadBudget` with the sums if there is none."""
     ready: PreparedRequest | None = None
-    focus = asked.options.focus
+    focus = request.options.focus
     steps = prepare(
         gateway.engine,
         conversation,
         tip,
-        asked.tools,
+        request.tools,
         forced=forced,
         spare=spare,
         focus=focus,
@@ -85,8 +85,8 @@ async def fit(
                 gateway.host.announce(conversation, step)
     if ready is None:
         raise ContextOverflow("nothing can be sent", {})
-    hardened = ready.state.sent(dressed(ready, asked), rules)
-    return Fitted(
+    hardened = ready.state.sent(with_client_wording(ready, request), rules)
+    return FittedContext(
         wired=write(dialect.name, hardened.messages),
         context=ready.context,
         tokens=ready.state.meter.read(ready.context, ready.state.counts).tokens,
@@ -95,7 +95,7 @@ async def fit(
     )
 
 
-def dressed(ready: PreparedRequest, asked: Asked) -> Context:
+def with_client_wording(ready: PreparedRequest, request: ClientRequest) -> Context:
     """Put what is sent verbatim into the words of this very request."""
     context, recipe = ready.context, ready.state.recipe
     places = {node.id: node.depth for node in recipe.branch}
@@ -103,14 +103,14 @@ def dressed(ready: PreparedRequest, asked: Asked) -> Context:
         places[recipe.carried.id] = recipe.carried.depth
 
     def own(id: str, message: Message) -> Message:
-        said = asked.messages[places[id] - 1]
+        said = request.messages[places[id] - 1]
         # What was shortened to fit, or is shown by head and tail, stays so.
-        return said if chain(b"", plain(said)) == chain(b"", message) else message
+        return said if chain(b"", canonical(said)) == chain(b"", message) else message
 
     stored = context.system[len(recipe.system) :] + context.retained
     sent = [own(*pair) for pair in zip(context.sent, stored, strict=True)]
     front = len(context.system) - len(recipe.system)
-    return replace(context, system=(*asked.system, *sent[:front]), retained=tuple(sent[front:]))
+    return replace(context, system=(*request.system, *sent[:front]), retained=tuple(sent[front:]))
 
 
 SURE = 2
@@ -134,34 +134,34 @@ class RequestSize:
     """Counts of its messages, as far as they were needed one by one."""
 
 
-async def loaded(meter: Meter) -> Meter:
+async def load_vocabulary(meter: Meter) -> Meter:
     """Load a meter's vocabulary, outside of the event loop if it is not there yet."""
     if "unit" not in meter.__dict__:
         await asyncio.to_thread(lambda: meter.unit)
     return meter
 
 
-async def settings_for(gateway: Gateway, asked: Asked, place: Place) -> dict[str, Json]:
+async def settings_for(gateway: Gateway, request: ClientRequest, branch: BranchMatch) -> dict[str, Json]:
     """Resolve the settings of a request: those of its conversation, and what it says itself."""
-    where = "" if place.new else place.conversation
+    where = "" if branch.new else branch.conversation
     known = gateway.cache.settings(where)
     if known is None:
         known = await gateway.engine.settings_of(where or None)
         gateway.cache.keep_settings(where, known)
     # The system prompt is the client's own, also when it has none: one that was set here is for chats here.
-    said: dict[str, Json] = {**known, "model": asked.model, "system": asked.prompt or None}
-    if asked.reply is not None:
-        said["reply"] = asked.reply + thinking(asked)
-    if asked.options.policy:
-        said["policy"] = asked.options.policy
+    said: dict[str, Json] = {**known, "model": request.model, "system": request.prompt or None}
+    if request.reply is not None:
+        said["reply"] = request.reply + reasoning_tokens(request)
+    if request.options.policy:
+        said["policy"] = request.options.policy
     return said
 
 
-def thinking(asked: Asked) -> int:
+def reasoning_tokens(request: ClientRequest) -> int:
     """Guess the tokens of thinking in the turn that goes on: it is sent back, and stored counts leave it out."""
-    start = last_turn(asked.messages) or 0
+    start = last_turn(request.messages) or 0
     thoughts = (
-        part for message in asked.messages[start:] for part in message.parts if isinstance(part, Reasoning)
+        part for message in request.messages[start:] for part in message.parts if isinstance(part, Reasoning)
     )
     return sum(math.ceil(len(part.text) / THOUGHT) for part in thoughts)
 
@@ -171,11 +171,11 @@ def usual_reply(card: ModelCard) -> int:
     return min(card.max_output, card.window // REPLY_SHARE)
 
 
-def surely_fits(asked: Asked, meter: Meter) -> bool:
+def surely_fits(request: ClientRequest, meter: Meter) -> bool:
     """Tell at a glance that a request fits: a token is a byte at least, except in what is only linked to."""
-    room = meter.card.window - (asked.reply or usual_reply(meter.card))
-    small = len(asked.raw) * SURE < room
-    return small and not any(_weighs_more(part) for message in asked.messages for part in message.parts)
+    room = meter.card.window - (request.reply or usual_reply(meter.card))
+    small = len(request.raw) * SURE < room
+    return small and not any(_weighs_more(part) for message in request.messages for part in message.parts)
 
 
 def _weighs_more(part: Part) -> bool:
@@ -186,22 +186,22 @@ def _weighs_more(part: Part) -> bool:
 
 
 def measure_request(
-    gateway: Gateway, asked: Asked, place: Place, meter: Meter, settings: Mapping[str, Json]
+    gateway: Gateway, request: ClientRequest, branch: BranchMatch, meter: Meter, settings: Mapping[str, Json]
 ) -> RequestSize:
     """Measure a request as it came, counting only what was not counted before."""
-    sums = _sums(gateway, meter, asked.messages, place.digests)
-    prompt = _sums(gateway, meter, asked.system, digests_of(asked.system))[-1:]
-    frame, tools = meter.unit.frame.request, _tools(gateway, meter, asked.tools)
+    sums = _sums(gateway, meter, request.messages, branch.digests)
+    prompt = _sums(gateway, meter, request.system, digests_of(request.system))[-1:]
+    frame, tools = meter.unit.frame.request, _tools(gateway, meter, request.tools)
     overhead = Overhead(system=sum(prompt) + frame, tools=tools)
     total = overhead.total + sums[-1]
     budget = _budget(meter, settings, overhead)
-    limit = budget.hard if budget else _room(meter, asked)
+    limit = budget.hard if budget else _room(meter, request)
     if not limit / ROUGH < total < limit * ROUGH:
         return RequestSize(reading=Reading(tokens=total), budget=budget, limit=limit, known={})
     before = [0, *sums]
-    known = {bare(m): sums[i] - before[i] for i, m in enumerate(asked.messages)}
+    known = {without_reasoning(m): sums[i] - before[i] for i, m in enumerate(request.messages)}
     return RequestSize(
-        reading=meter.read(plain_context(asked), known), budget=budget, limit=limit, known=known
+        reading=meter.read(request_context(request), known), budget=budget, limit=limit, known=known
     )
 
 
@@ -216,12 +216,12 @@ def decide_request(size: RequestSize, policy: Policy) -> Decision:
     return Keep("fits") if tokens <= size.limit else Compress("hard", "mark", tokens, size.limit)
 
 
-def plain_context(asked: Asked) -> Context:
+def request_context(request: ClientRequest) -> Context:
     """See a request as the context it is, without thinking."""
     return Context(
-        system=(system(asked.prompt),) if asked.prompt.strip() else (),
-        tools=asked.tools,
-        retained=tuple(bare(message) for message in asked.messages),
+        system=(system(request.prompt),) if request.prompt.strip() else (),
+        tools=request.tools,
+        retained=tuple(without_reasoning(message) for message in request.messages),
     )
 
 
@@ -231,7 +231,7 @@ def _sums(gateway: Gateway, meter: Meter, messages: Sequence[Message], digests: 
     for message, digest in zip(messages, digests, strict=True):
         known = gateway.cache.sizes.get((unit, digest))
         if known is None:
-            known = (sums[-1] if sums else 0) + meter.count_message(bare(message))
+            known = (sums[-1] if sums else 0) + meter.count_message(without_reasoning(message))
             gateway.cache.sizes.put((unit, digest), known)
         sums.append(known)
     return sums
@@ -261,7 +261,7 @@ def _budget(meter: Meter, settings: Mapping[str, Json], overhead: Overhead) -> B
         return None
 
 
-def _room(meter: Meter, asked: Asked) -> int:
+def _room(meter: Meter, request: ClientRequest) -> int:
     """What the window holds besides the answer, if there is anything besides it."""
-    room = meter.card.window - (asked.reply or 0)
+    room = meter.card.window - (request.reply or 0)
     return room if room > 0 else meter.card.window

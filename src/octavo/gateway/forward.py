@@ -48,7 +48,7 @@ VARIABLES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Destination:
     """Where a request goes."""
 
     provider: str
@@ -61,7 +61,7 @@ class Target:
     """What must not show in anything that is said about the request: the server's key, or the client's."""
 
 
-async def find_target(
+async def find_destination(
     gateway: Gateway,
     dialect: Dialect,
     model: str,
@@ -70,7 +70,7 @@ async def find_target(
     *,
     path: str = "",
     query: str = "",
-) -> Target:
+) -> Destination:
     """Find out where the requests for a model go; `path` is another endpoint than the one for chats.
 
     `query` is what the client put behind its address, such as `beta=true`: it is meant for the provider.
@@ -80,23 +80,23 @@ async def find_target(
         account = getattr(gateway.providers, own.account) if own.account else Account()
         base = own.base_url.rstrip("/")
         url = f"{base}/chat/completions" if dialect.name == "openai" else f"{_root(base)}/v1/messages{path}"
-        signed = _signed(gateway, "", account, headers, caller, style=dialect.name)
-        return _target(
-            own.account or "compatible", _asking(url, query), model, signed, account, dialect, headers
+        signed = _auth_headers(gateway, "", account, headers, caller, style=dialect.name)
+        return _destination(
+            own.account or "compatible", _with_query(url, query), model, signed, account, dialect, headers
         )
     provider, name = _provider(gateway, dialect, model)
     if provider == "local":
         return await _embedded(gateway, dialect, model, headers, path, query)
     account = gateway.providers.openai if provider == "compatible" else getattr(gateway.providers, provider)
-    url = _asking(_url(gateway, dialect, provider, name) + path, query)
+    url = _with_query(_url(gateway, dialect, provider, name) + path, query)
     style = "azure" if provider == "azure" else dialect.name
-    signed = _signed(gateway, provider, account, headers, caller, style=style)
-    return _target(provider, url, name, signed, account, dialect, headers)
+    signed = _auth_headers(gateway, provider, account, headers, caller, style=style)
+    return _destination(provider, url, name, signed, account, dialect, headers)
 
 
 async def _embedded(
     gateway: Gateway, dialect: Dialect, model: str, headers: Headers, path: str, query: str
-) -> Target:
+) -> Destination:
     """Find the model that runs inside the server: it listens on this machine, behind a key that nobody else knows.
 
     Its engine speaks both languages.
@@ -108,14 +108,16 @@ async def _embedded(
     assert account.key
     url = f"{account.base_url}/{'chat/completions' if dialect.name == 'openai' else f'messages{path}'}"
     signed = {"authorization": f"Bearer {account.key.reveal()}"}
-    return _target("local", _asking(url, query), provider.path.stem, signed, account, dialect, headers)
+    return _destination(
+        "local", _with_query(url, query), provider.path.stem, signed, account, dialect, headers
+    )
 
 
-def _asking(url: str, query: str) -> str:
+def _with_query(url: str, query: str) -> str:
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
-def _target(
+def _destination(
     provider: str,
     url: str,
     model: str,
@@ -123,7 +125,7 @@ def _target(
     account: Account,
     dialect: Dialect,
     headers: Headers,
-) -> Target:
+) -> Destination:
     host = urlsplit(url).hostname or ""
     official = any(host == known or host.endswith("." + known) for known in OFFICIAL_HOSTS)
     rules = ANTHROPIC_RULES if dialect.name == "anthropic" else OPENAI_RULES if official else COMPATIBLE
@@ -133,7 +135,7 @@ def _target(
     keys = tuple(Secret(value.removeprefix("Bearer "), "request") for value in signed.values())
     # Answers are read as they pass, so they must not come compressed.
     sent = {**passed, "content-type": "application/json", "accept-encoding": "identity", **signed}
-    return Target(
+    return Destination(
         provider=provider,
         url=url,
         model=model,
@@ -182,7 +184,7 @@ def _root(base: str) -> str:
     return base.rstrip("/").removesuffix("/v1")
 
 
-def _signed(
+def _auth_headers(
     gateway: Gateway, provider: str, account: Account, headers: Headers, caller: Caller, *, style: str
 ) -> dict[str, str]:
     """Choose the key: what the client sent for the provider, or the server's."""
@@ -221,51 +223,53 @@ def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
     return found
 
 
-def returned(headers: Headers) -> dict[str, str]:
+def returned_headers(headers: Headers) -> dict[str, str]:
     """Choose the provider's headers that the client gets."""
     return {
         name: value for name, value in headers.items() if name in RETURNED or name.startswith(RETURNED_STARTS)
     }
 
 
-async def send(gateway: Gateway, target: Target, body: bytes, *, streamed: bool) -> httpx2.Response:
+async def send(gateway: Gateway, destination: Destination, body: bytes, *, streamed: bool) -> httpx2.Response:
     """Send a request; its answer has begun when this returns. Raise `ProviderError` when there is none.
 
     One that is not `streamed` begins when all of it is written.
     """
     patience = gateway.providers.patience
-    first_byte = patience.first_byte if streamed and target.provider != "local" else patience.answer
+    first_byte = patience.first_byte if streamed and destination.provider != "local" else patience.answer
     # As bytes: clients may put any of Latin-1 into a header, and the library would not.
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in target.headers.items()]
+    headers = [
+        (name.encode("latin-1"), value.encode("latin-1")) for name, value in destination.headers.items()
+    ]
     try:
-        request = gateway.client.build_request("POST", target.url, content=body, headers=headers)
+        request = gateway.client.build_request("POST", destination.url, content=body, headers=headers)
         response = await gateway.client.send(request, stream=True, first_byte=first_byte)
     except (httpx2.RequestError, httpx2.InvalidURL) as error:
-        raise broken(target, error) from None
+        raise connection_error(destination, error) from None
     if response.is_redirect:
         await response.aclose()
         raise classify(
             Fault(
-                provider=target.provider,
+                provider=destination.provider,
                 status=response.status_code,
                 headers=response.headers,
-                secrets=target.secrets,
+                secrets=destination.secrets,
             )
         )
     return response
 
 
-async def receive(target: Target, response: httpx2.Response) -> bytes:
+async def receive(destination: Destination, response: httpx2.Response) -> bytes:
     """Read all of an answer; raise `ProviderError` when it breaks off."""
     try:
         return await response.aread()
     except httpx2.RequestError as error:
-        raise broken(target, error) from None
+        raise connection_error(destination, error) from None
     finally:
         await response.aclose()
 
 
-async def arriving(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
+async def stream_body(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     """Give what a provider sends, as it comes; closing this hangs up."""
     try:
         async for piece in response.aiter_raw():
@@ -274,15 +278,17 @@ async def arriving(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
         await response.aclose()
 
 
-def broken(target: Target, error: httpx2.RequestError | httpx2.InvalidURL) -> ProviderError:
+def connection_error(
+    destination: Destination, error: httpx2.RequestError | httpx2.InvalidURL
+) -> ProviderError:
     """Name what went wrong on the line, without any key."""
     if isinstance(error, httpx2.TimeoutException):
-        return silent(target.provider, error)
-    return unreachable(target.provider, error, target.secrets)
+        return silent(destination.provider, error)
+    return unreachable(destination.provider, error, destination.secrets)
 
 
-def named(body: bytes, model: str, target: Target) -> bytes:
+def with_model_name(body: bytes, model: str, destination: Destination) -> bytes:
     """Call the model what the provider calls it; a name without our prefix is left as it is, bytes and all."""
-    if target.model == model:
+    if destination.model == model:
         return body
-    return to_json({**json.loads(body), "model": target.model})
+    return to_json({**json.loads(body), "model": destination.model})

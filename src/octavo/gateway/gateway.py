@@ -21,7 +21,7 @@ from octavo.core.fields import Json
 from octavo.core.tools import Tool
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Event
-from octavo.gateway.upstreams import Line, Registry
+from octavo.gateway.upstreams import UpstreamClient, UpstreamRegistry
 from octavo.providers.settings import Settings as ProviderSettings
 
 PLACES = 50_000
@@ -37,7 +37,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
+class LruCache(Generic[K, V]):
     """A mapping that forgets what was not asked for longest."""
 
     def __init__(self, most: int) -> None:
@@ -64,28 +64,28 @@ class Recent(Generic[K, V]):
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class CachedNode:
     """Where a known beginning of a conversation is stored."""
 
     conversation: str
     node: str
 
 
-class Memory:
+class GatewayCache:
     """What is remembered."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self.spots: Recent[tuple[str, bytes], Spot] = Recent(PLACES)
+        self.nodes: LruCache[tuple[str, bytes], CachedNode] = LruCache(PLACES)
         """By owner and digest."""
-        self.sizes: Recent[tuple[str, bytes], int] = Recent(SIZES)
+        self.sizes: LruCache[tuple[str, bytes], int] = LruCache(SIZES)
         """Tokens of all messages of a beginning, by unit and digest."""
-        self.tools: Recent[tuple[str, tuple[Tool, ...]], int] = Recent(TOOLS)
-        self._settings: Recent[str, tuple[float, Mapping[str, Json]]] = Recent(SETTINGS)
+        self.tools: LruCache[tuple[str, tuple[Tool, ...]], int] = LruCache(TOOLS)
+        self._settings: LruCache[str, tuple[float, Mapping[str, Json]]] = LruCache(SETTINGS)
 
     def forget(self, conversation: str) -> None:
         """Forget where a conversation is: something in it was deleted."""
-        self.spots.drop(lambda spot: spot.conversation == conversation)
+        self.nodes.drop(lambda cached: cached.conversation == conversation)
 
     def settings(self, conversation: str) -> Mapping[str, Json] | None:
         until, settings = self._settings.get(conversation) or (0.0, {})
@@ -113,7 +113,7 @@ class Host(Protocol):
     def announce(self, conversation: str, event: Event) -> None:
         """Tell those who watch a conversation what happens in it."""
 
-    def count_request(self, *, compressed: bool) -> None:
+    def record_request(self, *, compressed: bool) -> None:
         """Count an answered request of the gateway."""
 
 
@@ -125,10 +125,10 @@ class Gateway:
     providers: ProviderSettings
     upstream_keys: Literal["server", "client"]
     """Whose key goes to a provider when both the server and the client have one."""
-    upstreams: Registry
-    client: Line
+    upstreams: UpstreamRegistry
+    client: UpstreamClient
     host: Host
-    cache: Memory = field(default_factory=Memory)
+    cache: GatewayCache = field(default_factory=GatewayCache)
 
     async def close(self) -> None:
         await self.client.aclose()

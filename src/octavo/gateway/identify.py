@@ -14,13 +14,13 @@ from octavo.core.fields import Json, compact, parse
 from octavo.core.messages import Message, Part, Reasoning, Text, ToolCall, Wire, chain, opens_turn
 from octavo.core.wire import Format, write
 from octavo.errors import NotFound
-from octavo.gateway.dialects.dialect import Asked
+from octavo.gateway.dialects.dialect import ClientRequest
 from octavo.gateway.gateway import Gateway
 from octavo.store.ids import new_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class BranchMatch:
     """Where a request belongs."""
 
     conversation: str
@@ -34,34 +34,36 @@ class Place:
     """Of each beginning of the request."""
 
 
-async def recognise(gateway: Gateway, owner: str, asked: Asked, known: Place | None = None) -> Place:
+async def identify(
+    gateway: Gateway, owner: str, request: ClientRequest, known: BranchMatch | None = None
+) -> BranchMatch:
     """Find where a request belongs; from the store rather than from memory if a place was `known` and is doubted."""
-    digests = known.digests if known else digests_of(asked.messages)
-    if asked.options.conversation:
-        return await _named(gateway, owner, asked.options.conversation, digests)
-    least = first_turn(asked.messages)
-    if known is None and (place := _remembered(gateway, owner, asked, digests, least)) is not None:
-        return place
+    digests = known.digests if known else digests_of(request.messages)
+    if request.options.conversation:
+        return await _named(gateway, owner, request.options.conversation, digests)
+    least = first_turn(request.messages)
+    if known is None and (branch := _remembered(gateway, owner, request, digests, least)) is not None:
+        return branch
     node = await gateway.engine.store.find_prefix(digests[least - 1 :], owner=owner)
     if node is not None:
         (details,) = await gateway.engine.store.details([node.id])
-        return Place(
+        return BranchMatch(
             conversation=details.conversation, new=False, known=node.depth, node=node.id, digests=digests
         )
     made = make_id(b"conversation", owner.encode("utf-8", "surrogatepass"), digests[least - 1])
     if await gateway.engine.store.conversations(archived=None, deleted=True, ids=[made]):
         # It waits to be deleted, and nobody finds it any more: who says the same again begins a new one.
         made = new_id()
-    return Place(conversation=made, new=True, known=0, node=None, digests=digests)
+    return BranchMatch(conversation=made, new=True, known=0, node=None, digests=digests)
 
 
-async def _named(gateway: Gateway, owner: str, wanted: str, digests: tuple[bytes, ...]) -> Place:
+async def _named(gateway: Gateway, owner: str, wanted: str, digests: tuple[bytes, ...]) -> BranchMatch:
     """Find the place in the conversation a client names; what it has not got yet is a new root in it."""
     found = await gateway.engine.store.conversation(wanted)
     if found.owner != owner or found.deleted:
         raise NotFound(f"there is no conversation {wanted}")
     node = await gateway.engine.store.find_prefix(digests, owner=owner, conversation=found.id)
-    return Place(
+    return BranchMatch(
         conversation=found.id,
         new=False,
         known=node.depth if node else 0,
@@ -71,16 +73,16 @@ async def _named(gateway: Gateway, owner: str, wanted: str, digests: tuple[bytes
 
 
 def _remembered(
-    gateway: Gateway, owner: str, asked: Asked, digests: tuple[bytes, ...], least: int
-) -> Place | None:
+    gateway: Gateway, owner: str, request: ClientRequest, digests: tuple[bytes, ...], least: int
+) -> BranchMatch | None:
     """Find the place in memory; not if the rest holds an answer, which another replica may have stored."""
     for known in range(len(digests), least - 1, -1):
-        spot = gateway.cache.spots.get((owner, digests[known - 1]))
-        if spot is not None:
-            return Place(
-                conversation=spot.conversation, new=False, known=known, node=spot.node, digests=digests
+        cached = gateway.cache.nodes.get((owner, digests[known - 1]))
+        if cached is not None:
+            return BranchMatch(
+                conversation=cached.conversation, new=False, known=known, node=cached.node, digests=digests
             )
-        if asked.messages[known - 1].role == "assistant":
+        if request.messages[known - 1].role == "assistant":
             return None
     return None
 
@@ -97,7 +99,7 @@ THOUGHTS = "thoughts"
 """Where a stored message keeps the thinking that came with it: beside what was said."""
 
 
-def bare(message: Message) -> Message:
+def without_reasoning(message: Message) -> Message:
     """Leave out thinking and empty texts; the rest is what is counted."""
     said = tuple(part for part in message.parts if not _is_dressing(part))
     return message if len(said) == len(message.parts) else replace(message, parts=said)
@@ -107,9 +109,9 @@ def _is_dressing(part: Part) -> bool:
     return isinstance(part, Reasoning) or (isinstance(part, Text) and not part.text)
 
 
-def plain(message: Message) -> Message:
+def canonical(message: Message) -> Message:
     """Give the canonical form of a message."""
-    said = bare(message)
+    said = without_reasoning(message)
     if not any(isinstance(part, ToolCall) for part in said.parts):
         return said
     parts = tuple(_respaced(part) if isinstance(part, ToolCall) else part for part in said.parts)
@@ -127,7 +129,7 @@ def _respaced(call: ToolCall) -> ToolCall:
 
 def stored_form(message: Message, format: Format) -> Message:
     """Give a message as it is stored: its thinking is kept, as a note that is not part of what was said."""
-    said = plain(message)
+    said = canonical(message)
     thinking = tuple(part for part in message.parts if isinstance(part, Reasoning))
     if not thinking:
         return said
@@ -141,7 +143,7 @@ def digests_of(messages: Sequence[Message]) -> tuple[bytes, ...]:
     found: list[bytes] = []
     value = b""
     for message in messages:
-        value = chain(value, plain(message))
+        value = chain(value, canonical(message))
         found.append(value)
     return tuple(found)
 

@@ -24,7 +24,7 @@ _FALSE = ("", "0", "false", "no", "off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class GatewayOptions:
     """What the client wants of us."""
 
     conversation: str = ""
@@ -40,7 +40,7 @@ class Options:
     """Say in the body too what happened."""
 
 
-def read_options(headers: Headers, body: JsonObject) -> Options:
+def read_options(headers: Headers, body: JsonObject) -> GatewayOptions:
     """Read the options; the body's win. Raise `BadInput` naming the one that is wrong."""
     said = body.get(FIELD)
     if said is not None and not isinstance(said, dict):
@@ -55,7 +55,7 @@ def read_options(headers: Headers, body: JsonObject) -> Options:
     for name in given:
         if name not in (*_WORDS, *_SWITCHES):
             raise BadInput(f"{FIELD}.{name}", f"unknown option; one of {', '.join((*_WORDS, *_SWITCHES))}")
-    options = Options(
+    options = GatewayOptions(
         conversation=_word(given, "conversation"),
         policy=_word(given, "policy"),
         focus=_word(given, "focus")[:LONGEST_FOCUS],

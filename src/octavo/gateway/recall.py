@@ -17,7 +17,7 @@ from octavo.core.wire import write
 from octavo.errors import NotFound
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.forward import receive
-from octavo.gateway.reply import Answer
+from octavo.gateway.reply import ProviderResponse
 from octavo.http.responses import to_json
 from octavo.meters.meter import Meter
 from octavo.providers.faults import unreadable
@@ -57,7 +57,7 @@ def calls_of(message: Message) -> tuple[ToolCall, ...]:
 
 
 @dataclass(slots=True, kw_only=True)
-class Desk:
+class RecallAnswerer:
     """Where the calls of one request are answered."""
 
     store: Store
@@ -126,31 +126,31 @@ ROUNDS = 4
 """How often a model may look before it has to answer."""
 
 
-async def consult(exchange: Exchange, body: bytes) -> Answer:
+async def ask_with_recall(exchange: Exchange, body: bytes) -> ProviderResponse:
     """Ask until the answer is the client's; raise `BadReply` when the model cannot be brought to give one."""
-    desk = Desk(
+    answerer = RecallAnswerer(
         store=exchange.gateway.engine.store,
         meter=exchange.meter,
-        conversation=exchange.place.conversation,
-        tip=exchange.place.node or "",
+        conversation=exchange.branch.conversation,
+        tip=exchange.branch.node or "",
         covered=exchange.context.covered_to,
     )
     for rounds in range(ROUNDS + 1):
         response = await exchange.send(body)
-        raw = await receive(exchange.target, response)
-        answer = Answer(response=response, raw=raw, recalls=rounds)
+        raw = await receive(exchange.destination, response)
+        answer = ProviderResponse(response=response, raw=raw, recalls=rounds)
         called = None if answer.failed else _called(exchange, answer, raw)
         if called is None:
             return answer
-        more = write(exchange.dialect.name, [called, await desk.answer(called)]).messages
+        more = write(exchange.dialect.name, [called, await answerer.answer(called)]).messages
         body = _extended(exchange, body, more, last=rounds + 1 == ROUNDS)
-    raise unreadable(exchange.target.provider, f"the model calls {NAME} although it may not any more")
+    raise unreadable(exchange.destination.provider, f"the model calls {NAME} although it may not any more")
 
 
-def _called(exchange: Exchange, answer: Answer, raw: bytes) -> Message | None:
+def _called(exchange: Exchange, answer: ProviderResponse, raw: bytes) -> Message | None:
     """Give the answer that calls our tool, if there is one."""
-    heard = exchange.dialect.hear(raw, streamed=answer.streamed)
-    return next((message for message in heard.messages if calls_of(message)), None)
+    found = exchange.dialect.read_answer(raw, streamed=answer.streamed)
+    return next((message for message in found.messages if calls_of(message)), None)
 
 
 def _extended(exchange: Exchange, body: bytes, more: list[JsonObject], *, last: bool) -> bytes:

@@ -21,9 +21,9 @@ from octavo.core.fields import JsonObject
 from octavo.errors import ProviderError
 from octavo.gateway.errors import anthropic_error, openai_error
 from octavo.gateway.exchange import Exchange
-from octavo.gateway.forward import arriving, broken, receive, returned
-from octavo.gateway.save import finish, settle
-from octavo.http.errors import Trouble, explain
+from octavo.gateway.forward import connection_error, receive, returned_headers, stream_body
+from octavo.gateway.save import finish, finish_and_wait
+from octavo.http.errors import ApiError, explain
 from octavo.http.responses import EVENTS, STREAM_HEADERS, to_json
 from octavo.providers.faults import unreadable
 
@@ -31,7 +31,7 @@ log = logging.getLogger("octavo.gateway")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ProviderResponse:
     """What a provider answered: all of it, or as far as its head."""
 
     response: httpx2.Response
@@ -49,36 +49,36 @@ class Answer:
         return self.response.headers.get("content-type", "").lower().startswith(EVENTS)
 
 
-def pass_unread(response: httpx2.Response) -> Response:
+def pass_through(response: httpx2.Response) -> Response:
     """Pass an answer on without reading it."""
-    headers = {**returned(_headers(response)), **STREAM_HEADERS}
-    return StreamingResponse(arriving(response), response.status_code, headers)
+    headers = {**returned_headers(_headers(response)), **STREAM_HEADERS}
+    return StreamingResponse(stream_body(response), response.status_code, headers)
 
 
-async def pass_on(exchange: Exchange, answer: Answer) -> Response:
+async def pass_on(exchange: Exchange, answer: ProviderResponse) -> Response:
     """Pass an answer on, and store it."""
     response = answer.response
-    headers = {**returned(_headers(response)), **exchange.headers}
+    headers = {**returned_headers(_headers(response)), **exchange.headers}
     if answer.recalls is not None:
         headers["x-octavo-recalls"] = str(answer.recalls)
     if answer.failed:
         # Nothing is stored: the request is when it is repeated and answered.
         return Response(_error(exchange, answer), response.status_code, headers)
     gateway = exchange.gateway
-    gateway.host.count_request(compressed=exchange.compressed)
+    gateway.host.record_request(compressed=exchange.compressed)
     if answer.streamed and answer.raw is None:
         passing = pass_stream(exchange, response)
         return StreamingResponse(passing, response.status_code, {**headers, **STREAM_HEADERS})
-    raw = await receive(exchange.target, response) if answer.raw is None else answer.raw
+    raw = await receive(exchange.destination, response) if answer.raw is None else answer.raw
     if not answer.streamed:
         _check_json(exchange, raw)
-    await settle(exchange, raw, streamed=answer.streamed)
-    if exchange.asked.options.usage:
-        raw = _reported_in_stream(exchange, raw) if answer.streamed else _reported(exchange, raw)
+    await finish_and_wait(exchange, raw, streamed=answer.streamed)
+    if exchange.request.options.usage:
+        raw = _with_report_event(exchange, raw) if answer.streamed else _with_report(exchange, raw)
     return Response(raw, response.status_code, headers)
 
 
-def _error(exchange: Exchange, answer: Answer) -> bytes:
+def _error(exchange: Exchange, answer: ProviderResponse) -> bytes:
     """Give an error as it came, unless a service that only imitates Anthropic words its errors in its own way."""
     raw = answer.raw or b""
     if exchange.dialect.name != "anthropic":
@@ -90,8 +90,8 @@ def _error(exchange: Exchange, answer: Answer) -> bytes:
     inner = said.get("error") if isinstance(said, dict) and said.get("type") != "error" else None
     if not isinstance(inner, dict) or not isinstance(inner.get("message"), str):
         return raw
-    trouble = Trouble(status=answer.response.status_code, type="provider_error", message=inner["message"])
-    return to_json(anthropic_error(trouble, ProviderError(trouble.message), exchange.id))
+    api_error = ApiError(status=answer.response.status_code, type="provider_error", message=inner["message"])
+    return to_json(anthropic_error(api_error, ProviderError(api_error.message), exchange.id))
 
 
 def _check_json(exchange: Exchange, raw: bytes) -> None:
@@ -99,7 +99,7 @@ def _check_json(exchange: Exchange, raw: bytes) -> None:
     try:
         json.loads(raw)
     except (ValueError, RecursionError):
-        raise unreadable(exchange.target.provider, "it is no JSON") from None
+        raise unreadable(exchange.destination.provider, "it is no JSON") from None
 
 
 def _headers(response: httpx2.Response) -> Headers:
@@ -108,9 +108,9 @@ def _headers(response: httpx2.Response) -> Headers:
 
 async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIterator[bytes]:
     """Pass a stream on, and hold its end back until everything is stored."""
-    copy, ending, stored = list[bytes](), Ending(exchange.dialect.ends), False
+    copy, ending, stored = list[bytes](), StreamEnd(exchange.dialect.ends), False
     try:
-        async with aclosing(arriving(response)) as pieces:
+        async with aclosing(stream_body(response)) as pieces:
             async for piece in pieces:
                 if stored:
                     yield piece
@@ -120,18 +120,18 @@ async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIte
                     yield now
                 if ending.reached:
                     stored = True
-                    await settle(exchange, b"".join(copy), streamed=True)
+                    await finish_and_wait(exchange, b"".join(copy), streamed=True)
                     yield _report_event(exchange) + ending.held
         if not stored:
             # Some services just stop.
             stored = True
-            await settle(exchange, b"".join(copy), streamed=True)
+            await finish_and_wait(exchange, b"".join(copy), streamed=True)
             yield ending.held + _report_event(exchange)
     except httpx2.RequestError as error:
-        log.warning("%s: an answer broke off: %s", exchange.target.provider, type(error).__name__)
+        log.warning("%s: an answer broke off: %s", exchange.destination.provider, type(error).__name__)
         if not stored:
             stored = True
-            await settle(exchange, b"".join(copy), streamed=True)
+            await finish_and_wait(exchange, b"".join(copy), streamed=True)
             yield _error_event(exchange, error)
     finally:
         if not stored:
@@ -139,7 +139,7 @@ async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIte
             exchange.gateway.host.spawn(finish(exchange, b"".join(copy), streamed=True))
 
 
-class Ending:
+class StreamEnd:
     """Finds where the last event of a stream begins, in pieces that are cut anywhere.
 
     It begins a line, which no text inside an event can: in JSON there are no bare line ends.
@@ -176,22 +176,22 @@ class Ending:
         return min(found, default=None)
 
 
-def _reported(exchange: Exchange, raw: bytes) -> bytes:
+def _with_report(exchange: Exchange, raw: bytes) -> bytes:
     try:
         return to_json({**json.loads(raw), "octavo": exchange.report()})
     except (ValueError, TypeError):
         return raw
 
 
-def _reported_in_stream(exchange: Exchange, raw: bytes) -> bytes:
-    ending = Ending(exchange.dialect.ends)
+def _with_report_event(exchange: Exchange, raw: bytes) -> bytes:
+    ending = StreamEnd(exchange.dialect.ends)
     passed = ending.feed(raw)
     return passed + _report_event(exchange) + ending.held
 
 
 def _report_event(exchange: Exchange) -> bytes:
     """Say what happened in an event that both libraries accept."""
-    if not exchange.asked.options.usage:
+    if not exchange.request.options.usage:
         return b""
     if exchange.dialect.name == "anthropic":
         return b"event: ping\ndata: %s\n\n" % to_json({"type": "ping", "octavo": exchange.report()})
@@ -199,7 +199,7 @@ def _report_event(exchange: Exchange) -> bytes:
         "id": "octavo",
         "object": "chat.completion.chunk",
         "created": 0,
-        "model": exchange.asked.model,
+        "model": exchange.request.model,
         "choices": [],
         "octavo": exchange.report(),
     }
@@ -208,8 +208,8 @@ def _report_event(exchange: Exchange) -> bytes:
 
 def _error_event(exchange: Exchange, error: httpx2.RequestError) -> bytes:
     """Say that the answer broke off; the empty line ends whatever event it broke off in."""
-    cause = broken(exchange.target, error)
-    trouble = explain(cause)
+    cause = connection_error(exchange.destination, error)
+    api_error = explain(cause)
     if exchange.dialect.name == "anthropic":
-        return b"\n\nevent: error\ndata: %s\n\n" % to_json(anthropic_error(trouble, cause, exchange.id))
-    return b"\n\ndata: %s\n\n" % to_json(openai_error(trouble, cause, exchange.id))
+        return b"\n\nevent: error\ndata: %s\n\n" % to_json(anthropic_error(api_error, cause, exchange.id))
+    return b"\n\ndata: %s\n\n" % to_json(openai_error(api_error, cause, exchange.id))

@@ -21,23 +21,30 @@ from octavo.engine.state import policy_of
 from octavo.errors import NotFound, ProviderError, WindowExceeded
 from octavo.gateway import recall
 from octavo.gateway.dialects.anthropic import ANTHROPIC
-from octavo.gateway.dialects.dialect import Asked, Dialect
+from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.fit import (
     decide_request,
     fit,
-    loaded,
+    load_vocabulary,
     measure_request,
-    plain_context,
+    reasoning_tokens,
+    request_context,
     settings_for,
     surely_fits,
-    thinking,
 )
-from octavo.gateway.forward import Target, find_target, named, receive, returned, send
+from octavo.gateway.forward import (
+    Destination,
+    find_destination,
+    receive,
+    returned_headers,
+    send,
+    with_model_name,
+)
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.identify import recognise
-from octavo.gateway.recall import consult
-from octavo.gateway.reply import Answer, pass_on, pass_unread
+from octavo.gateway.identify import identify
+from octavo.gateway.recall import ask_with_recall
+from octavo.gateway.reply import ProviderResponse, pass_on, pass_through
 from octavo.gateway.save import save_exchange
 from octavo.http.caller import Caller
 from octavo.http.errors import Refusal
@@ -55,17 +62,17 @@ async def relay(
     gateway: Gateway, dialect: Dialect, caller: Caller, raw: bytes, headers: Headers, id: str, query: str
 ) -> Response:
     """Answer a request of a client."""
-    asked = dialect.read(raw, headers)
+    request = dialect.read(raw, headers)
     await gateway.upstreams.refresh()
-    target = await find_target(gateway, dialect, asked.model, headers, caller, query=query)
-    if asked.options.off:
-        return pass_unread(await _send(gateway, asked, target))
-    meter = await loaded(await gateway.engine.models.meter(asked.model))
+    destination = await find_destination(gateway, dialect, request.model, headers, caller, query=query)
+    if request.options.off:
+        return pass_through(await _send(gateway, request, destination))
+    meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
     early: asyncio.Task[httpx2.Response] | None = None
-    if surely_fits(asked, meter) and not asked.options.conversation:
-        early = gateway.host.spawn(_send(gateway, asked, target))
+    if surely_fits(request, meter) and not request.options.conversation:
+        early = gateway.host.spawn(_send(gateway, request, destination))
     try:
-        exchange = await _open(gateway, id, dialect, caller, asked, target, meter)
+        exchange = await _open(gateway, id, dialect, caller, request, destination, meter)
     except BaseException:
         if early is not None:
             gateway.host.spawn(_hang_up(early))
@@ -73,31 +80,42 @@ async def relay(
     return await _answer(exchange, early)
 
 
-async def _send(gateway: Gateway, asked: Asked, target: Target) -> httpx2.Response:
+async def _send(gateway: Gateway, request: ClientRequest, destination: Destination) -> httpx2.Response:
     """Send a request as it came."""
-    return await send(gateway, target, named(asked.onward, asked.model, target), streamed=asked.stream)
+    return await send(
+        gateway,
+        destination,
+        with_model_name(request.onward, request.model, destination),
+        streamed=request.stream,
+    )
 
 
 async def _open(
-    gateway: Gateway, id: str, dialect: Dialect, caller: Caller, asked: Asked, target: Target, meter: Meter
+    gateway: Gateway,
+    id: str,
+    dialect: Dialect,
+    caller: Caller,
+    request: ClientRequest,
+    destination: Destination,
+    meter: Meter,
 ) -> Exchange:
     """Find out where a request belongs and what it weighs."""
-    place = await recognise(gateway, caller.owner, asked)
-    settings = await settings_for(gateway, asked, place)
-    size = measure_request(gateway, asked, place, meter, settings)
+    branch = await identify(gateway, caller.owner, request)
+    settings = await settings_for(gateway, request, branch)
+    size = measure_request(gateway, request, branch, meter, settings)
     return Exchange(
         gateway=gateway,
         id=id,
         dialect=dialect,
         caller=caller,
-        asked=asked,
-        target=target,
-        place=place,
+        request=request,
+        destination=destination,
+        branch=branch,
         meter=meter,
         settings=settings,
         size=size,
         decision=decide_request(size, policy_of(settings, meter)),
-        retry=OverflowRetry(gateway.engine.models, asked.model),
+        retry=OverflowRetry(gateway.engine.models, request.model),
     )
 
 
@@ -112,58 +130,60 @@ async def _hang_up(early: asyncio.Task[httpx2.Response]) -> None:
 
 async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | None) -> Response:
     """Send what fits; when the provider finds it too large all the same, believe it and send less."""
-    body = await _fitting(exchange) if exchange.too_large and not early else exchange.asked.onward
+    body = await _fitted_body(exchange) if exchange.too_large and not early else exchange.request.onward
     while True:
         answer = await _ask(exchange, body, early)
         early = None
         overflow = _overflow(exchange, answer)
         if overflow is None or not await _is_worth_retrying(exchange, overflow):
             return await pass_on(exchange, answer)
-        body = await _fitting(exchange, forced=True)
+        body = await _fitted_body(exchange, forced=True)
 
 
 async def _is_worth_retrying(exchange: Exchange, overflow: WindowExceeded) -> bool:
     """Learn from a refusal, as a turn of a chat does."""
     mark = exchange.fitted.mark if exchange.fitted else exchange.size.limit
     again = await exchange.retry.refused(overflow, exchange.context, exchange.size.known, exchange.sent, mark)
-    exchange.meter = await loaded(await exchange.gateway.engine.models.meter(exchange.asked.model))
+    exchange.meter = await load_vocabulary(await exchange.gateway.engine.models.meter(exchange.request.model))
     return again
 
 
-async def _ask(exchange: Exchange, body: bytes, early: asyncio.Task[httpx2.Response] | None) -> Answer:
+async def _ask(
+    exchange: Exchange, body: bytes, early: asyncio.Task[httpx2.Response] | None
+) -> ProviderResponse:
     """Send a body, unless it was sent already."""
     if exchange.offers_recall:
-        return await consult(exchange, body)
+        return await ask_with_recall(exchange, body)
     response = await early if early is not None else await exchange.send(body)
-    answer = Answer(response=response)
+    answer = ProviderResponse(response=response)
     if answer.failed:
-        return Answer(response=response, raw=await receive(exchange.target, response))
+        return ProviderResponse(response=response, raw=await receive(exchange.destination, response))
     return answer
 
 
-async def _fitting(exchange: Exchange, *, forced: bool = False) -> bytes:
+async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
     """Store the request, and write it with a context that fits."""
-    asked = exchange.asked
+    request = exchange.request
     if not exchange.fitted:
         # What is built on must be there: from the store, not from memory.
-        exchange.place = await recognise(exchange.gateway, exchange.caller.owner, asked, exchange.place)
-    kept = await save_exchange(exchange)
+        exchange.branch = await identify(exchange.gateway, exchange.caller.owner, request, exchange.branch)
+    saved = await save_exchange(exchange)
     exchange.fitted = await fit(
         exchange.gateway,
         exchange.dialect,
-        asked,
-        kept.place.conversation,
-        kept.tip,
+        request,
+        saved.branch.conversation,
+        saved.tip,
         settings=exchange.settings,
-        rules=exchange.target.rules,
+        rules=exchange.destination.rules,
         forced=forced,
-        spare=exchange.retry.spare + (recall.RESERVE if asked.options.recall else 0),
+        spare=exchange.retry.spare + (recall.RESERVE if request.options.recall else 0),
     )
     more = (recall.TOOL,) if exchange.offers_recall else ()
-    return to_json(exchange.dialect.rewrite(asked, exchange.fitted.wired, more))
+    return to_json(exchange.dialect.rewrite(request, exchange.fitted.wired, more))
 
 
-def _overflow(exchange: Exchange, answer: Answer) -> WindowExceeded | None:
+def _overflow(exchange: Exchange, answer: ProviderResponse) -> WindowExceeded | None:
     """Tell whether the provider found the request too large."""
     if not answer.failed or answer.raw is None:
         return None
@@ -171,7 +191,9 @@ def _overflow(exchange: Exchange, answer: Answer) -> WindowExceeded | None:
         said: Json = json.loads(answer.raw)
     except (ValueError, RecursionError):
         said = answer.raw[:LONGEST_ERROR].decode("utf-8", "replace")
-    error = classify(Fault(provider=exchange.target.provider, status=answer.response.status_code, body=said))
+    error = classify(
+        Fault(provider=exchange.destination.provider, status=answer.response.status_code, body=said)
+    )
     return error if isinstance(error, WindowExceeded) else None
 
 
@@ -180,46 +202,50 @@ NOT_OFFERED = (404, 405, 501)
 """How a service says that it does not count."""
 
 
-async def count(gateway: Gateway, caller: Caller, asked: Asked, headers: Headers, query: str) -> Response:
+async def count_request(
+    gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
+) -> Response:
     """Count a request."""
-    told = await _ask_provider(gateway, caller, asked, headers, query)
+    told = await _ask_provider(gateway, caller, request, headers, query)
     if told is not None:
         return told
-    meter = await loaded(await gateway.engine.models.meter(asked.model))
-    reading = meter.read(plain_context(asked))
-    tokens = reading.tokens + thinking(asked)
+    meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
+    reading = meter.read(request_context(request))
+    tokens = reading.tokens + reasoning_tokens(request)
     return json_response({"input_tokens": tokens}, headers={BASIS: reading.basis})
 
 
 async def _ask_provider(
-    gateway: Gateway, caller: Caller, asked: Asked, headers: Headers, query: str
+    gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response | None:
     """Let the provider count; None if it cannot be asked, or does not count."""
     try:
-        target = await find_target(
-            gateway, ANTHROPIC, asked.model, headers, caller, path="/count_tokens", query=query
+        destination = await find_destination(
+            gateway, ANTHROPIC, request.model, headers, caller, path="/count_tokens", query=query
         )
-        response = await send(gateway, target, named(asked.onward, asked.model, target), streamed=True)
-        body = await receive(target, response)
+        response = await send(
+            gateway, destination, with_model_name(request.onward, request.model, destination), streamed=True
+        )
+        body = await receive(destination, response)
     except (Refusal, ProviderError, NotFound):
         return None
     status = response.status_code
     if status in NOT_OFFERED or status >= 500:
         return None
-    told = returned(Headers(raw=response.headers.raw))
+    told = returned_headers(Headers(raw=response.headers.raw))
     if status == 200:
         told[BASIS] = "exact"
-        await _learn_count(gateway, asked, body)
+        await _learn_count(gateway, request, body)
     return Response(body, status, told)
 
 
-async def _learn_count(gateway: Gateway, asked: Asked, body: bytes) -> None:
+async def _learn_count(gateway: Gateway, request: ClientRequest, body: bytes) -> None:
     """An exact count is as good as a bill."""
     try:
         said: Any = json.loads(body)
     except (ValueError, RecursionError):
         return
     tokens = said.get("input_tokens") if isinstance(said, dict) else None
-    if type(tokens) is int and tokens > 0 and not thinking(asked):
-        meter = await loaded(await gateway.engine.models.meter(asked.model))
-        await gateway.engine.models.learn_bill(asked.model, meter.survey(plain_context(asked)), tokens)
+    if type(tokens) is int and tokens > 0 and not reasoning_tokens(request):
+        meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
+        await gateway.engine.models.learn_bill(request.model, meter.survey(request_context(request)), tokens)

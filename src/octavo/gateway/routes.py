@@ -13,7 +13,7 @@ from octavo.gateway.dialects.openai import CHAT_REQUEST, OPENAI
 from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES, RESPONSES
 from octavo.gateway.gateway import Gateway, TheGateway
 from octavo.gateway.models import anthropic_model, listed, openai_model
-from octavo.gateway.request import count, relay
+from octavo.gateway.request import count_request, relay
 from octavo.http.caller import Caller, TheCaller
 from octavo.http.errors import refuse
 from octavo.http.responses import json_response, request_id
@@ -53,7 +53,7 @@ async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller)
     """Count as Anthropic does: by asking it, or by our own meter where it cannot be asked."""
     raw = await _body(request)
     await gateway.upstreams.refresh()
-    return await count(
+    return await count_request(
         gateway, caller, ANTHROPIC.read(raw, request.headers), request.headers, request.url.query
     )
 

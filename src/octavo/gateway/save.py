@@ -18,11 +18,11 @@ from octavo.core.messages import chain, opens_turn
 from octavo.core.policy import Keep
 from octavo.core.wire import Format
 from octavo.errors import OctavoError, StoreError, UsageError
-from octavo.gateway.dialects.dialect import Asked, Heard
+from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
 from octavo.gateway.exchange import Exchange
-from octavo.gateway.fit import thinking
-from octavo.gateway.gateway import Gateway, Spot
-from octavo.gateway.identify import Place, bare, make_id, plain, recognise, stored_form
+from octavo.gateway.fit import reasoning_tokens
+from octavo.gateway.gateway import CachedNode, Gateway
+from octavo.gateway.identify import BranchMatch, canonical, identify, make_id, stored_form, without_reasoning
 from octavo.meters.meter import Meter
 from octavo.store.values import Entry
 
@@ -33,84 +33,91 @@ TITLE = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class SavedRequest:
     """Where a request and its answers are stored."""
 
-    place: Place
+    branch: BranchMatch
     """Where the request belongs now that all of it is known."""
     tip: str
     """The node of the request's last message."""
     answers: tuple[str, ...] = ()
 
 
-async def keep(
+async def save_request(
     gateway: Gateway,
     owner: str,
-    asked: Asked,
-    place: Place,
+    request: ClientRequest,
+    branch: BranchMatch,
     format: Format,
     meter: Meter,
     answers: Sequence[Entry] = (),
-) -> Kept:
+) -> SavedRequest:
     """Store what is new of a request and, below it, what was answered; several answers are siblings."""
     try:
-        return await _keep(gateway, owner, asked, place, answers, _entries(asked, place, format, meter))
+        return await _save(gateway, owner, request, branch, answers, _entries(request, branch, format, meter))
     except (UsageError, StoreError):
         # It was deleted, or somebody stored the same at this moment, maybe in another process: look again, and insist.
-        gateway.cache.forget(place.conversation)
-        again = await recognise(gateway, owner, asked, place)
-        said = [replace(entry, id=None) for entry in _entries(asked, again, format, meter)]
-        return await _keep(gateway, owner, asked, again, answers, said)
+        gateway.cache.forget(branch.conversation)
+        again = await identify(gateway, owner, request, branch)
+        said = [replace(entry, id=None) for entry in _entries(request, again, format, meter)]
+        return await _save(gateway, owner, request, again, answers, said)
 
 
-async def _keep(
-    gateway: Gateway, owner: str, asked: Asked, place: Place, answers: Sequence[Entry], said: Sequence[Entry]
-) -> Kept:
+async def _save(
+    gateway: Gateway,
+    owner: str,
+    request: ClientRequest,
+    branch: BranchMatch,
+    answers: Sequence[Entry],
+    said: Sequence[Entry],
+) -> SavedRequest:
     """Store a request with its first answer in one go: a transaction costs more than what is in it."""
     store, entries = gateway.engine.store, [*said, *answers[:1]]
-    if place.new:
-        values: dict[str, Json] = {"model": asked.model}
-        if asked.prompt.strip():
+    if branch.new:
+        values: dict[str, Json] = {"model": request.model}
+        if request.prompt.strip():
             # For whoever goes on with the conversation elsewhere; requests bring their own.
-            values["system"] = asked.prompt
+            values["system"] = request.prompt
         nodes = await store.record(
-            place.conversation, entries, title=_title(asked), owner=owner, values=values
+            branch.conversation, entries, title=_title(request), owner=owner, values=values
         )
     elif entries:
-        nodes = await store.append_many(place.conversation, entries, parent=place.node)
+        nodes = await store.append_many(branch.conversation, entries, parent=branch.node)
     else:
         nodes = ()
-    tip = nodes[len(said) - 1].id if said else place.node or ""
+    tip = nodes[len(said) - 1].id if said else branch.node or ""
     others = [
-        await store.append_many(place.conversation, [one], parent=tip, select=False) for one in answers[1:]
+        await store.append_many(branch.conversation, [one], parent=tip, select=False) for one in answers[1:]
     ]
-    kept = [*nodes[len(said) :], *(node for branch in others for node in branch)]
-    spots = {place.digests[-1]: tip}
-    for entry, node in zip(answers, kept, strict=True):
+    saved = [*nodes[len(said) :], *(node for branch in others for node in branch)]
+    spots = {branch.digests[-1]: tip}
+    for entry, node in zip(answers, saved, strict=True):
         if entry.status == "complete":
-            spots[chain(place.digests[-1], plain(entry.message))] = node.id
+            spots[chain(branch.digests[-1], canonical(entry.message))] = node.id
     for digest, id in spots.items():
-        gateway.cache.spots.put((owner, digest), Spot(place.conversation, id))
-    whole = replace(place, new=False, known=len(asked.messages), node=tip)
-    return Kept(place=whole, tip=tip, answers=tuple(node.id for node in kept))
+        gateway.cache.nodes.put((owner, digest), CachedNode(branch.conversation, id))
+    whole = replace(branch, new=False, known=len(request.messages), node=tip)
+    return SavedRequest(branch=whole, tip=tip, answers=tuple(node.id for node in saved))
 
 
-def _entries(asked: Asked, place: Place, format: Format, meter: Meter) -> list[Entry]:
+def _entries(request: ClientRequest, branch: BranchMatch, format: Format, meter: Meter) -> list[Entry]:
     """Give what is new of a request as it is stored."""
     now, unit = datetime.now(UTC).isoformat(), meter.unit.name
     return [
         Entry(
             message=stored_form(message, format),
-            id=make_id(b"message", place.conversation.encode(), digest),
-            counts={unit: meter.count_message(bare(message))},
+            id=make_id(b"message", branch.conversation.encode(), digest),
+            counts={unit: meter.count_message(without_reasoning(message))},
             created=now,
         )
-        for message, digest in zip(asked.messages[place.known :], place.digests[place.known :], strict=True)
+        for message, digest in zip(
+            request.messages[branch.known :], branch.digests[branch.known :], strict=True
+        )
     ]
 
 
-def _title(asked: Asked) -> str:
-    said = next((message.text for message in asked.messages if opens_turn(message)), "")
+def _title(request: ClientRequest) -> str:
+    said = next((message.text for message in request.messages if opens_turn(message)), "")
     return " ".join(said.split())[:TITLE]
 
 
@@ -118,17 +125,17 @@ LEARNED_FROM = 0.5
 """Share of the window from which bills are worth learning from: far from it nothing depends on them."""
 
 
-async def save_exchange(exchange: Exchange, *answers: Entry) -> Kept:
+async def save_exchange(exchange: Exchange, *answers: Entry) -> SavedRequest:
     """Store what is new of a request, and what was answered."""
     owner, format = exchange.caller.owner, exchange.dialect.name
-    kept = await keep(
-        exchange.gateway, owner, exchange.asked, exchange.place, format, exchange.meter, answers
+    saved = await save_request(
+        exchange.gateway, owner, exchange.request, exchange.branch, format, exchange.meter, answers
     )
-    exchange.place = kept.place
-    return kept
+    exchange.branch = saved.branch
+    return saved
 
 
-async def settle(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
+async def finish_and_wait(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
     """Finish, and wait for it; it goes on when nobody waits any more."""
     await asyncio.shield(exchange.gateway.host.spawn(finish(exchange, raw, streamed=streamed)))
 
@@ -136,40 +143,40 @@ async def settle(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
 async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
     """Store an answer as far as it came, learn, prepare."""
     try:
-        heard = exchange.dialect.hear(raw, streamed=streamed)
-        kept = await _store(exchange, heard)
-        if heard.complete and heard.usage.input and _tells_the_truth(exchange):
-            await _learn_bill(exchange, heard.usage.input)
-        if not isinstance(exchange.decision, Keep) and kept.answers:
-            await _prepare(exchange, kept.answers[0])
+        answer = exchange.dialect.read_answer(raw, streamed=streamed)
+        saved = await _store(exchange, answer)
+        if answer.complete and answer.usage.input and _is_bill_comparable(exchange):
+            await _learn_bill(exchange, answer.usage.input)
+        if not isinstance(exchange.decision, Keep) and saved.answers:
+            await _prepare(exchange, saved.answers[0])
     except OctavoError as error:
-        log.warning("an answer in %s was not stored: %s", exchange.place.conversation, error)
+        log.warning("an answer in %s was not stored: %s", exchange.branch.conversation, error)
 
 
-async def _store(exchange: Exchange, heard: Heard) -> Kept:
+async def _store(exchange: Exchange, answer: ProviderAnswer) -> SavedRequest:
     unit = exchange.meter.unit.name
     answers = [
         Entry(
             message=stored_form(message, exchange.dialect.name),
-            status="complete" if heard.complete else "aborted",
-            counts={unit: exchange.meter.count_message(bare(message))},
-            input_tokens=heard.usage.input or None,
-            output_tokens=heard.usage.output or None,
-            model=heard.model or exchange.asked.model,
+            status="complete" if answer.complete else "aborted",
+            counts={unit: exchange.meter.count_message(without_reasoning(message))},
+            input_tokens=answer.usage.input or None,
+            output_tokens=answer.usage.output or None,
+            model=answer.model or exchange.request.model,
         )
-        for message in heard.messages
+        for message in answer.messages
     ]
     return await save_exchange(exchange, *answers)
 
 
-def _tells_the_truth(exchange: Exchange) -> bool:
+def _is_bill_comparable(exchange: Exchange) -> bool:
     """Tell whether a bill is for what the meter saw: no calls of `recall`, no thinking sent back."""
-    return not exchange.offers_recall and not thinking(exchange.asked)
+    return not exchange.offers_recall and not reasoning_tokens(exchange.request)
 
 
 async def _learn_bill(exchange: Exchange, billed: int) -> None:
-    models, model = exchange.gateway.engine.models, exchange.asked.model
-    await exchange.retry.accepted(exchange.sent, billed, exchange.asked.reply or 0)
+    models, model = exchange.gateway.engine.models, exchange.request.model
+    await exchange.retry.accepted(exchange.sent, billed, exchange.request.reply or 0)
     meter = await models.meter(model)
     close = billed > meter.card.window * LEARNED_FROM
     if close or not meter.knows(exchange.context):
@@ -178,6 +185,6 @@ async def _learn_bill(exchange: Exchange, billed: int) -> None:
 
 async def _prepare(exchange: Exchange, tip: str) -> None:
     """Get a snapshot ready while the client thinks."""
-    engine, conversation = exchange.gateway.engine, exchange.place.conversation
-    tools, settings = exchange.asked.tools, exchange.settings
+    engine, conversation = exchange.gateway.engine, exchange.branch.conversation
+    tools, settings = exchange.request.tools, exchange.settings
     engine.compress_in_background(await engine.state_of(conversation, tip, tools=tools, override=settings))

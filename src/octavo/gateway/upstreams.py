@@ -39,7 +39,7 @@ class Upstream:
     """Whose key of the server is sent there; empty: the client's own."""
 
 
-class Registry:
+class UpstreamRegistry:
     """Cards and upstreams, as they are in the store."""
 
     def __init__(self, store: Store, models: Models) -> None:
@@ -156,7 +156,7 @@ STALE = (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError)
 """What a request meets on a connection that the other side has just closed."""
 
 
-class Line(Client):
+class UpstreamClient(Client):
     """A client that does not mistake a closed idle connection for a service that is down.
 
     Services close connections that were idle for some seconds. A request that is sent in that very moment was never
@@ -182,8 +182,8 @@ class Line(Client):
 Resolve = Callable[[str, int], Awaitable[list[IpAddress]]]
 
 
-def guard(
-    registry: Registry, providers: ProviderSettings, *, private: bool, resolve: Resolve = addresses_of
+def check_upstream(
+    registry: UpstreamRegistry, providers: ProviderSettings, *, private: bool, resolve: Resolve = addresses_of
 ) -> Callable[[httpx2.Request], Awaitable[None]]:
     """Make the check of requests to addresses that were set over HTTP.
 
@@ -249,14 +249,14 @@ class _RedactedError(httpx2.AsyncByteStream):
 
 
 def open_client(
-    registry: Registry,
+    registry: UpstreamRegistry,
     providers: ProviderSettings,
     *,
     private: bool,
     transport: httpx2.AsyncBaseTransport | None = None,
-) -> Line:
+) -> UpstreamClient:
     """Open the one client that carries the gateway's requests; `transport` stands in for the network in tests."""
-    return Line(
+    return UpstreamClient(
         providers.patience,
         transport=transport,
         limits=httpx2.Limits(
@@ -265,7 +265,7 @@ def open_client(
             keepalive_expiry=IDLE_SECONDS,
         ),
         event_hooks={
-            "request": [guard(registry, providers, private=private)],
+            "request": [check_upstream(registry, providers, private=private)],
             "response": [redact_errors(providers)],
         },
     )

@@ -60,7 +60,7 @@ PLACE = re.compile(r"\b(?:postgresql|sqlite)\S{0,500}: ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class ApiError:
     """An error as it is told."""
 
     status: int
@@ -85,18 +85,18 @@ class Trouble:
 class Refusal(Exception):
     """A request that is turned down before anything was done for it."""
 
-    def __init__(self, trouble: Trouble) -> None:
-        super().__init__(trouble.message)
-        self.trouble = trouble
+    def __init__(self, api_error: ApiError) -> None:
+        super().__init__(api_error.message)
+        self.api_error = api_error
 
 
 def refuse(status: int, type: str, message: str, hint: str = "", **headers: str) -> Refusal:
     """Make a refusal; headers are given with underscores."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Refusal(Trouble(status=status, type=type, message=message, hint=hint, headers=named))
+    return Refusal(ApiError(status=status, type=type, message=message, hint=hint, headers=named))
 
 
-def explain(error: OctavoError) -> Trouble:
+def explain(error: OctavoError) -> ApiError:
     """Tell what an error of Octavo's means to a client."""
     status, hint = next((status, hint) for kind, status, hint in TABLE if isinstance(error, kind))
     headers: dict[str, str] = {}
@@ -107,7 +107,7 @@ def explain(error: OctavoError) -> Trouble:
     if status == HTTPStatus.BAD_GATEWAY and getattr(error, "retryable", False):
         status = HTTPStatus.SERVICE_UNAVAILABLE
     numbers = error.terms if isinstance(error, BadBudget | ContextOverflow) else {}
-    return Trouble(
+    return ApiError(
         status=status,
         type=snake(type(error).__name__),
         message=PLACE.sub("", str(error)) if isinstance(error, StoreError) else str(error),
@@ -126,11 +126,11 @@ def snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def explain_http(error: HTTPException) -> Trouble:
+def explain_http(error: HTTPException) -> ApiError:
     """Tell what the framework turned down: a path, a method, a body."""
     phrase = HTTPStatus(error.status_code).phrase
     hint = {404: "see /openapi.json for what is here", 405: "see /openapi.json for the methods"}
-    return Trouble(
+    return ApiError(
         status=error.status_code,
         type=phrase.lower().replace(" ", "_"),
         message=str(error.detail or phrase),
@@ -139,28 +139,28 @@ def explain_http(error: HTTPException) -> Trouble:
     )
 
 
-def explain_invalid(error: RequestValidationError) -> Trouble:
+def explain_invalid(error: RequestValidationError) -> ApiError:
     """Tell which field of a request is wrong; never the value, which may be long, or secret."""
     first = error.errors()[0]
     # Where several shapes are possible, the framework names the validators it tried: that helps nobody.
     where = ".".join(str(step) for step in first["loc"] if re.fullmatch(r"[\w-]+", str(step)))
     more = len(error.errors()) - 1
     message = f"{where}: {first['msg']}" + (f" (and {more} more)" if more else "")
-    return Trouble(
+    return ApiError(
         status=422, type="bad_input", message=message, hint="see /openapi.json for what is expected"
     )
 
 
-UNEXPECTED = Trouble(
+UNEXPECTED = ApiError(
     status=500, type="internal", message="something went wrong here", hint="report this with the request id"
 )
 
 
-def trouble_of(error: Exception) -> Trouble:
+def api_error_of(error: Exception) -> ApiError:
     """Tell what any error means to a client."""
     match error:
         case Refusal():
-            return error.trouble
+            return error.api_error
         case OctavoError():
             return explain(error)
         case RequestValidationError():

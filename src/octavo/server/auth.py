@@ -38,7 +38,7 @@ FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
 LOCAL = Caller(owner="", scopes=GRANTS["admin"], account="local")
 
 
-class Doorkeeper:
+class Authenticator:
     """Tells callers by their keys."""
 
     def __init__(

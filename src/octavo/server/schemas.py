@@ -171,7 +171,7 @@ class MessagePage(Shape):
     before: str | None = Field(description="Ask for the page before this one with it; null at the root.")
 
 
-class Messages(Shape):
+class MessageList(Shape):
     messages: list[MessageOut]
     more: bool = Field(description="Whether there are more of them in the direction that was asked for.")
 
@@ -210,7 +210,7 @@ class FileOut(Shape):
     size: int
 
 
-class Files(Shape):
+class FileList(Shape):
     files: list[FileOut]
 
 
@@ -230,7 +230,7 @@ class ConversationOut(Shape):
     )
 
 
-class Conversations(Shape):
+class ConversationList(Shape):
     conversations: list[ConversationOut]
     more: bool
 
@@ -365,7 +365,7 @@ class JobOut(Shape):
     created: str
 
 
-class Jobs(Shape):
+class JobList(Shape):
     jobs: list[JobOut] = Field(description="The newest first.")
 
 
@@ -511,7 +511,7 @@ class SnapshotFull(SnapshotOut):
     receipt: bool = Field(description="Whether there is a receipt: a summary edited by hand has none.")
 
 
-class Snapshots(Shape):
+class SnapshotList(Shape):
     snapshots: list[SnapshotOut]
     serving: str | None = Field(description="The one that serves the tip.")
     left_behind: SnapshotOut | None = Field(
@@ -593,7 +593,7 @@ class PinOut(Shape):
     text: str = Field(description="The selection; empty for the whole message.")
 
 
-class Pins(Shape):
+class PinList(Shape):
     pins: list[PinOut]
 
 
@@ -609,7 +609,7 @@ class HitOut(Shape):
     )
 
 
-class Hits(Shape):
+class HitList(Shape):
     hits: list[HitOut]
 
 
@@ -686,7 +686,7 @@ class UpstreamOut(Shape):
     account: str
 
 
-class Upstreams(Shape):
+class UpstreamList(Shape):
     upstreams: list[UpstreamOut]
 
 
@@ -716,7 +716,7 @@ class KeyMade(KeyOut):
     secret: str = Field(description="Shown here and never again.")
 
 
-class Keys(Shape):
+class KeyList(Shape):
     keys: list[KeyOut]
 
 

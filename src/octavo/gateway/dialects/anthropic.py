@@ -10,7 +10,7 @@ from octavo.core.wire.anthropic_stream import AnthropicStream
 from octavo.core.wire.stream import object_at, objects_at, text_at
 from octavo.core.wire.usage import read_usage
 from octavo.errors import BadInput
-from octavo.gateway.dialects.dialect import Dialect, Heard, read_object, read_stream
+from octavo.gateway.dialects.dialect import Dialect, ProviderAnswer, read_object, read_stream
 from octavo.gateway.dialects.schema import (
     COUNT,
     MAYBE_TEXT,
@@ -58,12 +58,12 @@ MESSAGES_REQUEST = request_of(
 COUNT_REQUEST = request_of(object_of(["model", "messages"], **_MESSAGES))
 
 
-def hear_anthropic(raw: bytes, *, streamed: bool) -> Heard:
+def read_answer(raw: bytes, *, streamed: bool) -> ProviderAnswer:
     """Read an answer of Messages."""
     return read_stream(AnthropicStream(), raw) if streamed else _whole_anthropic(read_object(raw))
 
 
-def _whole_anthropic(body: JsonObject) -> Heard:
+def _whole_anthropic(body: JsonObject) -> ProviderAnswer:
     blocks = objects_at(body, "content")
     # Without the cache's counts the report would be taken for OpenAI's, which counts what is cached as input.
     report = {"cache_read_input_tokens": 0, **object_at(body, "usage")}
@@ -73,7 +73,7 @@ def _whole_anthropic(body: JsonObject) -> Heard:
         )
     except BadInput:
         messages = []
-    return Heard(
+    return ProviderAnswer(
         messages=messages,
         usage=read_usage({name: n for name, n in report.items() if n is not None}),
         model=text_at(body, "model"),
@@ -86,5 +86,5 @@ ANTHROPIC = Dialect(
     limits=("max_tokens",),
     ends=(b"event: message_stop", b"event:message_stop"),
     no_tools={"type": "none"},
-    hear=hear_anthropic,
+    read_answer=read_answer,
 )

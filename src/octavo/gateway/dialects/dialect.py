@@ -22,7 +22,7 @@ from octavo.core.tools import Tool
 from octavo.core.wire import Wired, read, read_tools, write_tools
 from octavo.core.wire.stream import StreamAssembler
 from octavo.errors import BadInput
-from octavo.gateway.options import FIELD, Options, read_options
+from octavo.gateway.options import FIELD, GatewayOptions, read_options
 from octavo.http.responses import to_json
 
 MOST_TOKENS = 100_000_000
@@ -31,7 +31,7 @@ Name = Literal["openai", "anthropic"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ClientRequest:
     """A request, as far as it is understood."""
 
     raw: bytes
@@ -45,7 +45,7 @@ class Asked:
     reply: int | None
     """Tokens the client wants to leave for the answer."""
     stream: bool
-    options: Options
+    options: GatewayOptions
 
     @property
     def prompt(self) -> str:
@@ -71,9 +71,9 @@ class Dialect:
     """How the last event of a stream may begin; it is held back until everything is stored."""
     no_tools: Json
     """The `tool_choice` under which a model calls nothing."""
-    hear: Callable[..., Heard]
+    read_answer: Callable[..., ProviderAnswer]
 
-    def read(self, raw: bytes, headers: Headers) -> Asked:
+    def read(self, raw: bytes, headers: Headers) -> ClientRequest:
         """Read a request; raise `BadInput` naming what is wrong."""
         body = parse(raw)
         model = body.get("model")
@@ -88,7 +88,7 @@ class Dialect:
         said = read(self.name, messages, body.get("system") if self.name == "anthropic" else None)
         # Who sends nothing else speaks through the system prompt.
         front = lead(said) if lead(said) < len(said) else 0
-        return Asked(
+        return ClientRequest(
             raw=raw,
             body=body,
             model=model,
@@ -119,9 +119,9 @@ class Dialect:
             found.append(whole)
         return found[0] if found else None
 
-    def rewrite(self, asked: Asked, wired: Wired, more_tools: tuple[Tool, ...] = ()) -> JsonObject:
+    def rewrite(self, request: ClientRequest, wired: Wired, more_tools: tuple[Tool, ...] = ()) -> JsonObject:
         """Write a request with other messages, and everything else as it was."""
-        body: JsonObject = {key: value for key, value in asked.body.items() if key != FIELD}
+        body: JsonObject = {key: value for key, value in request.body.items() if key != FIELD}
         body["messages"] = cast(Json, wired.messages)
         if self.name == "anthropic":
             body.pop("system", None)
@@ -137,7 +137,7 @@ class Dialect:
 
 
 @dataclass(slots=True, kw_only=True)
-class Heard:
+class ProviderAnswer:
     """What a provider answered."""
 
     messages: list[Message] = field(default_factory=list)
@@ -166,7 +166,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number")
 
 
-def read_stream(stream: StreamAssembler, raw: bytes) -> Heard:
+def read_stream(stream: StreamAssembler, raw: bytes) -> ProviderAnswer:
     """Read a whole stream of events."""
     for event in events(raw):
         deque(stream.take(event), maxlen=0)
@@ -175,7 +175,7 @@ def read_stream(stream: StreamAssembler, raw: bytes) -> Heard:
     except BadInput:
         messages = []
     # Not when the last event says so: the answer is stored while that one is held back.
-    return Heard(messages=messages, usage=stream.usage, model=stream.model, complete=stream.complete)
+    return ProviderAnswer(messages=messages, usage=stream.usage, model=stream.model, complete=stream.complete)
 
 
 def events(raw: bytes) -> Iterator[JsonObject]:

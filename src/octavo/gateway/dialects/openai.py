@@ -12,7 +12,7 @@ from octavo.core.wire.openai_stream import OpenAIStream
 from octavo.core.wire.stream import objects_at, text_at
 from octavo.core.wire.usage import read_usage
 from octavo.errors import BadInput
-from octavo.gateway.dialects.dialect import Dialect, Heard, read_object, read_stream
+from octavo.gateway.dialects.dialect import Dialect, ProviderAnswer, read_object, read_stream
 from octavo.gateway.dialects.schema import (
     COUNT,
     MAYBE_OBJECT,
@@ -54,16 +54,16 @@ CHAT_REQUEST = request_of(
 )
 
 
-def hear_openai(raw: bytes, *, streamed: bool) -> Heard:
+def read_answer(raw: bytes, *, streamed: bool) -> ProviderAnswer:
     """Read an answer of Chat Completions."""
     return read_stream(OpenAIStream(), raw) if streamed else _whole_openai(read_object(raw))
 
 
-def _whole_openai(body: JsonObject) -> Heard:
+def _whole_openai(body: JsonObject) -> ProviderAnswer:
     choices = objects_at(body, "choices")
     said = [_openai(choice["message"]) for choice in choices if isinstance(choice.get("message"), dict)]
     usage = body.get("usage")
-    return Heard(
+    return ProviderAnswer(
         messages=[message for message in said if message is not None],
         usage=read_usage(cast("dict[str, object]", usage)) if isinstance(usage, dict) else Usage(),
         model=text_at(body, "model"),
@@ -83,5 +83,5 @@ OPENAI = Dialect(
     limits=("max_completion_tokens", "max_tokens"),
     ends=(b"data: [DONE]", b"data:[DONE]"),
     no_tools="none",
-    hear=hear_openai,
+    read_answer=read_answer,
 )

@@ -15,7 +15,7 @@ from octavo.store.values import Everywhere, ForConversation, ForModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ConversationStatus:
     """What may change; the names of its fields are what clients are told."""
 
     tip: str | None
@@ -30,7 +30,7 @@ class Standing:
     jobs: tuple[str, ...] = ()
     """Compressions that run."""
 
-    def changes(self, before: Standing) -> list[Json]:
+    def changes(self, before: ConversationStatus) -> list[Json]:
         """Name what is not as it was."""
         names = [field.name for field in fields(self)]
         return [name for name in names if getattr(self, name) != getattr(before, name)]
@@ -40,12 +40,12 @@ class Standing:
         return {"tip": self.tip, "jobs": [*self.jobs], "deleted": self.deleted}
 
 
-async def read_standings(engine: Engine, ids: Sequence[str]) -> dict[str, Standing]:
+async def read_statuses(engine: Engine, ids: Sequence[str]) -> dict[str, ConversationStatus]:
     """Read how conversations stand, without their jobs; those that are gone are left out."""
     found = await engine.store.conversations(archived=None, deleted=None, limit=len(ids), ids=ids)
     settings = await _settings(engine, [one.id for one in found])
     return {
-        one.id: Standing(
+        one.id: ConversationStatus(
             tip=one.tip,
             messages=one.messages,
             context=one.revision,
@@ -71,8 +71,8 @@ async def _settings(engine: Engine, ids: Sequence[str]) -> list[Mapping[str, Jso
     ]
 
 
-async def with_jobs(engine: Engine, id: str, standing: Standing) -> Standing:
+async def with_jobs(engine: Engine, id: str, status: ConversationStatus) -> ConversationStatus:
     """Add the compressions that run now; those whose process ended do not."""
     await engine.resume_abandoned(id)
     jobs = await engine.store.jobs.of_conversation(id)
-    return replace(standing, jobs=tuple(job.id for job in jobs if job.status == "running"))
+    return replace(status, jobs=tuple(job.id for job in jobs if job.status == "running"))

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 
 from octavo.gateway.errors import anthropic_error, openai_error, status_of
-from octavo.http.errors import UNEXPECTED, trouble_of
+from octavo.http.errors import UNEXPECTED, api_error_of
 from octavo.http.responses import json_response, request_id
 
 log = logging.getLogger("octavo.server")
@@ -21,19 +21,19 @@ ANTHROPIC = "/v1/messages"
 
 def respond(request: Request, error: Exception) -> Response:
     """Tell a client what went wrong."""
-    trouble, id, path = trouble_of(error), request_id(request), request.url.path
-    if trouble is UNEXPECTED:
+    api_error, id, path = api_error_of(error), request_id(request), request.url.path
+    if api_error is UNEXPECTED:
         log.error("%s: nobody expected this", id, exc_info=error)
-    elif trouble.status >= 500:
-        log.warning("%s %s: %s", id, trouble.type, error)
+    elif api_error.status >= 500:
+        log.warning("%s %s: %s", id, api_error.type, error)
     if path.startswith(ANTHROPIC):
-        return json_response(anthropic_error(trouble, error, id), status_of(trouble), trouble.headers)
+        return json_response(anthropic_error(api_error, error, id), status_of(api_error), api_error.headers)
     if path.startswith(GATEWAY):
-        return json_response(openai_error(trouble, error, id), status_of(trouble), trouble.headers)
-    return json_response(trouble.body(id), trouble.status, trouble.headers)
+        return json_response(openai_error(api_error, error, id), status_of(api_error), api_error.headers)
+    return json_response(api_error.body(id), api_error.status, api_error.headers)
 
 
-async def answer(request: Request, error: Exception) -> Response:
+async def handle_exception(request: Request, error: Exception) -> Response:
     """Handle an exception for the framework."""
     if isinstance(error, HTTPException) and error.status_code == 405:
         error = HTTPException(405, error.detail, {"allow": ", ".join(_allowed(request))})

@@ -18,23 +18,23 @@ from octavo.engine.engine import Engine
 from octavo.engine.outcome import CompressionEnded, Event, Preparing
 from octavo.errors import NotFound
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.upstreams import Registry, open_client
+from octavo.gateway.upstreams import UpstreamRegistry, open_client
 from octavo.http.caller import Caller, TheCaller
 from octavo.http.errors import refuse
-from octavo.server.auth import Doorkeeper
-from octavo.server.caretaker import care
-from octavo.server.channels import Channels
+from octavo.server.auth import Authenticator
 from octavo.server.config import ServerSettings
-from octavo.server.limits import Meters
+from octavo.server.conversation_feeds import ConversationFeeds
+from octavo.server.maintenance import run_maintenance
+from octavo.server.rate_limiter import RateLimiter
+from octavo.server.remote_cancel import RemoteCancel
 from octavo.server.schemas import Id
-from octavo.server.stops import Stops
 from octavo.server.tasks import Tasks
 from octavo.server.telemetry import Telemetry, open_telemetry
 
 T = TypeVar("T")
 
 
-class Hub:
+class AppState:
     """The shared things of one server."""
 
     def __init__(
@@ -47,12 +47,12 @@ class Hub:
     ) -> None:
         self.engine, self.settings = engine, settings
         limits = settings.limits
-        self.doorkeeper = Doorkeeper(engine.store, keyed=settings.keyed, admin=settings.admin_key)
-        self.meters = Meters(limits)
+        self.authenticator = Authenticator(engine.store, keyed=settings.keyed, admin=settings.admin_key)
+        self.rate_limiter = RateLimiter(limits)
         self.tasks = Tasks(limits.keep_seconds)
-        self.stops = Stops(engine.store, self.tasks)
-        self.channels = Channels(engine)
-        self.registry = Registry(engine.store, engine.models)
+        self.remote_cancel = RemoteCancel(engine.store, self.tasks)
+        self.feeds = ConversationFeeds(engine)
+        self.registry = UpstreamRegistry(engine.store, engine.models)
         self.telemetry = telemetry or open_telemetry()
         self.closing = False
         self.gateway = Gateway(
@@ -78,7 +78,7 @@ class Hub:
         """Run work that goes on when its request is gone."""
         return self.tasks.spawn(work)
 
-    def count_request(self, *, compressed: bool) -> None:
+    def record_request(self, *, compressed: bool) -> None:
         """Count an answered request of the gateway."""
         self.telemetry.relayed(compressed=compressed)
 
@@ -89,13 +89,13 @@ class Hub:
                 self._preparing.add(conversation)
             case CompressionEnded():
                 self._preparing.discard(conversation)
-        self.channels.hear(conversation, event)
+        self.feeds.hear(conversation, event)
         self.telemetry.heard(conversation, event)
 
     def start(self) -> None:
         """Begin to look after what other replicas do and leave behind."""
-        errands = (self._empty_bin, self.stops.tidy)
-        loops = (care(self.engine, also=errands), self.channels.run(), self.stops.run())
+        errands = (self._empty_bin, self.remote_cancel.tidy)
+        loops = (run_maintenance(self.engine, also=errands), self.feeds.run(), self.remote_cancel.run())
         self._loops = [asyncio.create_task(loop) for loop in loops]
 
     async def _empty_bin(self) -> None:
@@ -110,7 +110,7 @@ class Hub:
     def stop_accepting(self) -> None:
         """Take on no new work, and let watchers go to another replica."""
         self.closing = True
-        self.channels.close()
+        self.feeds.close()
 
     async def close(self) -> None:
         """Finish what runs, as far as the time allows, and give everything back but the engine."""
@@ -149,16 +149,16 @@ class Hub:
         return Chat(self.engine, conversation.id)
 
 
-async def the_hub(request: Request) -> Hub:
-    return cast(Hub, request.app.state.hub)
+async def the_app_state(request: Request) -> AppState:
+    return cast(AppState, request.app.state.octavo)
 
 
 # Asynchronous although they wait for nothing: the framework runs plain functions in a thread.
-TheHub = Annotated[Hub, Depends(the_hub)]
+TheAppState = Annotated[AppState, Depends(the_app_state)]
 
 
-async def the_chat(conversation: Annotated[Id, Path()], hub: TheHub, caller: TheCaller) -> Chat:
-    return await hub.chat(conversation, caller)
+async def the_chat(conversation: Annotated[Id, Path()], app_state: TheAppState, caller: TheCaller) -> Chat:
+    return await app_state.chat(conversation, caller)
 
 
 TheChat = Annotated[Chat, Depends(the_chat)]

@@ -14,9 +14,9 @@ from octavo.engine.chat import Chat
 from octavo.engine.outcome import Cancelled, CompressionEnded, Failed
 from octavo.errors import NotFound
 from octavo.http.errors import Refusal, refuse
-from octavo.server.channels import made_elsewhere
+from octavo.server.app_state import AppState
+from octavo.server.conversation_feeds import made_elsewhere
 from octavo.server.events import describe
-from octavo.server.hub import Hub
 from octavo.server.stream import PING, frame
 from octavo.store.values import Job
 
@@ -24,11 +24,11 @@ LOOK_SECONDS = 1.0
 """Between two looks whether it has ended."""
 
 
-async def job_of(hub: Hub, chat: Chat, id: str) -> Job | None:
+async def job_of(app_state: AppState, chat: Chat, id: str) -> Job | None:
     """Find a compression by the id of its task; one whose process ended is closed."""
-    await hub.engine.resume_abandoned(chat.id)
+    await app_state.engine.resume_abandoned(chat.id)
     try:
-        found = await hub.engine.store.jobs.get(id)
+        found = await app_state.engine.store.jobs.get(id)
     except NotFound:
         return None
     return found if found.conversation == chat.id else None
@@ -44,28 +44,28 @@ def unknown(id: str) -> Refusal:
     )
 
 
-async def follow(hub: Hub, chat: Chat, job: Job, after: int) -> AsyncIterator[bytes]:
+async def follow(app_state: AppState, chat: Chat, job: Job, after: int) -> AsyncIterator[bytes]:
     """Wait for the end of a compression; of its text on the way nothing is known here."""
-    while job.status == "running" and not hub.closing:
+    while job.status == "running" and not app_state.closing:
         yield PING
         await asyncio.sleep(LOOK_SECONDS)
-        job = await job_of(hub, chat, job.id) or job
+        job = await job_of(app_state, chat, job.id) or job
     if job.status == "running":
         # Whoever follows comes back to another process.
         return
-    for name, data in await _ending(hub, job):
+    for name, data in await _ending(app_state, job):
         after += 1
         yield frame(after, name, data)
 
 
-async def _ending(hub: Hub, job: Job) -> list[tuple[str, JsonObject]]:
+async def _ending(app_state: AppState, job: Job) -> list[tuple[str, JsonObject]]:
     done: tuple[str, JsonObject] = ("done", {"status": job.status})
     if job.status == "cancelled":
         return [describe(CompressionEnded(Cancelled())), done]
     if job.status == "failed":
         return [describe(CompressionEnded(Failed(job.error))), done]
     try:
-        made = await hub.engine.store.snapshots.get(job.snapshot or "")
+        made = await app_state.engine.store.snapshots.get(job.snapshot or "")
     except NotFound:
         return [describe(CompressionEnded(Failed("what it made was deleted since"))), done]
     return [("compression_ended", made_elsewhere(made)), done]

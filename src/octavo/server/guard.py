@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from octavo.http.caller import Caller
 from octavo.http.errors import Refusal, refuse
+from octavo.server.app_state import AppState
 from octavo.server.config import ServerSettings
-from octavo.server.hub import Hub
-from octavo.server.problems import respond
+from octavo.server.error_responses import respond
 from octavo.store.ids import new_id
 
 log = logging.getLogger("octavo.access")
@@ -42,7 +42,7 @@ SECURITY = {
 }
 
 
-class Gate:
+class GuardMiddleware:
     """Checks requests, then lets them in."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -52,54 +52,54 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        hub: Hub = scope["app"].state.hub
-        visit = Visit(scope, receive, send, hub)
-        scope.setdefault("state", {})["request_id"] = visit.id
+        app_state: AppState = scope["app"].state.octavo
+        guarded = GuardedRequest(scope, receive, send, app_state)
+        scope.setdefault("state", {})["request_id"] = guarded.id
         try:
-            account = await self._check(visit, hub)
+            account = await self._check(guarded, app_state)
         except Refusal as refusal:
-            await visit.refuse(refusal)
+            await guarded.refuse(refusal)
             return
         try:
-            await visit.run(self.app)
+            await guarded.run(self.app)
         finally:
             if account:
-                hub.meters.leave(account)
-            if visit.method not in READING:
-                hub.channels.nudge()
-            visit.record()
+                app_state.rate_limiter.leave(account)
+            if guarded.method not in READING:
+                app_state.feeds.nudge()
+            guarded.record()
 
-    async def _check(self, visit: Visit, hub: Hub) -> str:
+    async def _check(self, guarded: GuardedRequest, app_state: AppState) -> str:
         """Raise `Refusal`, or give the account the request is open on; empty for what is public."""
-        if visit.path not in PROBES:
-            check_host(visit.headers, hub.settings)
-        check_origin(visit.headers, hub.settings)
-        visit.check_size()
-        if not visit.path.startswith(GUARDED):
+        if guarded.path not in PROBES:
+            check_host(guarded.headers, app_state.settings)
+        check_origin(guarded.headers, app_state.settings)
+        guarded.check_size()
+        if not guarded.path.startswith(GUARDED):
             return ""
-        caller = await self._identify(visit, hub)
-        visit.scope["state"]["caller"] = caller
-        needed = "read" if visit.method in READING else "write"
+        caller = await self._identify(guarded, app_state)
+        guarded.scope["state"]["caller"] = caller
+        needed = "read" if guarded.method in READING else "write"
         if not caller.may(needed):
             raise refuse(
                 403, "forbidden", f"this key may not {needed}", f"use a key with the scope {needed!r}"
             )
-        _admit(hub, caller.account)
+        _admit(app_state, caller.account)
         return caller.account
 
-    async def _identify(self, visit: Visit, hub: Hub) -> Caller:
+    async def _identify(self, guarded: GuardedRequest, app_state: AppState) -> Caller:
         try:
-            return await hub.doorkeeper.identify(visit.headers)
+            return await app_state.authenticator.identify(guarded.headers)
         except Refusal:
             # Guessing is limited too, by where it comes from.
-            client = f"from {(visit.scope.get('client') or ('',))[0]}"
-            _admit(hub, client)
-            hub.meters.leave(client)
+            client = f"from {(guarded.scope.get('client') or ('',))[0]}"
+            _admit(app_state, client)
+            app_state.rate_limiter.leave(client)
             raise
 
 
-def _admit(hub: Hub, account: str) -> None:
-    wait = hub.meters.admit(account)
+def _admit(app_state: AppState, account: str) -> None:
+    wait = app_state.rate_limiter.admit(account)
     if wait:
         seconds = max(1, round(wait))
         raise refuse(
@@ -151,17 +151,17 @@ def _site(origin: str) -> str:
         return ""
 
 
-class Visit:
+class GuardedRequest:
     """One request on its way through the gate."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, hub: Hub) -> None:
-        self.scope, self._receive, self._send, self._hub = scope, receive, send, hub
+    def __init__(self, scope: Scope, receive: Receive, send: Send, app_state: AppState) -> None:
+        self.scope, self._receive, self._send, self._app_state = scope, receive, send, app_state
         self.headers = Headers(scope=scope)
         self.path: str = scope["path"]
         self.method: str = scope["method"]
         self.id = new_id()
         self.status = 0
-        limits = hub.settings.limits
+        limits = app_state.settings.limits
         self._most = limits.upload if self.path == UPLOAD else limits.body
         self._size = 0
         self._complete = False
@@ -171,7 +171,7 @@ class Visit:
     def check_size(self) -> None:
         said = self.headers.get("content-length", "0")
         if said.isdecimal() and int(said) > self._most:
-            raise Refusal(_too_large(self._most).trouble)
+            raise Refusal(_too_large(self._most).api_error)
         if self.headers.get("content-encoding", "identity") != "identity":
             raise refuse(
                 415, "unsupported_media_type", "compressed requests are not read", "send it as it is"
@@ -180,7 +180,7 @@ class Visit:
     async def run(self, app: ASGIApp) -> None:
         """Pass the request on; it has to begin to answer in time."""
         try:
-            async with asyncio.timeout(self._hub.settings.limits.answer_seconds) as self._clock:
+            async with asyncio.timeout(self._app_state.settings.limits.answer_seconds) as self._clock:
                 await app(self.scope, self.receive, self.send)
         except TimeoutError:
             if self.status or not (self._clock and self._clock.expired()):
@@ -193,14 +193,14 @@ class Visit:
         if self._complete:
             return await self._receive()
         try:
-            async with asyncio.timeout(self._hub.settings.limits.body_seconds):
+            async with asyncio.timeout(self._app_state.settings.limits.body_seconds):
                 message = await self._receive()
         except TimeoutError:
             raise HTTPException(408, "the request did not arrive in time") from None
         self._size += len(message.get("body", b""))
         self._complete = not message.get("more_body", False)
         if self._size > self._most:
-            raise HTTPException(413, _too_large(self._most).trouble.message)
+            raise HTTPException(413, _too_large(self._most).api_error.message)
         return message
 
     async def send(self, message: Message) -> None:
@@ -223,7 +223,7 @@ class Visit:
         """Note the request: no query, which may hold words of a conversation."""
         seconds = time.perf_counter() - self._began
         log.info("%s %s %s %d %.1f ms", self.id, self.method, self.path, self.status, seconds * 1_000)
-        self._hub.telemetry.request(self.method, self.status, seconds)
+        self._app_state.telemetry.request(self.method, self.status, seconds)
 
 
 def _too_large(most: int) -> Refusal:

@@ -20,8 +20,8 @@ from octavo.errors import ProviderError, ReadOnly, StoreError, UsageError
 from octavo.providers.secret import Secret
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings, is_loopback, read_server_settings
-from octavo.server.door import Door
-from octavo.server.limits import Meters
+from octavo.server.http_protocol import TimedHttpProtocol
+from octavo.server.rate_limiter import RateLimiter
 from octavo.server.routes import health
 from octavo.server.run import check_safe
 from octavo.store.direct import Connection
@@ -267,7 +267,7 @@ async def test_open_streams_count_against_the_cap_until_they_are_closed(engine: 
 
 def test_a_bucket_refills_and_forgets_nobody_who_is_still_here() -> None:
     now = [0.0]
-    meters = Meters(Limits(rate=2.0, burst=2, concurrency=10), clock=lambda: now[0])
+    meters = RateLimiter(Limits(rate=2.0, burst=2, concurrency=10), clock=lambda: now[0])
     assert [meters.admit("a") for _ in range(3)] == [0.0, 0.0, 0.5]
     now[0] = 0.5
     assert meters.admit("a") == 0.0
@@ -311,7 +311,7 @@ async def test_an_answer_that_does_not_begin_in_time_is_a_timeout(make_engine: M
 
 
 async def test_a_client_that_never_finishes_its_headers_is_hung_up_on(engine: Engine) -> None:
-    class Hasty(Door):
+    class Hasty(TimedHttpProtocol):
         patience = 0.05
 
     async with listening(create_app(engine), http=Hasty) as url:
@@ -332,7 +332,7 @@ async def test_a_client_that_never_finishes_its_headers_is_hung_up_on(engine: En
 
 
 async def test_what_is_no_http_is_answered_in_the_shape_of_every_error(engine: Engine) -> None:
-    async with listening(create_app(engine), http=Door) as url:
+    async with listening(create_app(engine), http=TimedHttpProtocol) as url:
         host, _, port = url.removeprefix("http://").partition(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")

@@ -20,9 +20,9 @@ from octavo.core.snapshot import Snapshot
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed, CompressionEnded, CompressionStarted, Event, Preparing
 from octavo.errors import OctavoError
+from octavo.server.conversation_status import ConversationStatus, read_statuses, with_jobs
 from octavo.server.events import NOTIFIED, describe
 from octavo.server.show import show_snapshot
-from octavo.server.standing import Standing, read_standings, with_jobs
 from octavo.server.stream import Feed
 
 log = logging.getLogger("octavo.server")
@@ -43,14 +43,14 @@ ANNOUNCED = 10_000
 """Snapshots remembered as announced."""
 
 
-class Channels:
+class ConversationFeeds:
     """The streams of all conversations that somebody watches."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._store = engine, engine.store
         self._feeds: dict[str, Feed] = {}
         self._watchers: dict[str, int] = {}
-        self._standings: dict[str, Standing] = {}
+        self._statuses: dict[str, ConversationStatus] = {}
         """How each conversation that is watched stood at the last look."""
         self._busy: set[str] = set()
         """Conversations whose watchers were told of a compression and not of its end."""
@@ -105,8 +105,8 @@ class Channels:
         self._watchers[conversation] = self._watchers.get(conversation, 0) + 1
         try:
             start = after or feed.count
-            if conversation not in self._standings:
-                self._standings |= await read_standings(self._engine, [conversation])
+            if conversation not in self._statuses:
+                self._statuses |= await read_statuses(self._engine, [conversation])
             yield [await first()]
             async with aclosing(feed.frames(start, ping)) as pieces:
                 async for frames in pieces:
@@ -115,18 +115,18 @@ class Channels:
             self._watchers[conversation] -= 1
             if not self._watchers[conversation]:
                 del self._watchers[conversation], self._feeds[conversation]
-                self._standings.pop(conversation, None)
+                self._statuses.pop(conversation, None)
                 self._busy.discard(conversation)
 
     async def stand(self, conversation: str) -> JsonObject:
         """Tell how a conversation stands now, to somebody who begins to watch."""
-        found = await read_standings(self._engine, [conversation])
+        found = await read_statuses(self._engine, [conversation])
         if conversation not in found:
             return GONE
-        standing = await with_jobs(self._engine, conversation, found[conversation])
-        if standing.jobs:
+        status = await with_jobs(self._engine, conversation, found[conversation])
+        if status.jobs:
             self._busy.add(conversation)
-        return standing.told()
+        return status.told()
 
     async def look(self) -> None:
         """Announce what has changed, here or elsewhere."""
@@ -136,19 +136,19 @@ class Channels:
         for conversation, snapshot in await self._store.snapshots.newer(watched, _since()):
             if snapshot.state == "active" and self._first(snapshot.id):
                 self.tell(conversation, "compression_ended", made_elsewhere(snapshot))
-        found = await read_standings(self._engine, watched)
+        found = await read_statuses(self._engine, watched)
         for conversation in watched:
             if (now := found.get(conversation)) is None:
                 self._bury(conversation)
             else:
                 await self._compare(conversation, now)
 
-    async def _compare(self, conversation: str, now: Standing) -> None:
+    async def _compare(self, conversation: str, now: ConversationStatus) -> None:
         """Tell what is not as it was at the last look."""
         if conversation not in self._feeds:
             return
-        what = now.changes(self._standings.get(conversation, now))
-        self._standings[conversation] = now
+        what = now.changes(self._statuses.get(conversation, now))
+        self._statuses[conversation] = now
         if conversation in self._busy:
             now = await with_jobs(self._engine, conversation, now)
             # What this process is at begins before there is a job, and ends after.

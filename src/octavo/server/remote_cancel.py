@@ -23,7 +23,7 @@ STALE_SECONDS = 3_600.0
 """After that a wish is forgotten: whatever it was about has ended."""
 
 
-class Stops:
+class RemoteCancel:
     """The wishes of all replicas, and the tasks of this one."""
 
     def __init__(self, store: Store, tasks: Tasks) -> None:

@@ -15,7 +15,7 @@ ROUND_SECONDS = 15.0
 """Half of a lease: a job is taken over soon after its worker's time ran out."""
 
 
-async def care(
+async def run_maintenance(
     engine: Engine, every: float = ROUND_SECONDS, *, also: Sequence[Callable[[], Awaitable[object]]] = ()
 ) -> None:
     """Take over abandoned compressions until cancelled, and do what else is due."""

@@ -17,7 +17,7 @@ REMEMBERED = 10_000
 
 
 @dataclass(slots=True)
-class Account:
+class CallerUsage:
     """What a caller has left, and has open."""
 
     tokens: float
@@ -25,12 +25,12 @@ class Account:
     open: int = 0
 
 
-class Meters:
+class RateLimiter:
     """The accounts of all callers."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits, self._clock = limits, clock
-        self._accounts: OrderedDict[str, Account] = OrderedDict()
+        self._accounts: OrderedDict[str, CallerUsage] = OrderedDict()
 
     def admit(self, caller: str) -> float:
         """Let a request in (0), or tell how many seconds to wait; `leave` must follow once it is in."""
@@ -49,8 +49,8 @@ class Meters:
     def leave(self, caller: str) -> None:
         self._account(caller).open -= 1
 
-    def _account(self, caller: str) -> Account:
-        account = self._accounts.pop(caller, None) or Account(float(self._limits.burst), self._clock())
+    def _account(self, caller: str) -> CallerUsage:
+        account = self._accounts.pop(caller, None) or CallerUsage(float(self._limits.burst), self._clock())
         self._accounts[caller] = account
         if len(self._accounts) > REMEMBERED:
             idle = next((name for name, each in self._accounts.items() if not each.open), None)

@@ -9,7 +9,7 @@ import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from octavo.http.errors import Trouble
+from octavo.http.errors import ApiError
 from octavo.http.responses import JSON, to_json
 from octavo.store.ids import new_id
 
@@ -17,7 +17,7 @@ HEAD_SECONDS = 20.0
 """The longest a client may take for the head of a request; a byte a minute would hold a socket for ever."""
 
 
-class Door(HttpToolsProtocol):
+class TimedHttpProtocol(HttpToolsProtocol):
     """One connection."""
 
     patience = HEAD_SECONDS
@@ -57,13 +57,13 @@ class Door(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         id = new_id()
-        trouble = Trouble(
+        api_error = ApiError(
             status=400,
             type="bad_request",
             message=msg,
             hint="an address has at most 65,535 bytes; long texts belong into the body",
         )
-        body = to_json(trouble.body(id))
+        body = to_json(api_error.body(id))
         head = (
             f"HTTP/1.1 400 Bad Request\r\ncontent-type: {JSON}\r\ncontent-length: {len(body)}\r\n"
             f"x-request-id: {id}\r\nconnection: close\r\n\r\n"
