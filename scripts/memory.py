@@ -20,8 +20,8 @@ import httpx2
 from octavo.core.reply import Request
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
+from octavo.server.app_state import AppState
 from octavo.server.config import Limits, ServerSettings
-from octavo.server.hub import Hub
 from octavo.testing import ScriptedProvider
 
 MODEL = "gpt-4o"
@@ -59,8 +59,8 @@ async def converse(client: httpx2.AsyncClient, numbers: Iterator[int]) -> None:
             raise SystemExit(f"turn {number} failed: {said.text[-400:]}")
 
 
-def show(turns: int, hub: Hub, began: float) -> None:
-    works = hub.tasks.kept
+def show(turns: int, app_state: AppState, began: float) -> None:
+    works = app_state.tasks.kept
     events = sum(work.feed.size for work in works) / (1 << 20)
     gc.collect()
     print(
@@ -89,12 +89,12 @@ async def watch(turns: int, step: int, keep: float) -> None:
         base = "http://127.0.0.1:8765"
         async with engine, httpx2.AsyncClient(transport=transport, base_url=base, timeout=None) as client:
             began = time.monotonic()
-            show(0, app.state.hub, began)
+            show(0, app.state.octavo, began)
             for start in range(0, turns, step):
                 stop = min(start + step, turns)
                 numbers = iter(range(start, stop))
                 await asyncio.gather(*(converse(client, numbers) for _ in range(AT_ONCE)))
-                show(stop, app.state.hub, began)
+                show(stop, app.state.octavo, began)
 
 
 def main() -> None:

@@ -45,6 +45,7 @@ NEAR: dict[str, tuple[str, ...]] = {
     "evals/measure": ("evals/measure",),
     "core/wire": ("core/wire",),
     "engine/turn.py": ("engine/test_turn.py", "engine/test_answer_draft.py", "engine/test_deadline.py"),
+    "engine/overflow.py": ("engine/test_overflow.py", "engine/test_turn.py"),
     "engine/chat.py": ("engine/test_turn.py", "engine/test_branches.py", "engine/test_ownership.py"),
     "engine/engine.py": ("engine/test_models.py", "engine/test_attempts.py", "engine/test_turn.py"),
     "engine/compression.py": (

@@ -25,7 +25,10 @@ MAY_IMPORT = {
     "providers": BASE | {"providers", "protocols"},
     "store": BASE | {"store"},
     "engine": BASE | {"engine", "protocols", "settings", "meters", "summarise", "providers", "store"},
-    "server": BASE | {"server", "engine", "protocols", "settings", "meters", "providers", "store"},
+    "http": BASE | {"http"},
+    "gateway": BASE | {"gateway", "http", "engine", "meters", "providers", "store"},
+    "server": BASE
+    | {"server", "gateway", "http", "engine", "protocols", "settings", "meters", "providers", "store"},
     "evals": BASE | {"evals", "engine", "protocols", "settings", "meters", "providers", "store"},
     "__main__": {"cli"},
     "cli": BASE

@@ -21,9 +21,9 @@ from octavo.providers.client import LONGEST_ANSWER, LONGEST_ERROR, LONGEST_LINE,
 from octavo.providers.google import open_google
 from octavo.providers.openai import open_openai
 from octavo.providers.settings import ProviderAccount, WaitLimits
+from tests.gateway.test_streams import anthropic_stream, openai_stream, spoiled
 from tests.providers.fake import Say, data, fake_service, named
 from tests.providers.kit import HASTY, KEY, Answer, ask, collect, served
-from tests.server.gateway.test_streams import anthropic_stream, openai_stream, spoiled
 
 pytestmark = pytest.mark.anyio
 

@@ -88,7 +88,7 @@ async def engine(make_engine: MakeEngine) -> Engine:
 async def app(engine: Engine) -> AsyncIterator[FastAPI]:
     made = create_app(engine, ServerSettings())
     yield made
-    await made.state.hub.close()
+    await made.state.octavo.close()
 
 
 @pytest.fixture

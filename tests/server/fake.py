@@ -88,6 +88,8 @@ class Provider:
     headers: list[dict[str, str]] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
     """What stood behind the question mark of the address."""
+    names_window: bool = True
+    """Whether an error says how large the window is."""
     refused: int = 0
     """Requests that were too large."""
     torn: list[str] = field(default_factory=list)
@@ -135,6 +137,8 @@ class Provider:
             message = (
                 f"This model's maximum context length is {self.window} tokens. However, your messages resulted in "
                 f"{size} tokens. Please reduce the length of the messages."
+                if self.names_window
+                else "Please reduce the length of the messages."
             )
             error = {
                 "message": message,

@@ -61,7 +61,7 @@ async def serving(provider: Provider, path: Path) -> AsyncIterator[tuple[httpx2.
             async with client_of(app) as client:
                 yield client, engine
         finally:
-            await app.state.hub.close()
+            await app.state.octavo.close()
             await engine.close()
 
 

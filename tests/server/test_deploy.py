@@ -17,8 +17,8 @@ import yaml  # type: ignore[import-untyped]
 
 from octavo.server.auth import TRUSTED_SECONDS
 from octavo.server.config import Limits, read_server_settings
-from octavo.server.door import HEAD_SECONDS
-from octavo.server.gate import UPLOAD
+from octavo.server.guard import UPLOAD
+from octavo.server.http_protocol import HEAD_SECONDS
 from octavo.server.run import SHUTDOWN_SLACK
 from octavo.store.jobs import LEASE
 

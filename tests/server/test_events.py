@@ -149,7 +149,7 @@ async def test_every_change_is_told_whoever_makes_it(make_engine: MakeEngine, re
                 assert answer.is_success, (number, answer.text)
                 if replicas == 2:
                     # As its clock would: that takes two seconds each time.
-                    app.state.hub.channels.nudge()
+                    app.state.octavo.feeds.nudge()
                 await watch.hears_change(what, seen + 1)
             ends = [told.data["deleted"] for told in read_events(watch.text) if told.name == "changed"]
             assert ends[-3:] == [True, False, True]
@@ -159,18 +159,18 @@ async def test_every_change_is_told_whoever_makes_it(make_engine: MakeEngine, re
 
 async def test_who_begins_to_watch_as_it_is_deleted_is_told_so(engine: Engine) -> None:
     """Planted: how it stands read without care; the stream broke off in its first event."""
-    hub = create_app(engine).state.hub
+    app_state = create_app(engine).state.octavo
     chat = await engine.create("Short-lived")
-    stream = _watch(hub, chat, 0)
+    stream = _watch(app_state, chat, 0)
     await engine.store.bin.delete(chat.id)
     (state,) = read_events((await anext(stream)).decode())
     assert (state.name, state.data["deleted"], state.data["tip"]) == ("state", True, None)
-    await hub.channels.look()
+    await app_state.feeds.look()
     (changed,) = read_events((await anext(stream)).decode())
     assert changed.data["what"] == ["deleted"]
     with pytest.raises(StopAsyncIteration):
         await anext(stream)
-    await hub.close()
+    await app_state.close()
 
 
 async def test_nothing_is_told_where_nothing_changed(engine: Engine) -> None:
@@ -180,7 +180,7 @@ async def test_nothing_is_told_where_nothing_changed(engine: Engine) -> None:
         async with watching(client, place) as watch:
             await client.patch(other, json={"title": "Another"})
             for _ in range(3):
-                await app.state.hub.channels.look()
+                await app.state.octavo.feeds.look()
             await client.patch(place, json={"title": "Renamed"})
             await watch.hears("changed")
             assert watch.names == ["state", "changed"]
@@ -258,7 +258,7 @@ async def test_what_happened_before_somebody_watches_is_no_news(engine: Engine) 
         await talk(client, place, *([LONG] * 3))
         await client.post(f"{place}/compressions", json={"keep": 0})
         async with watching(client, place) as watch:
-            await app.state.hub.channels.look()
+            await app.state.octavo.feeds.look()
             serving = (await client.get(f"{place}/snapshots")).json()["serving"]
             (state,) = read_events(watch.text)
             assert state.data["snapshot"] == serving
@@ -271,7 +271,7 @@ async def test_a_stopping_server_lets_its_watchers_go(engine: Engine) -> None:
         async with client.stream("GET", f"{place}/events") as response:
             pieces = response.aiter_text()
             await anext(pieces)
-            app.state.hub.stop_accepting()
+            app.state.octavo.stop_accepting()
             rest = [piece async for piece in pieces]
         assert rest == []
 
@@ -297,7 +297,7 @@ async def test_a_stopping_server_lets_a_compression_in_the_background_finish(mak
             await talk(client, place, LONG)
             if asked.is_set():
                 break
-        closing = asyncio.create_task(app.state.hub.close())
+        closing = asyncio.create_task(app.state.octavo.close())
         await asyncio.sleep(0)
         hold.set()
         await closing
@@ -306,11 +306,11 @@ async def test_a_stopping_server_lets_a_compression_in_the_background_finish(mak
 
 async def test_a_server_that_is_nudged_as_it_stops_stops(engine: Engine) -> None:
     """Python 3.11's `wait_for` forgets that it was cancelled if what it waits for comes in the same instant."""
-    hub = create_app(engine).state.hub
-    hub.start()
+    app_state = create_app(engine).state.octavo
+    app_state.start()
     for _ in range(3):
         await asyncio.sleep(0)  # by now the loop that looks for news waits for some
-    hub.channels.nudge()
+    app_state.feeds.nudge()
     await asyncio.sleep(0)
     async with asyncio.timeout(60):
-        await hub.close()
+        await app_state.close()

@@ -206,6 +206,6 @@ async def bombard(
                 assert answer.json()["error"]["message"], (number, path, body[:2_000])
                 assert "Traceback" not in answer.text
         assert (await client.get("/ready")).status_code == 200
-    await app.state.hub.close()
+    await app.state.octavo.close()
     assert sum(count for status, count in seen.items() if status >= 400) > bodies // 2
     assert await engine.store.check() == ()

@@ -71,7 +71,7 @@ async def test_what_is_kept_for_those_who_lost_their_connection_has_a_limit(
     app = create_app(await make_engine(), ServerSettings())
     async with client_of(app) as client:
         await chat_for_a_while(client, 3)
-        kept = app.state.hub.tasks.kept
+        kept = app.state.octavo.tasks.kept
     assert 0 < len(kept) < 3 * TURNS
     assert sum(work.feed.size for work in kept[:-1]) <= 10_000
 

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
-from octavo.server.door import Door
+from octavo.server.http_protocol import TimedHttpProtocol
 from tests.server.fake import Provider
 from tests.server.kit import accounts, listening
 
@@ -30,7 +30,7 @@ HASTY = Limits(stream_seconds=0.05, ping_seconds=0.02, rate=1e6, burst=1_000_000
 async def server(engine: Engine) -> AsyncIterator[str]:
     async with listening(Provider(window=10**9).app) as upstream:
         told = ServerSettings(providers=accounts(upstream), limits=HASTY)
-        async with listening(create_app(engine, told), http=Door) as url:
+        async with listening(create_app(engine, told), http=TimedHttpProtocol) as url:
             yield url
 
 

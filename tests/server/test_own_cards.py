@@ -40,7 +40,7 @@ async def client(provider: Provider, tmp_path: Path) -> AsyncIterator[httpx2.Asy
             async with client_of(app) as client:
                 yield client
         finally:
-            await app.state.hub.close()
+            await app.state.octavo.close()
             await engine.close()
 
 

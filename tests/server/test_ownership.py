@@ -116,7 +116,7 @@ async def scene(engine: Engine) -> AsyncIterator[Scene]:
                 "job": job["id"],
             }
             yield Scene(app, ann, bob, ids)
-        await app.state.hub.close()
+        await app.state.octavo.close()
 
 
 def routes_of(app: FastAPI) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from octavo.core.context import coverage_problems
 from octavo.core.protocol import OPENAI, check
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.server.caretaker import care
+from octavo.server.maintenance import run_maintenance
 from octavo.store.ids import new_id
 from octavo.store.jobs import ENDED
 from octavo.store.values import Job
@@ -240,7 +240,7 @@ async def test_a_compression_whose_worker_died_is_taken_over(make_engine: MakeEn
     assert tip
     dead = await engine.store.jobs.claim(chat.id, anchor=tip, worker="dead", seen=None, lease=-1)
     assert isinstance(dead, Job)
-    task = asyncio.create_task(care(engine, every=0.01))
+    task = asyncio.create_task(run_maintenance(engine, every=0.01))
 
     async def taken_over() -> bool:
         return bool(await chat.snapshots())

@@ -14,11 +14,10 @@ from fastapi import FastAPI
 from octavo.engine.engine import Engine
 from octavo.engine.settings import SETTINGS
 from octavo.errors import BadInput, UsageError
+from octavo.gateway.upstreams import Upstream, UpstreamRegistry, check_address, check_upstream
 from octavo.providers.settings import ProviderAccount, ProviderSettings
 from octavo.server.app import create_app, open_engine
-from octavo.server.cards import Registry, Upstream, check_address
 from octavo.server.config import ServerSettings
-from octavo.server.outgoing import guard
 from octavo.server.page import add_page
 from octavo.server.schemas import SettingsIn
 from octavo.server.telemetry import Telemetry, open_telemetry
@@ -221,7 +220,7 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
     engine: Engine,
 ) -> None:
     """What was public when it was set may point inwards when it is used."""
-    registry = Registry(engine.store, engine.models)
+    registry = UpstreamRegistry(engine.store, engine.models)
     for host in ("llm.example", "own.example"):
         await registry.put_upstream(host, Upstream(base_url=f"https://{host}/v1"))
     answers = {"llm.example": "93.184.215.14"}
@@ -232,7 +231,7 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
         return [ip_address(answers[host])]
 
     own = ProviderSettings(openai=ProviderAccount(base_url="https://own.example/v1"))
-    check = guard(registry, ServerSettings(providers=own), resolve)
+    check = check_upstream(registry, own, private=False, resolve=resolve)
 
     async def sent(host: str) -> httpx2.Request:
         request = httpx2.Request("POST", f"https://{host}/v1/chat/completions")
@@ -251,7 +250,7 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
         await sent("llm.example")
     for trusted in ("own.example", "api.openai.com"):
         assert (await sent(trusted)).url.host == trusted
-    allowed = guard(registry, ServerSettings(private_upstreams=True), resolve)
+    allowed = check_upstream(registry, ProviderSettings(), private=True, resolve=resolve)
     answers["llm.example"] = "10.1.2.3"
     await allowed(httpx2.Request("POST", "https://llm.example/v1"))
     for everybody in ("224.0.0.1", "0.0.0.0", "ff02::1"):

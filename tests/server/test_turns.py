@@ -20,12 +20,12 @@ from octavo.errors import ProviderError
 from octavo.providers.settings import WaitLimits
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
-from octavo.server.stops import STOP
+from octavo.server.remote_cancel import STOP
 from octavo.store.ids import new_id
 from octavo.store.values import Entry
+from tests.gateway.test_streams import openai_stream
 from tests.providers.fake import Say, fake_service
 from tests.server.conftest import MakeEngine
-from tests.server.gateway.test_streams import openai_stream
 from tests.server.kit import accounts, client_of, conversation, listening, read_events, talk, until
 
 pytestmark = pytest.mark.anyio
@@ -358,11 +358,11 @@ async def test_a_stopping_server_finishes_its_turns_and_takes_no_new_ones(make_e
     async with client_of(app) as client:
         place = await conversation(client)
         id = (await client.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()["id"]
-        app.state.hub.stop_accepting()
+        app.state.octavo.stop_accepting()
         assert (await client.post(f"{place}/turns", json={"content": "More?"})).status_code == 503
         assert (await client.get("/ready")).status_code == 503
         provider.let("one", "end")
-        await app.state.hub.close()
+        await app.state.octavo.close()
         assert (await engine.store.tree.node(id)).message.text == "one"
 
 
@@ -377,7 +377,7 @@ async def test_what_does_not_finish_in_time_is_stopped_and_kept_as_far_as_it_cam
         id = (await client.post(f"{place}/turns", json={"content": "Count.", "stream": False})).json()["id"]
         provider.let("one ")
         await heard(client, place, id, 3)
-        await app.state.hub.close()
+        await app.state.octavo.close()
         node = await engine.store.tree.node(id)
         assert (node.message.text, node.status) == ("one ", "aborted")
 
@@ -436,7 +436,7 @@ async def test_a_turn_whose_process_died_is_begun_again_with_the_question_stored
     async with client_of(app) as client:
         place = await conversation(client)
         await client.post(f"{place}/turns", json={**body, "stream": False})
-        await app.state.hub.tasks.drop(place.rpartition("/")[2])
+        await app.state.octavo.tasks.drop(place.rpartition("/")[2])
     provider.let("one", "end")
     async with client_of(create_app(engine)) as client:
         told = read_events((await client.post(f"{place}/turns", json=body)).text)
@@ -457,16 +457,16 @@ async def test_a_turn_of_another_replica_is_stopped_from_here(postgres_url: str)
             provider.let("one ")
             await heard(one, place, id, 3)
             assert (await other.delete(f"{elsewhere}/turns/{id}")).status_code == 204
-            await app.state.hub.stops.look()
+            await app.state.octavo.remote_cancel.look()
             assert (await one.get(f"{place}/turns/{id}")).json()["status"] == "running"
             assert (await other.delete(f"{place}/turns/{id}")).status_code == 204
-            await app.state.hub.stops.look()
+            await app.state.octavo.remote_cancel.look()
             assert await finished(one, place, id) == "cancelled"
             assert (await other.get(f"{place}/messages/{id}")).json()["text"] == "one "
             assert (await other.delete(f"{place}/turns/{id}")).status_code == 404
             assert await here.store.notes.starting(STOP) == {}
             await here.store.notes.put(STOP + id, {"conversation": "x", "at": 0})
-            await app.state.hub.stops.tidy()
+            await app.state.octavo.remote_cancel.tidy()
             assert await here.store.notes.starting(STOP) == {}
     finally:
         await here.close()

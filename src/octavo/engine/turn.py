@@ -1,7 +1,7 @@
 """One turn, top to bottom: store, load the state of the tip, decide, compress or shrink, send, keep the answer.
 
 Every face answers through here: page, terminal, library and agent call `take_turn` or `answer`. The gateway calls
-`prepare`, sends what it gets itself, and learns from a refusal by `learn_from_overflow`.
+`prepare` and sends the request itself. What both do after a refusal is in `octavo.engine.overflow`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from octavo.engine.outcome import (
     Usage,
     Waiting,
 )
+from octavo.engine.overflow import OverflowRetry, leave_free
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
 from octavo.store.values import TIP, Added, Entry
@@ -41,10 +42,6 @@ from octavo.store.values import TIP, Added, Entry
 if TYPE_CHECKING:
     from octavo.engine.engine import Engine
 
-OVERFLOW_RETRIES = 2
-"""How often a request that the provider found too large is made smaller and sent again."""
-UNKNOWN_OVERFLOW = 0.9
-"""The window believed after an overflow error that names no smaller one: a tenth less than what was sent."""
 GO_ON = "[Your answer broke off here. Go on exactly where it stopped, and repeat nothing.]"
 """What a model is told that is to go on with an answer; it is sent, not stored."""
 
@@ -112,10 +109,14 @@ async def answer(
     settings = revision.settings if revision else await engine.settings.of(conversation)
     # Opened before anything is made ready for it: without a key nothing needs to be.
     engine.models.provider(str(settings.get("model") or ""))
-    for attempt in range(OVERFLOW_RETRIES + 1):
+    retry = OverflowRetry(engine.models, str(settings.get("model") or ""))
+    while True:
         prepared: PreparedRequest | None = None
-        known = None if attempt else revision
-        steps = prepare(engine, conversation, tip, options.tools, forced=attempt > 0, revision=known)
+        again = retry.refusals > 0
+        known = None if again else revision
+        steps = prepare(
+            engine, conversation, tip, options.tools, forced=again, spare=retry.spare, revision=known
+        )
         async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, PreparedRequest):
@@ -126,16 +127,18 @@ async def answer(
             raise NotFound("the conversation is empty: add a message first")
         yield Sending(prepared.usage)
         count_in_background(engine, prepared)
+        state, tokens = prepared.state, prepared.usage.reading.tokens
         try:
             async with aclosing(_send(engine, prepared, options)) as sending:
                 async for event in sending:
+                    if isinstance(event, Answered):
+                        await retry.accepted(tokens, event.reply.usage.input, state.budget.reply)
                     yield event
             return
         except WindowExceeded as error:
-            if attempt == OVERFLOW_RETRIES:
+            if not await retry.refused(error, prepared.context, state.counts, tokens, state.budget.hard):
                 yield AnswerFailed(str(error), "window_exceeded", retryable=False)
                 return
-            await learn_from_overflow(engine, prepared, error)
 
 
 async def prepare(
@@ -145,21 +148,25 @@ async def prepare(
     tools: tuple[Tool, ...] = (),
     *,
     forced: bool = False,
+    spare: int = 0,
     focus: str = "",
     override: Mapping[str, Json] = NOTHING,
     revision: Revision | None = None,
 ) -> AsyncGenerator[Event | PreparedRequest]:
     """Make the context of a tip fit; what fits comes last, and nothing comes if there is no message yet.
 
-    `forced`: the provider found too large what we thought fits. `override` are settings for this time only; `revision`
-    is what the caller has just found out, and need not be read again.
+    `forced`: the provider found too large what we thought fits. `spare`: tokens to leave free beyond the usual margin.
+    `override` are settings for this time only; `revision` is what the caller has just found out, and need not be read
+    again.
     """
     if tip is None:
         return
 
     async def load() -> TipState:
-        return await engine.state_of(conversation, tip, tools=tools, override=override)
+        state = await engine.state_of(conversation, tip, tools=tools, override=override)
+        return leave_free(state, spare)
 
+    # A turn that was just stored knows its revision; it is not another attempt, and spares nothing.
     state = await (engine.states.load(conversation, tip, revision, tools=tools) if revision else load())
     too_large = forced
     match decide(state.policy, state.budget, state.reading, engine.decision_inputs(state)):
@@ -317,16 +324,6 @@ async def _keep(
     await models.learn_bill(state.model, sent, reply.usage.input)
     engine.states.grow(state.conversation, added, await models.meter(state.model))
     return added
-
-
-async def learn_from_overflow(engine: Engine, prepared: PreparedRequest, error: WindowExceeded) -> None:
-    """Learn from a refusal: a smaller window if it names one, else that what was sent is too much."""
-    state, models = prepared.state, engine.models
-    if error.window is not None and error.window < state.meter.card.window:
-        await models.learn_window(state.model, error.window)
-    elif not await models.doubt(state.model, prepared.context, state.counts):
-        sent = prepared.usage.reading.tokens
-        await models.learn_window(state.model, int(sent * UNKNOWN_OVERFLOW), named=False)
 
 
 async def _close(stream: AsyncIterator[object]) -> None:

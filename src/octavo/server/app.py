@@ -16,15 +16,15 @@ from starlette.middleware.cors import CORSMiddleware
 from octavo import __version__
 from octavo.engine.engine import Engine
 from octavo.errors import OctavoError, UsageError
+from octavo.gateway.routes import routes as gateway
+from octavo.http.errors import Refusal
 from octavo.protocols import Provider
 from octavo.providers.catalogue import open_provider, resolve
+from octavo.server.app_state import AppState
 from octavo.server.config import ServerSettings
-from octavo.server.errors import Refusal
-from octavo.server.gate import Gate
-from octavo.server.gateway.routes import routes as gateway
-from octavo.server.hub import Hub
+from octavo.server.error_responses import handle_exception
+from octavo.server.guard import GuardMiddleware
 from octavo.server.page import add_page
-from octavo.server.problems import answer
 from octavo.server.routes import (
     context,
     conversations,
@@ -85,15 +85,15 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if isinstance(source, ServerSettings):
-            app.state.hub = Hub(await open_engine(told), told, transport=transport, telemetry=telemetry)
-        hub: Hub = app.state.hub
-        hub.start()
+            _install(app, AppState(await open_engine(told), told, transport=transport, telemetry=telemetry))
+        app_state: AppState = app.state.octavo
+        app_state.start()
         try:
             yield
         finally:
-            await hub.close()
+            await app_state.close()
             if isinstance(source, ServerSettings):
-                await hub.engine.close()
+                await app_state.engine.close()
 
     app = FastAPI(
         title="Octavo",
@@ -107,8 +107,8 @@ def create_app(
         generate_unique_id_function=_operation_id,
     )
     if isinstance(source, Engine):
-        app.state.hub = Hub(source, told, transport=transport, telemetry=telemetry)
-    app.add_middleware(Gate)
+        _install(app, AppState(source, told, transport=transport, telemetry=telemetry))
+    app.add_middleware(GuardMiddleware)
     if told.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -117,7 +117,7 @@ def create_app(
             allow_headers=list(CORS_HEADERS),
         )
     for kind in (OctavoError, Refusal, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, answer)
+        app.add_exception_handler(kind, handle_exception)
     # First, because routes are tried in order and these are in a hurry.
     app.include_router(gateway)
     for noun in (
@@ -138,6 +138,11 @@ def create_app(
         app.include_router(noun.routes)
     add_page(app)
     return app
+
+
+def _install(app: FastAPI, app_state: AppState) -> None:
+    """Give the routes what they share; the gateway's know their own part only."""
+    app.state.octavo, app.state.gateway = app_state, app_state.gateway
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -11,12 +11,12 @@ import hmac
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 
+from octavo.http.caller import Caller, bearer
+from octavo.http.errors import Refusal, refuse
 from octavo.providers.secret import Secret
-from octavo.server.errors import Refusal, refuse
 from octavo.store.keys import START
 from octavo.store.store import Store
 from octavo.store.values import ApiKey
@@ -35,25 +35,10 @@ FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
 """What a proxy adds: such a request does not come from the person at this machine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Who sends a request."""
-
-    owner: str
-    scopes: frozenset[str]
-    account: str
-    """Whose limits count: the key's id."""
-    apart: bool = False
-    """Whether the key came in a header of its own, so that `Authorization` is meant for the provider."""
-
-    def may(self, scope: str) -> bool:
-        return scope in self.scopes
-
-
 LOCAL = Caller(owner="", scopes=GRANTS["admin"], account="local")
 
 
-class Doorkeeper:
+class Authenticator:
     """Tells callers by their keys."""
 
     def __init__(
@@ -120,12 +105,6 @@ class Doorkeeper:
     def forget(self) -> None:
         """Look all keys up again: one was revoked."""
         self._trusted.clear()
-
-
-def bearer(headers: Headers) -> str | None:
-    """Take the token out of `Authorization: Bearer ...`."""
-    kind, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" and token.strip() else None
 
 
 def _unauthorised(message: str, hint: str) -> Refusal:

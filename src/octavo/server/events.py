@@ -27,7 +27,7 @@ from octavo.engine.outcome import (
     SummaryText,
     Waiting,
 )
-from octavo.server.errors import Trouble, hint_of, snake
+from octavo.http.errors import ApiError, hint_of, snake
 from octavo.server.show import show_node, show_reply, show_snapshot, show_usage
 
 NOTIFIED = (Preparing, CompressionStarted, CompressionEnded, Shrunk)
@@ -85,18 +85,18 @@ def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, o
 
 def _failed(event: AnswerFailed) -> JsonObject:
     kind = snake(event.kind)
-    trouble = Trouble(status=502, type=kind, message=event.error, hint=hint_of(kind))
+    api_error = ApiError(status=502, type=kind, message=event.error, hint=hint_of(kind))
     partial = show_node(event.node).model_dump() if event.node else None
-    return {**told_failure(trouble), "retryable": event.retryable, "partial": partial}
+    return {**told_failure(api_error), "retryable": event.retryable, "partial": partial}
 
 
-def told_failure(trouble: Trouble) -> JsonObject:
+def told_failure(api_error: ApiError) -> JsonObject:
     """Tell what went wrong, in an event: the same that an answer would say."""
     return {
-        "type": trouble.type,
-        "message": trouble.message,
-        "numbers": {**trouble.numbers},
-        "hint": trouble.hint,
+        "type": api_error.type,
+        "message": api_error.message,
+        "numbers": {**api_error.numbers},
+        "hint": api_error.hint,
         "retryable": False,
         "partial": None,
     }

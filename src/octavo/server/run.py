@@ -17,11 +17,11 @@ import uvicorn
 
 from octavo.engine.engine import database_url
 from octavo.errors import UsageError
+from octavo.gateway.fit import load_vocabulary
 from octavo.server.app import create_app
+from octavo.server.app_state import AppState
 from octavo.server.config import ServerSettings
-from octavo.server.door import Door
-from octavo.server.gateway.weigh import loaded
-from octavo.server.hub import Hub
+from octavo.server.http_protocol import TimedHttpProtocol
 from octavo.store.store import Store
 
 KEEP_ALIVE_SECONDS = 75
@@ -44,15 +44,15 @@ class OctavoServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        hub: Hub | None = getattr(self.config.app.state, "hub", None)  # type: ignore[union-attr]
-        if hub is not None and hub.settings.model:
-            await loaded(await hub.engine.models.meter(hub.settings.model))
+        app_state: AppState | None = getattr(self.config.app.state, "octavo", None)  # type: ignore[union-attr]
+        if app_state is not None and app_state.settings.model:
+            await load_vocabulary(await app_state.engine.models.meter(app_state.settings.model))
         quieten_collector()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        hub: Hub | None = getattr(self.config.app.state, "hub", None)  # type: ignore[union-attr]
-        if hub is not None:
-            hub.stop_accepting()
+        app_state: AppState | None = getattr(self.config.app.state, "octavo", None)  # type: ignore[union-attr]
+        if app_state is not None:
+            app_state.stop_accepting()
         await super().shutdown(sockets)
 
 
@@ -71,7 +71,7 @@ def make_server(settings: ServerSettings) -> OctavoServer:
     """Make a server that is not running yet."""
     config = uvicorn.Config(
         create_app(settings),
-        http=Door,
+        http=TimedHttpProtocol,
         lifespan="on",
         access_log=False,
         log_level="warning",

@@ -169,7 +169,7 @@ class MessagePage(Shape):
     before: str | None = Field(description="Ask for the page before this one with it; null at the root.")
 
 
-class Messages(Shape):
+class MessageList(Shape):
     messages: list[MessageOut]
     more: bool = Field(description="Whether there are more of them in the direction that was asked for.")
 
@@ -208,7 +208,7 @@ class FileOut(Shape):
     size: int
 
 
-class Files(Shape):
+class FileList(Shape):
     files: list[FileOut]
 
 
@@ -228,7 +228,7 @@ class ConversationOut(Shape):
     )
 
 
-class Conversations(Shape):
+class ConversationList(Shape):
     conversations: list[ConversationOut]
     more: bool
 
@@ -378,7 +378,7 @@ class JobOut(Shape):
     created: str
 
 
-class Jobs(Shape):
+class JobList(Shape):
     jobs: list[JobOut] = Field(description="The newest first.")
 
 
@@ -524,7 +524,7 @@ class SnapshotFull(SnapshotOut):
     receipt: bool = Field(description="Whether there is a receipt: a summary edited by hand has none.")
 
 
-class Snapshots(Shape):
+class SnapshotList(Shape):
     snapshots: list[SnapshotOut]
     serving: str | None = Field(description="The one that serves the tip.")
     left_behind: SnapshotOut | None = Field(
@@ -606,7 +606,7 @@ class PinOut(Shape):
     text: str = Field(description="The selection; empty for the whole message.")
 
 
-class Pins(Shape):
+class PinList(Shape):
     pins: list[PinOut]
 
 
@@ -622,7 +622,7 @@ class HitOut(Shape):
     )
 
 
-class Hits(Shape):
+class HitList(Shape):
     hits: list[HitOut]
 
 
@@ -699,7 +699,7 @@ class UpstreamOut(Shape):
     account: str
 
 
-class Upstreams(Shape):
+class UpstreamList(Shape):
     upstreams: list[UpstreamOut]
 
 
@@ -729,7 +729,7 @@ class KeyMade(KeyOut):
     secret: str = Field(description="Shown here and never again.")
 
 
-class Keys(Shape):
+class KeyList(Shape):
     keys: list[KeyOut]
 
 

@@ -28,9 +28,9 @@ from octavo.core.reply import Reply
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.engine.outcome import Plan, Usage
+from octavo.http.responses import to_json
 from octavo.providers.availability import Availability
 from octavo.server import schemas as s
-from octavo.server.reply import to_json
 from octavo.store.ids import made_at
 from octavo.store.rows import time_text
 from octavo.store.values import ApiKey, Conversation, Details, Hit, Job, PinPlace

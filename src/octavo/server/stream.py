@@ -18,12 +18,9 @@ from fastapi import Header, Query
 from starlette.responses import StreamingResponse
 
 from octavo.core.fields import JsonObject
-from octavo.server.reply import to_json
+from octavo.http.responses import EVENTS, STREAM_HEADERS, to_json
 
-EVENTS = "text/event-stream"
 PING = b": ping\n\n"
-STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
-"""No cache keeps a stream, and no proxy collects it before passing it on."""
 
 
 def frame(number: int, name: str, data: JsonObject) -> bytes:

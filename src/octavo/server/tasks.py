@@ -12,16 +12,17 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from octavo.engine.outcome import Answered, AnswerFailed, CompressionEnded, Event
 from octavo.errors import OctavoError
-from octavo.server.errors import UNEXPECTED, explain
+from octavo.http.errors import UNEXPECTED, explain
 from octavo.server.events import describe, told_failure
 from octavo.server.stream import Feed
 
 log = logging.getLogger("octavo.server")
 
+T = TypeVar("T")
 Kind = Literal["turn", "compression"]
 Status = Literal["running", "done", "failed", "cancelled"]
 KEPT_BYTES = 16 << 20
@@ -110,7 +111,7 @@ class Tasks:
         """List the tasks of a conversation, the newest last."""
         return [w for w in self._works.values() if (w.kind, w.conversation) == (kind, conversation)]
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run something small that must not end with the request that asked for it."""
         task = asyncio.create_task(work)
         self._others.add(task)

@@ -13,8 +13,8 @@ from octavo.core.wire import Format, write, write_tools
 from octavo.engine.chat import RequestPreview
 from octavo.engine.state import TipState
 from octavo.server import schemas as s
-from octavo.server.hub import TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import TheAppState, TheChat
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import read_tool, show_plan, show_reading, show_repair, show_usage
 
@@ -29,12 +29,12 @@ async def read_usage(chat: TheChat, *, tip: Annotated[s.Id | None, Query()] = No
 
 
 @routes.post("/count", response_model=s.CountOut)
-async def count_context(body: s.ContextIn, chat: TheChat, hub: TheHub) -> Response:
+async def count_context(body: s.ContextIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Ask the provider itself what would be sent costs, tools included; the meter learns from it."""
     await chat.require(body.tip)
     settings = await chat.settings()
     # Opening a provider imports its library, which takes seconds once: not in the event loop.
-    await asyncio.to_thread(hub.engine.models.provider, str(settings.get("model") or ""))
+    await asyncio.to_thread(app_state.engine.models.provider, str(settings.get("model") or ""))
     counted = await chat.count(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
     expected = show_reading(counted.expected)
     return reply(s.CountOut(tokens=counted.tokens, expected=expected, model=counted.model))
@@ -55,13 +55,13 @@ async def read_plan(
 
 @routes.get("/context", response_model=s.ContextOut)
 async def read_context(
-    chat: TheChat, hub: TheHub, *, tip: Annotated[s.Id | None, Query()] = None
+    chat: TheChat, app_state: TheAppState, *, tip: Annotated[s.Id | None, Query()] = None
 ) -> Response:
     """See what would be sent, as it stands: nothing is compressed for a look, `fits` tells whether it would be."""
     await chat.require(tip)
     state = await chat.state(tip)
-    format = hub.engine.format_of(state.model)
-    hardened = state.sent(state.context, hub.engine.rules_of(state.model))
+    format = app_state.engine.format_of(state.model)
+    hardened = state.sent(state.context, app_state.engine.rules_of(state.model))
     wired = write(format, hardened.messages)
     return reply(
         _shown(

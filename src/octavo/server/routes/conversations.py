@@ -7,9 +7,10 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
+from octavo.http.caller import TheCaller
 from octavo.server import schemas as s
-from octavo.server.hub import TheCaller, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import TheAppState, TheChat
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import check_settings
 from octavo.server.show import show_conversation
@@ -21,9 +22,9 @@ MONTH = 30 * 24 * 3_600
 """Seconds a deleted conversation may wait at most."""
 
 
-@routes.get("", response_model=s.Conversations)
+@routes.get("", response_model=s.ConversationList)
 async def list_conversations(
-    hub: TheHub,
+    app_state: TheAppState,
     caller: TheCaller,
     *,
     title: Annotated[str, Query(max_length=500, description="A part of the title.")] = "",
@@ -35,7 +36,7 @@ async def list_conversations(
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
 ) -> Response:
     """List your conversations, the last changed first."""
-    found = await hub.engine.store.conversations.list(
+    found = await app_state.engine.store.conversations.list(
         owner=caller.owner,
         archived=None if deleted else archived,
         deleted=deleted,
@@ -44,16 +45,16 @@ async def list_conversations(
         offset=offset,
     )
     shown = [show_conversation(one) for one in found[:limit]]
-    return reply(s.Conversations(conversations=shown, more=len(found) > limit))
+    return reply(s.ConversationList(conversations=shown, more=len(found) > limit))
 
 
 @routes.post("", response_model=s.ConversationOut, status_code=201)
-async def create_conversation(body: s.ConversationIn, hub: TheHub, caller: TheCaller) -> Response:
+async def create_conversation(body: s.ConversationIn, app_state: TheAppState, caller: TheCaller) -> Response:
     """Make a conversation."""
     given = body.settings.model_dump(exclude_unset=True)
-    await check_settings(hub, Everywhere(), given)
-    made = await hub.engine.store.conversations.create(body.title, owner=caller.owner)
-    await hub.engine.settings.change(ForConversation(made.id), given)
+    await check_settings(app_state, Everywhere(), given)
+    made = await app_state.engine.store.conversations.create(body.title, owner=caller.owner)
+    await app_state.engine.settings.change(ForConversation(made.id), given)
     return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
 
 
@@ -64,21 +65,21 @@ async def read_conversation(chat: TheChat) -> Response:
 
 
 @routes.patch("/{conversation}", response_model=s.ConversationOut)
-async def change_conversation(body: s.ConversationPatch, chat: TheChat, hub: TheHub) -> Response:
+async def change_conversation(body: s.ConversationPatch, chat: TheChat, app_state: TheAppState) -> Response:
     """Rename, archive, or show another branch."""
     if body.tip is not None:
         await chat.checkout(body.tip)
     if body.title is not None:
         await chat.rename(body.title)
     if body.archived is not None:
-        await hub.engine.store.conversations.archive(chat.id, archived=body.archived)
+        await app_state.engine.store.conversations.archive(chat.id, archived=body.archived)
     return reply(show_conversation(await chat.info()))
 
 
 @routes.delete("/{conversation}", status_code=204)
 async def delete_conversation(
     chat: TheChat,
-    hub: TheHub,
+    app_state: TheAppState,
     *,
     undo: Annotated[
         int,
@@ -90,22 +91,22 @@ async def delete_conversation(
     ] = 0,
 ) -> Response:
     """Delete a conversation with everything in it: for good, now or in a while."""
-    await hub.forget(chat.id)
-    await hub.engine.store.bin.delete(chat.id, undo=undo)
+    await app_state.forget(chat.id)
+    await app_state.engine.store.bin.delete(chat.id, undo=undo)
     return Response(status_code=204)
 
 
 @routes.post("/{conversation}/undelete", response_model=s.ConversationOut)
-async def undelete_conversation(chat: TheChat, hub: TheHub) -> Response:
+async def undelete_conversation(chat: TheChat, app_state: TheAppState) -> Response:
     """Bring back a conversation that waits to be deleted."""
-    return reply(show_conversation(await hub.engine.store.bin.restore(chat.id)))
+    return reply(show_conversation(await app_state.engine.store.bin.restore(chat.id)))
 
 
 @routes.post("/{conversation}/copies", response_model=s.ConversationOut, status_code=201)
-async def copy_conversation(body: s.CopyIn, chat: TheChat, hub: TheHub) -> Response:
+async def copy_conversation(body: s.CopyIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Copy a conversation, or one branch of it, with its snapshots, pins and settings."""
     await chat.require(body.message)
-    store = hub.engine.store
+    store = app_state.engine.store
     if body.message:
         made = await store.conversations.fork(body.message, title=body.title)
     else:

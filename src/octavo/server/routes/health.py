@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from octavo import __version__
 from octavo.errors import ReadOnly, StoreError
+from octavo.http.errors import refuse
 from octavo.server import schemas as s
-from octavo.server.errors import refuse
-from octavo.server.hub import TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import TheAppState
+from octavo.server.responses import reply
 from octavo.server.routes import ERRORS
 from octavo.server.telemetry import HINT
 
@@ -33,13 +33,13 @@ async def health() -> Response:
 
 
 @routes.get("/ready", response_model=s.ReadyOut)
-async def prepare(hub: TheHub) -> Response:
+async def ready(app_state: TheAppState) -> Response:
     """Tell whether requests can be served: the database can be written, and the server is not stopping.
 
     A database that was opened for reading only is ready when it can be read.
     """
-    hub.check_open()
-    store = hub.engine.store
+    app_state.check_open()
+    store = app_state.engine.store
     used = "read" if store.read_only else "written"
     try:
         async with asyncio.timeout(READY_SECONDS):
@@ -54,9 +54,9 @@ async def prepare(hub: TheHub) -> Response:
 
 
 @routes.get("/metrics", response_model=None, responses=METRICS)
-async def metrics(hub: TheHub) -> Response:
+async def metrics(app_state: TheAppState) -> Response:
     """Give numbers for Prometheus; with the extra `otel` only."""
-    page = hub.telemetry.page()
+    page = app_state.telemetry.page()
     if page is None:
         raise refuse(404, "not_found", "metrics need the extra 'otel'", HINT)
     return Response(page[0], media_type=page[1])

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from octavo.errors import NotFound
 from octavo.server import schemas as s
-from octavo.server.hub import TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import TheAppState, TheChat
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import show_job
 
@@ -19,20 +19,20 @@ routes = router("jobs", "/conversations/{conversation}/jobs")
 JobId = Annotated[s.Id, Path(description="A job.")]
 
 
-@routes.get("", response_model=s.Jobs)
+@routes.get("", response_model=s.JobList)
 async def list_jobs(
-    chat: TheChat, hub: TheHub, *, limit: Annotated[int, Query(ge=1, le=1_000)] = 20
+    chat: TheChat, app_state: TheAppState, *, limit: Annotated[int, Query(ge=1, le=1_000)] = 20
 ) -> Response:
     """List the compressions that run or ran, whoever began them and wherever they run."""
-    await hub.engine.resume_abandoned(chat.id)
-    found = await hub.engine.store.jobs.of_conversation(chat.id)
-    return reply(s.Jobs(jobs=[show_job(job) for job in found[:limit]]))
+    await app_state.engine.resume_abandoned(chat.id)
+    found = await app_state.engine.store.jobs.of_conversation(chat.id)
+    return reply(s.JobList(jobs=[show_job(job) for job in found[:limit]]))
 
 
 @routes.delete("/{job}", status_code=204)
-async def cancel_job(job: JobId, chat: TheChat, hub: TheHub) -> Response:
+async def cancel_job(job: JobId, chat: TheChat, app_state: TheAppState) -> Response:
     """Stop a compression wherever it runs; its worker notices within seconds, and nothing is stored."""
-    if (await hub.engine.store.jobs.get(job)).conversation != chat.id:
+    if (await app_state.engine.store.jobs.get(job)).conversation != chat.id:
         raise NotFound(f"there is no job {job}")
-    await hub.engine.store.jobs.cancel(job)
+    await app_state.engine.store.jobs.cancel(job)
     return Response(status_code=204)

@@ -7,9 +7,10 @@ from typing import Annotated
 from fastapi import Path
 from starlette.responses import Response
 
+from octavo.http.caller import TheCaller
 from octavo.server import schemas as s
-from octavo.server.hub import TheAdmin, TheCaller, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import TheAdmin, TheAppState
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import show_key
 from octavo.store.keys import SCOPES
@@ -18,28 +19,28 @@ routes = router("keys")
 
 
 @routes.get("/me", response_model=s.CallerOut)
-async def read_caller(hub: TheHub, caller: TheCaller) -> Response:
+async def read_caller(app_state: TheAppState, caller: TheCaller) -> Response:
     """See whose key you use, and what it may do."""
     scopes = [scope for scope in SCOPES if caller.may(scope)]
-    return reply(s.CallerOut(owner=caller.owner, scopes=[*scopes], key_required=hub.settings.keyed))
+    return reply(s.CallerOut(owner=caller.owner, scopes=[*scopes], key_required=app_state.settings.keyed))
 
 
-@routes.get("/keys", response_model=s.Keys)
-async def list_keys(hub: TheHub, _: TheAdmin) -> Response:
+@routes.get("/keys", response_model=s.KeyList)
+async def list_keys(app_state: TheAppState, _: TheAdmin) -> Response:
     """List all keys; their secrets are known to nobody here."""
-    return reply(s.Keys(keys=[show_key(key) for key in await hub.engine.store.keys.every()]))
+    return reply(s.KeyList(keys=[show_key(key) for key in await app_state.engine.store.keys.every()]))
 
 
 @routes.post("/keys", response_model=s.KeyMade, status_code=201)
-async def create_key(body: s.KeyIn, hub: TheHub, _: TheAdmin) -> Response:
+async def create_key(body: s.KeyIn, app_state: TheAppState, _: TheAdmin) -> Response:
     """Make a key; its secret is in this answer and nowhere else."""
-    key, secret = await hub.engine.store.keys.create(body.name, owner=body.owner, scopes=body.scopes)
+    key, secret = await app_state.engine.store.keys.create(body.name, owner=body.owner, scopes=body.scopes)
     return reply(s.KeyMade(**dict(show_key(key)), secret=secret), 201, {"cache-control": "no-store"})
 
 
 @routes.delete("/keys/{key}", response_model=s.KeyOut)
-async def revoke_key(key: Annotated[s.Id, Path()], hub: TheHub, _: TheAdmin) -> Response:
+async def revoke_key(key: Annotated[s.Id, Path()], app_state: TheAppState, _: TheAdmin) -> Response:
     """Revoke a key; other replicas notice within seconds."""
-    revoked = await hub.engine.store.keys.revoke(key)
-    hub.doorkeeper.forget()
+    revoked = await app_state.engine.store.keys.revoke(key)
+    app_state.authenticator.forget()
     return reply(show_key(revoked))

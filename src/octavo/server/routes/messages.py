@@ -12,8 +12,8 @@ from octavo.core.messages import Node
 from octavo.engine.chat import Chat
 from octavo.errors import NotFound, UsageError
 from octavo.server import schemas as s
-from octavo.server.hub import Hub, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import AppState, TheAppState, TheChat
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import SHOWN, content_of, read_message, show_message, show_tree_node
 
@@ -35,10 +35,12 @@ MessageId = Annotated[s.Id, Path(description="A message.")]
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 
 
-async def show_all(hub: Hub, nodes: Sequence[Node], *, whole: bool = False) -> list[s.MessageOut]:
+async def show_all(app_state: AppState, nodes: Sequence[Node], *, whole: bool = False) -> list[s.MessageOut]:
     """Show nodes with what else is known about them."""
     known = (
-        {d.id: d for d in await hub.engine.store.tree.details([node.id for node in nodes])} if nodes else {}
+        {d.id: d for d in await app_state.engine.store.tree.details([node.id for node in nodes])}
+        if nodes
+        else {}
     )
     return [show_message(node, known[node.id], whole=whole) for node in nodes if node.id in known]
 
@@ -46,7 +48,7 @@ async def show_all(hub: Hub, nodes: Sequence[Node], *, whole: bool = False) -> l
 @routes.get("/messages", response_model=s.MessagePage)
 async def list_messages(
     chat: TheChat,
-    hub: TheHub,
+    app_state: TheAppState,
     *,
     tip: Annotated[
         s.Id | None, Query(description="Of which branch; without, of the one that is shown.")
@@ -58,17 +60,17 @@ async def list_messages(
     await chat.require(tip, before)
     at = tip or await chat.tip()
     if before:
-        at = (await hub.engine.store.tree.node(before)).parent
-    page = await hub.engine.store.tree.page(at, limit=limit) if at else ()
+        at = (await app_state.engine.store.tree.node(before)).parent
+    page = await app_state.engine.store.tree.page(at, limit=limit) if at else ()
     older = page[0].id if page and page[0].parent else None
-    return reply(s.MessagePage(messages=await show_all(hub, page), before=older))
+    return reply(s.MessagePage(messages=await show_all(app_state, page), before=older))
 
 
 @routes.post("/messages", response_model=s.MessageOut, status_code=201)
-async def add_message(body: s.MessageIn, chat: TheChat, hub: TheHub) -> Response:
+async def add_message(body: s.MessageIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Store a message without asking a model."""
     node = await store_message(chat, body)
-    (shown,) = await show_all(hub, [node])
+    (shown,) = await show_all(app_state, [node])
     return reply(shown, 201)
 
 
@@ -94,20 +96,20 @@ async def _give_title(chat: Chat, node: Node) -> None:
 
 
 @routes.get("/messages/{message}", response_model=s.MessageOut)
-async def read_one_message(message: MessageId, chat: TheChat, hub: TheHub) -> Response:
+async def read_one_message(message: MessageId, chat: TheChat, app_state: TheAppState) -> Response:
     """Read a message, whole."""
     await chat.require(message)
-    (shown,) = await show_all(hub, [await hub.engine.store.tree.node(message)], whole=True)
+    (shown,) = await show_all(app_state, [await app_state.engine.store.tree.node(message)], whole=True)
     return reply(shown)
 
 
 @routes.get("/messages/{message}/parts/{part}", response_model=None, responses=CONTENT)
 async def read_part(
-    message: MessageId, part: Annotated[int, Path(ge=0, le=100_000)], chat: TheChat, hub: TheHub
+    message: MessageId, part: Annotated[int, Path(ge=0, le=100_000)], chat: TheChat, app_state: TheAppState
 ) -> Response:
     """Read one part as it is: a picture as a picture, a text as a text; parts are counted from 0."""
     await chat.require(message)
-    parts = (await hub.engine.store.tree.node(message)).message.parts
+    parts = (await app_state.engine.store.tree.node(message)).message.parts
     found = content_of(parts[part]) if part < len(parts) else None
     if found is None:
         raise NotFound(f"message {message} has no part {part} with a content of its own")
@@ -120,22 +122,22 @@ async def read_part(
 async def delete_message(
     message: MessageId,
     chat: TheChat,
-    hub: TheHub,
+    app_state: TheAppState,
     *,
     subtree: Annotated[bool, Query(description="Everything below it too.")] = False,
 ) -> Response:
     """Delete a message for good; snapshots that were shown it are retired."""
     await chat.require(message)
     await chat.delete_message(message, subtree=subtree)
-    hub.memory.forget(chat.id)
+    app_state.gateway.cache.forget(chat.id)
     return Response(status_code=204)
 
 
-@routes.get("/messages/{message}/siblings", response_model=s.Messages)
+@routes.get("/messages/{message}/siblings", response_model=s.MessageList)
 async def list_siblings(
     message: MessageId,
     chat: TheChat,
-    hub: TheHub,
+    app_state: TheAppState,
     *,
     after: Annotated[s.Id | None, Query(description="The next ones after this one.")] = None,
     before: Annotated[s.Id | None, Query(description="The last ones before this one.")] = None,
@@ -143,42 +145,42 @@ async def list_siblings(
 ) -> Response:
     """List the versions of a message, itself included, in the order they were made."""
     await chat.require(message, after, before)
-    found = await hub.engine.store.tree.siblings(message, after=after, before=before, limit=limit + 1)
+    found = await app_state.engine.store.tree.siblings(message, after=after, before=before, limit=limit + 1)
     page = found[-limit:] if before and not after else found[:limit]
-    return reply(s.Messages(messages=await show_all(hub, page), more=len(found) > limit))
+    return reply(s.MessageList(messages=await show_all(app_state, page), more=len(found) > limit))
 
 
 @routes.get("/tree", response_model=s.TreeOut)
 async def read_tree(
-    chat: TheChat, hub: TheHub, *, limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000
+    chat: TheChat, app_state: TheAppState, *, limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000
 ) -> Response:
     """See the whole conversation as a tree."""
     nodes: list[s.TreeNode] = []
-    async for node in hub.engine.store.tree.whole(chat.id):
+    async for node in app_state.engine.store.tree.whole(chat.id):
         if len(nodes) == limit:
             return reply(s.TreeOut(nodes=nodes, complete=False))
         nodes.append(show_tree_node(node))
     return reply(s.TreeOut(nodes=nodes, complete=True))
 
 
-@routes.get("/branches", response_model=s.Messages)
+@routes.get("/branches", response_model=s.MessageList)
 async def list_branches(
     chat: TheChat,
-    hub: TheHub,
+    app_state: TheAppState,
     *,
     after: Annotated[s.Id | None, Query(description="The next ones after this one.")] = None,
     limit: Limit = 100,
 ) -> Response:
     """List the tips of all branches, in the order they were made."""
     await chat.require(after)
-    found = await hub.engine.store.tree.tips(chat.id, after=after, limit=limit + 1)
-    return reply(s.Messages(messages=await show_all(hub, found[:limit]), more=len(found) > limit))
+    found = await app_state.engine.store.tree.tips(chat.id, after=after, limit=limit + 1)
+    return reply(s.MessageList(messages=await show_all(app_state, found[:limit]), more=len(found) > limit))
 
 
-@routes.get("/files", response_model=s.Files)
-async def list_files(chat: TheChat, hub: TheHub) -> Response:
+@routes.get("/files", response_model=s.FileList)
+async def list_files(chat: TheChat, app_state: TheAppState) -> Response:
     """List the files that came with messages."""
-    found = await hub.engine.store.tree.files(chat.id)
+    found = await app_state.engine.store.tree.files(chat.id)
     files = [
         s.FileOut(
             message=file.node,
@@ -189,4 +191,4 @@ async def list_files(chat: TheChat, hub: TheHub) -> Response:
         )
         for file in found
     ]
-    return reply(s.Files(files=files))
+    return reply(s.FileList(files=files))

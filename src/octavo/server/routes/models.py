@@ -6,11 +6,12 @@ import asyncio
 
 from starlette.responses import Response
 
+from octavo.gateway.upstreams import Upstream, check_address
+from octavo.http.caller import TheCaller
 from octavo.providers.availability import availability, usual_model
 from octavo.server import schemas as s
-from octavo.server.cards import Upstream, check_address
-from octavo.server.hub import TheAdmin, TheCaller, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import TheAdmin, TheAppState
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import ModelName
 from octavo.server.show import show_card, show_provider
@@ -19,63 +20,63 @@ routes = router("models")
 
 
 @routes.get("/models", response_model=s.ModelsOut)
-async def list_models(hub: TheHub, _: TheCaller) -> Response:
+async def list_models(app_state: TheAppState, _: TheCaller) -> Response:
     """List all cards, and what can be used right now."""
-    await hub.registry.refresh()
-    providers = await asyncio.to_thread(availability, hub.settings.providers)
-    own = hub.registry.fields_of
-    cards = [show_card(card, own(card.name)) for card in hub.engine.models.book.cards.values()]
-    default = str((await hub.engine.settings.of()).get("model") or "")
+    await app_state.registry.refresh()
+    providers = await asyncio.to_thread(availability, app_state.settings.providers)
+    own = app_state.registry.fields_of
+    cards = [show_card(card, own(card.name)) for card in app_state.engine.models.book.cards.values()]
+    default = str((await app_state.engine.settings.of()).get("model") or "")
     shown = [show_provider(each) for each in providers]
     usual = usual_model(providers)
     return reply(s.ModelsOut(models=cards, providers=shown, default=default, usual=usual))
 
 
 @routes.get("/models/{model:path}", response_model=s.CardOut)
-async def read_model(model: ModelName, hub: TheHub, _: TheCaller) -> Response:
+async def read_model(model: ModelName, app_state: TheAppState, _: TheCaller) -> Response:
     """Read what is known of a model; of an unknown one, what is assumed."""
-    await hub.registry.refresh()
-    card = (await hub.engine.models.meter(model)).card
-    return reply(show_card(card, hub.registry.fields_of(model)))
+    await app_state.registry.refresh()
+    card = (await app_state.engine.models.meter(model)).card
+    return reply(show_card(card, app_state.registry.fields_of(model)))
 
 
 @routes.put("/models/{model:path}", response_model=s.CardOut)
-async def define_model(model: ModelName, body: s.CardIn, hub: TheHub, _: TheAdmin) -> Response:
+async def define_model(model: ModelName, body: s.CardIn, app_state: TheAppState, _: TheAdmin) -> Response:
     """Define a card of your own; it comes before the one that Octavo has."""
-    await hub.engine.models.define(model, body.model_dump(exclude_none=True))
-    hub.memory.forget_settings()
-    return reply(show_card(hub.engine.models.book.find(model), hub.registry.fields_of(model)))
+    await app_state.engine.models.define(model, body.model_dump(exclude_none=True))
+    app_state.gateway.cache.forget_settings()
+    return reply(show_card(app_state.engine.models.book.find(model), app_state.registry.fields_of(model)))
 
 
 @routes.delete("/models/{model:path}", status_code=204)
-async def undefine_model(model: ModelName, hub: TheHub, _: TheAdmin) -> Response:
+async def undefine_model(model: ModelName, app_state: TheAppState, _: TheAdmin) -> Response:
     """Remove a card of your own."""
-    await hub.engine.models.undefine(model)
-    hub.memory.forget_settings()
+    await app_state.engine.models.undefine(model)
+    app_state.gateway.cache.forget_settings()
     return Response(status_code=204)
 
 
-@routes.get("/upstreams", response_model=s.Upstreams)
-async def list_upstreams(hub: TheHub, _: TheAdmin) -> Response:
+@routes.get("/upstreams", response_model=s.UpstreamList)
+async def list_upstreams(app_state: TheAppState, _: TheAdmin) -> Response:
     """List where the gateway sends requests instead of to the providers."""
-    await hub.registry.refresh()
+    await app_state.registry.refresh()
     found = [
         s.UpstreamOut(model=model, base_url=upstream.base_url, account=upstream.account)
-        for model, upstream in hub.registry.upstreams().items()
+        for model, upstream in app_state.registry.upstreams().items()
     ]
-    return reply(s.Upstreams(upstreams=found))
+    return reply(s.UpstreamList(upstreams=found))
 
 
 @routes.put("/upstreams/{model:path}", response_model=s.UpstreamOut)
-async def set_upstream(model: ModelName, body: s.UpstreamIn, hub: TheHub, _: TheAdmin) -> Response:
+async def set_upstream(model: ModelName, body: s.UpstreamIn, app_state: TheAppState, _: TheAdmin) -> Response:
     """Send the requests for a model, or for all that begin as `name*` says, to another address."""
-    await check_address(body.base_url, private=hub.settings.private_upstreams)
-    await hub.registry.put_upstream(model, Upstream(base_url=body.base_url, account=body.account))
+    await check_address(body.base_url, private=app_state.settings.private_upstreams)
+    await app_state.registry.put_upstream(model, Upstream(base_url=body.base_url, account=body.account))
     return reply(s.UpstreamOut(model=model, base_url=body.base_url, account=body.account))
 
 
 @routes.delete("/upstreams/{model:path}", status_code=204)
-async def remove_upstream(model: ModelName, hub: TheHub, _: TheAdmin) -> Response:
+async def remove_upstream(model: ModelName, app_state: TheAppState, _: TheAdmin) -> Response:
     """Send the requests for a model to its provider again."""
-    await hub.registry.remove_upstream(model)
+    await app_state.registry.remove_upstream(model)
     return Response(status_code=204)

@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from octavo.engine.chat import Chat
 from octavo.errors import BadInput, NotFound
+from octavo.http.errors import refuse
 from octavo.server import schemas as s
-from octavo.server.errors import refuse
-from octavo.server.hub import Hub, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import AppState, TheAppState, TheChat
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.messages import MessageId
 from octavo.server.show import show_pin
@@ -20,35 +20,35 @@ from octavo.server.show import show_pin
 routes = router("pins", "/conversations/{conversation}/pins")
 
 
-@routes.get("", response_model=s.Pins)
-async def list_pins(chat: TheChat, hub: TheHub) -> Response:
+@routes.get("", response_model=s.PinList)
+async def list_pins(chat: TheChat, app_state: TheAppState) -> Response:
     """List the pins of all branches."""
-    return reply(await _shown(hub, chat))
+    return reply(await _shown(app_state, chat))
 
 
-async def _shown(hub: Hub, chat: Chat) -> s.Pins:
+async def _shown(app_state: AppState, chat: Chat) -> s.PinList:
     pins = await chat.pins()
     selected = sorted({pin.node for pin in pins if pin.stop})
-    texts = {id: (await hub.engine.store.tree.node(id)).message.text for id in selected}
-    return s.Pins(pins=[show_pin(pin, texts.get(pin.node, "")) for pin in pins])
+    texts = {id: (await app_state.engine.store.tree.node(id)).message.text for id in selected}
+    return s.PinList(pins=[show_pin(pin, texts.get(pin.node, "")) for pin in pins])
 
 
-@routes.post("", response_model=s.Pins, status_code=201)
-async def add_pin(body: s.PinIn, chat: TheChat, hub: TheHub) -> Response:
+@routes.post("", response_model=s.PinList, status_code=201)
+async def add_pin(body: s.PinIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Pin a message, or a part of its text."""
     await chat.require(body.message)
     try:
         await chat.pin(body.message, body.selection)
     except BadInput as error:
         raise refuse(409, "conflict", str(error), "select a part of the message's own text") from error
-    return reply(await _shown(hub, chat), 201)
+    return reply(await _shown(app_state, chat), 201)
 
 
 @routes.delete("/{message}", status_code=204)
 async def remove_pins(
     message: MessageId,
     chat: TheChat,
-    hub: TheHub,
+    app_state: TheAppState,
     *,
     start: Annotated[s.Size, Query(description="Where the selection begins.")] = 0,
     stop: Annotated[
@@ -60,7 +60,9 @@ async def remove_pins(
         found = await chat.unpin(message)
     else:
         mine = {(pin.node, pin.start, pin.stop) for pin in await chat.pins()}
-        found = (message, start, stop) in mine and await hub.engine.store.pins.remove(message, start, stop)
+        found = (message, start, stop) in mine and await app_state.engine.store.pins.remove(
+            message, start, stop
+        )
     if not found:
         raise NotFound(f"nothing of message {message} is pinned")
     return Response(status_code=204)

@@ -7,18 +7,19 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
+from octavo.http.caller import TheCaller
 from octavo.server import schemas as s
-from octavo.server.hub import TheCaller, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import TheAppState
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import show_hit
 
 routes = router("search", "/search")
 
 
-@routes.get("", response_model=s.Hits)
+@routes.get("", response_model=s.HitList)
 async def search(
-    hub: TheHub,
+    app_state: TheAppState,
     caller: TheCaller,
     *,
     q: Annotated[str, Query(max_length=1_000, description="Words that must all occur.")],
@@ -30,8 +31,8 @@ async def search(
 ) -> Response:
     """Search your conversations."""
     if conversation:
-        await hub.chat(conversation, caller)
-    found = await hub.engine.store.search.find(
+        await app_state.chat(conversation, caller)
+    found = await app_state.engine.store.search.find(
         q, conversation=conversation, owner=caller.owner, before=before, limit=limit
     )
-    return reply(s.Hits(hits=[show_hit(hit) for hit in found]))
+    return reply(s.HitList(hits=[show_hit(hit) for hit in found]))

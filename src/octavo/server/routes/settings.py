@@ -9,10 +9,11 @@ from starlette.responses import Response
 
 from octavo.core.fields import Json
 from octavo.errors import BadInput
+from octavo.http.caller import TheCaller
+from octavo.http.errors import refuse
 from octavo.server import schemas as s
-from octavo.server.errors import refuse
-from octavo.server.hub import Hub, TheAdmin, TheCaller, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import AppState, TheAdmin, TheAppState, TheChat
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.store.values import Everywhere, ForConversation, ForModel, Scope
 
@@ -21,66 +22,68 @@ routes = router("settings")
 ModelName = Annotated[s.Name, Path(description="A model, such as `gpt-4o` or `ollama/llama3.2`.")]
 
 
-async def _shown(hub: Hub, scope: Scope) -> Response:
-    settings = hub.engine.settings
+async def _shown(app_state: AppState, scope: Scope) -> Response:
+    settings = app_state.engine.settings
     return reply(
         s.SettingsOut(
-            own=await hub.engine.store.settings.of_scope(scope),
+            own=await app_state.engine.store.settings.of_scope(scope),
             effective=await settings.at(scope),
             inherited=await settings.inherited(scope),
         )
     )
 
 
-async def check_settings(hub: Hub, scope: Scope, given: dict[str, Json]) -> None:
+async def check_settings(app_state: AppState, scope: Scope, given: dict[str, Json]) -> None:
     """Refuse what contradicts what is set already: each value is right by itself, or it would not get here."""
     try:
-        await hub.engine.settings.check(scope, given)
+        await app_state.engine.settings.check(scope, given)
     except BadInput as error:
         raise refuse(409, "conflict", str(error), "change the other setting too, or remove it") from error
 
 
-async def _change(hub: Hub, scope: Scope, body: s.SettingsIn) -> None:
+async def _change(app_state: AppState, scope: Scope, body: s.SettingsIn) -> None:
     given = body.model_dump(exclude_unset=True)
-    await check_settings(hub, scope, given)
-    await hub.engine.settings.change(scope, given)
-    hub.memory.forget_settings()
+    await check_settings(app_state, scope, given)
+    await app_state.engine.settings.change(scope, given)
+    app_state.gateway.cache.forget_settings()
 
 
 @routes.get("/settings", response_model=s.SettingsOut)
-async def read_settings(hub: TheHub, _: TheCaller) -> Response:
+async def read_settings(app_state: TheAppState, _: TheCaller) -> Response:
     """Read the settings that hold for everything."""
-    return await _shown(hub, Everywhere())
+    return await _shown(app_state, Everywhere())
 
 
 @routes.patch("/settings", response_model=s.SettingsOut)
-async def change_settings(body: s.SettingsIn, hub: TheHub, _: TheAdmin) -> Response:
+async def change_settings(body: s.SettingsIn, app_state: TheAppState, _: TheAdmin) -> Response:
     """Change settings for everything; what does not make sense is refused and nothing is changed."""
-    await _change(hub, Everywhere(), body)
-    return await _shown(hub, Everywhere())
+    await _change(app_state, Everywhere(), body)
+    return await _shown(app_state, Everywhere())
 
 
 @routes.get("/settings/models/{model:path}", response_model=s.SettingsOut)
-async def read_model_settings(model: ModelName, hub: TheHub, _: TheCaller) -> Response:
+async def read_model_settings(model: ModelName, app_state: TheAppState, _: TheCaller) -> Response:
     """Read the settings of a model."""
-    return await _shown(hub, ForModel(model))
+    return await _shown(app_state, ForModel(model))
 
 
 @routes.patch("/settings/models/{model:path}", response_model=s.SettingsOut)
-async def change_model_settings(model: ModelName, body: s.SettingsIn, hub: TheHub, _: TheAdmin) -> Response:
+async def change_model_settings(
+    model: ModelName, body: s.SettingsIn, app_state: TheAppState, _: TheAdmin
+) -> Response:
     """Change the settings of a model."""
-    await _change(hub, ForModel(model), body)
-    return await _shown(hub, ForModel(model))
+    await _change(app_state, ForModel(model), body)
+    return await _shown(app_state, ForModel(model))
 
 
 @routes.get("/conversations/{conversation}/settings", response_model=s.SettingsOut)
-async def read_conversation_settings(chat: TheChat, hub: TheHub) -> Response:
+async def read_conversation_settings(chat: TheChat, app_state: TheAppState) -> Response:
     """Read the settings of a conversation."""
-    return await _shown(hub, ForConversation(chat.id))
+    return await _shown(app_state, ForConversation(chat.id))
 
 
 @routes.patch("/conversations/{conversation}/settings", response_model=s.SettingsOut)
-async def change_conversation_settings(body: s.SettingsIn, chat: TheChat, hub: TheHub) -> Response:
+async def change_conversation_settings(body: s.SettingsIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Change the settings of a conversation."""
-    await _change(hub, ForConversation(chat.id), body)
-    return await _shown(hub, ForConversation(chat.id))
+    await _change(app_state, ForConversation(chat.id), body)
+    return await _shown(app_state, ForConversation(chat.id))

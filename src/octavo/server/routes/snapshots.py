@@ -11,8 +11,8 @@ from octavo.core.snapshot import Snapshot
 from octavo.engine.chat import Chat
 from octavo.errors import NotFound
 from octavo.server import schemas as s
-from octavo.server.hub import TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import TheAppState, TheChat
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.messages import show_all
 from octavo.server.routes.turns import STREAMED, begin
@@ -24,21 +24,23 @@ routes = router("snapshots", "/conversations/{conversation}")
 SnapshotId = Annotated[s.Id, Path(description="A snapshot.")]
 
 
-@routes.get("/snapshots", response_model=s.Snapshots)
+@routes.get("/snapshots", response_model=s.SnapshotList)
 async def list_snapshots(
     chat: TheChat,
-    hub: TheHub,
+    app_state: TheAppState,
     *,
     everywhere: Annotated[bool, Query(description="Of all branches, not only of the one shown.")] = False,
 ) -> Response:
     """List snapshots, by cutoff and version."""
     found = (
-        await hub.engine.store.snapshots.of_conversation(chat.id) if everywhere else await chat.snapshots()
+        await app_state.engine.store.snapshots.of_conversation(chat.id)
+        if everywhere
+        else await chat.snapshots()
     )
     serving = await chat.serving()
     left = await chat.left_behind()
     return reply(
-        s.Snapshots(
+        s.SnapshotList(
             snapshots=[show_snapshot(one) for one in found],
             serving=serving.id if serving else None,
             left_behind=show_snapshot(left) if left else None,
@@ -67,13 +69,13 @@ async def measure_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat
 
 @routes.post("/snapshots/{snapshot}/regenerate", response_model=None, responses=STREAMED)
 async def regenerate_summary(
-    snapshot: SnapshotId, body: s.RegenerateIn, chat: TheChat, hub: TheHub
+    snapshot: SnapshotId, body: s.RegenerateIn, chat: TheChat, app_state: TheAppState
 ) -> Response:
     """Make a new version from the originals, with another focus."""
     await chat.snapshot_here(snapshot)
     id = new_id()
     events = chat.regenerating_summary(snapshot, focus=body.focus, job=id)
-    return begin(hub, "compression", chat, id, events, stream=body.stream)
+    return begin(app_state, "compression", chat, id, events, stream=body.stream)
 
 
 @routes.get("/snapshots/{snapshot}/diff", response_model=s.DiffOut)
@@ -103,7 +105,7 @@ async def restore_item(snapshot: SnapshotId, body: s.RestoreIn, chat: TheChat) -
 async def list_originals(
     snapshot: SnapshotId,
     chat: TheChat,
-    hub: TheHub,
+    app_state: TheAppState,
     *,
     before: Annotated[s.Id | None, Query(description="Older messages than this one only.")] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
@@ -111,7 +113,7 @@ async def list_originals(
     """Page through the original messages that a snapshot covers, the newest first."""
     found = await chat.snapshot(snapshot)
     await chat.require(before)
-    store = hub.engine.store
+    store = app_state.engine.store
     first, at = await store.tree.node(found.first), found.cutoff
     if before:
         parent = (await store.tree.node(before)).parent
@@ -120,7 +122,7 @@ async def list_originals(
         at = parent
     page = [node for node in await store.tree.page(at, limit=limit) if node.depth >= first.depth]
     older = page[0].id if page and page[0].depth > first.depth else None
-    return reply(s.MessagePage(messages=await show_all(hub, page), before=older))
+    return reply(s.MessagePage(messages=await show_all(app_state, page), before=older))
 
 
 @routes.post("/snapshots/{snapshot}/undo", response_model=s.SnapshotMoved)

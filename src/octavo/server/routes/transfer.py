@@ -16,9 +16,10 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from octavo.http.caller import TheCaller
 from octavo.server import schemas as s
-from octavo.server.hub import Hub, TheCaller, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.app_state import AppState, TheAppState, TheChat
+from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.show import show_conversation
 from octavo.store.transfer.formats import Format
@@ -39,23 +40,23 @@ WRITTEN: dict[int | str, dict[str, Any]] = {
 
 
 @routes.get("/conversations/{conversation}/export", response_model=None, responses=WRITTEN)
-async def export_conversation(chat: TheChat, hub: TheHub) -> Response:
+async def export_conversation(chat: TheChat, app_state: TheAppState) -> Response:
     """Write a conversation with everything that belongs to it."""
-    return await _export(hub, [chat.id])
+    return await _export(app_state, [chat.id])
 
 
 @routes.get("/export", response_model=None, responses=WRITTEN)
-async def export_everything(hub: TheHub, caller: TheCaller) -> Response:
+async def export_everything(app_state: TheAppState, caller: TheCaller) -> Response:
     """Write all your conversations."""
-    mine = await hub.engine.store.conversations.list(owner=caller.owner, archived=None, limit=EXPORTED)
-    return await _export(hub, [one.id for one in mine])
+    mine = await app_state.engine.store.conversations.list(owner=caller.owner, archived=None, limit=EXPORTED)
+    return await _export(app_state, [one.id for one in mine])
 
 
-async def _export(hub: Hub, ids: list[str]) -> Response:
+async def _export(app_state: AppState, ids: list[str]) -> Response:
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
     path = File(folder.name) / "export"
     try:
-        await hub.engine.store.export(path, ids)
+        await app_state.engine.store.export(path, ids)
     except BaseException:
         folder.cleanup()
         raise
@@ -85,7 +86,7 @@ async def _pieces(path: File, folder: tempfile.TemporaryDirectory[str]) -> Async
 )
 async def import_file(
     request: Request,
-    hub: TheHub,
+    app_state: TheAppState,
     caller: TheCaller,
     *,
     format: Annotated[Format | None, Query(description="Without one, the file tells.")] = None,
@@ -97,7 +98,7 @@ async def import_file(
         with path.open("wb") as file:
             async for piece in request.stream():
                 await asyncio.to_thread(file.write, piece)
-        made = await hub.engine.store.import_file(
+        made = await app_state.engine.store.import_file(
             path, format=format, owner=caller.owner, title=title, new_ids=True
         )
     return reply(s.ImportedOut(conversations=[show_conversation(one) for one in made]), 201)

@@ -20,16 +20,17 @@ from octavo.core.messages import Node
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Event, Stored
 from octavo.errors import NotFound, UsageError
-from octavo.server import elsewhere
+from octavo.http.errors import ApiError
+from octavo.http.responses import EVENTS
+from octavo.server import remote_tasks
 from octavo.server import schemas as s
-from octavo.server.errors import Trouble
+from octavo.server.app_state import AppState, TheAppState, TheChat
 from octavo.server.events import told_failure
-from octavo.server.hub import Hub, TheChat, TheHub
-from octavo.server.reply import reply
+from octavo.server.responses import reply
 from octavo.server.routes import API, router
 from octavo.server.routes.messages import store_message
 from octavo.server.show import read_tool, show_node
-from octavo.server.stream import EVENTS, PING, event_stream, frame, resume_point
+from octavo.server.stream import PING, event_stream, frame, resume_point
 from octavo.server.tasks import Kind, Status, Work
 from octavo.store.ids import made_at, new_id
 
@@ -37,7 +38,7 @@ routes = router("turns and compressions", "/conversations/{conversation}")
 
 LOOK_SECONDS = 1.0
 """Between two looks for an answer that another process is making."""
-INTERRUPTED = Trouble(
+INTERRUPTED = ApiError(
     status=502,
     type="interrupted",
     message="the server was stopped while it answered; what was said by then is kept",
@@ -79,55 +80,55 @@ def show_task(work: Work) -> s.TaskOut:
 
 
 def begin(
-    hub: Hub, kind: Kind, chat: Chat, id: str, events: AsyncIterator[Event], *, stream: bool
+    app_state: AppState, kind: Kind, chat: Chat, id: str, events: AsyncIterator[Event], *, stream: bool
 ) -> Response:
     """Start a task, and answer with its events or its id."""
-    hub.check_open()
-    work = hub.tasks.start(id, kind, chat.id, events, hub.heard)
+    app_state.check_open()
+    work = app_state.tasks.start(id, kind, chat.id, events, app_state.announce)
     if kind == "turn" and work.task is not None:
         work.task.add_done_callback(
-            lambda _: hub.channels.tell(chat.id, "turn_ended", {"turn": id, "status": work.status})
+            lambda _: app_state.feeds.tell(chat.id, "turn_ended", {"turn": id, "status": work.status})
         )
     if not stream:
         return reply(show_task(work), 202)
-    ping = hub.settings.limits.ping_seconds
+    ping = app_state.settings.limits.ping_seconds
     return event_stream(work.feed.follow(0, ping), {"x-octavo-task": work.id})
 
 
 @routes.post("/turns", response_model=None, responses=STREAMED)
-async def begin_turn(body: s.TurnIn, chat: TheChat, hub: TheHub) -> Response:
+async def begin_turn(body: s.TurnIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Say something and have it answered, or have an answer made again."""
-    hub.check_open()
+    app_state.check_open()
     settings = await chat.settings()
     # Opening a provider imports its library, which takes seconds once: not in the event loop.
-    await asyncio.to_thread(hub.engine.models.provider, str(settings.get("model") or ""))
-    if body.id and (begun := await _begun(hub, chat, body.id, stream=body.stream)):
+    await asyncio.to_thread(app_state.engine.models.provider, str(settings.get("model") or ""))
+    if body.id and (begun := await _begun(app_state, chat, body.id, stream=body.stream)):
         return begun
     id = body.id or new_id()
     tools = tuple(read_tool(tool) for tool in body.tools)
     start, before = await _start_of(chat, body)
     answer = chat.answer(start, tools=tools, temperature=body.temperature, id=id)
-    hub.channels.tell(chat.id, "turn_started", {"turn": id})
-    return begin(hub, "turn", chat, id, _chained(before, answer), stream=body.stream)
+    app_state.feeds.tell(chat.id, "turn_started", {"turn": id})
+    return begin(app_state, "turn", chat, id, _chained(before, answer), stream=body.stream)
 
 
-async def _begun(hub: Hub, chat: Chat, id: str, *, stream: bool) -> Response | None:
+async def _begun(app_state: AppState, chat: Chat, id: str, *, stream: bool) -> Response | None:
     """Go on with a turn that was begun by the same request before; None if there is none."""
-    if work := hub.tasks.find(id, "turn", chat.id):
+    if work := app_state.tasks.find(id, "turn", chat.id):
         if not stream:
             return reply(show_task(work), 202)
-        ping = hub.settings.limits.ping_seconds
+        ping = app_state.settings.limits.ping_seconds
         return event_stream(work.feed.follow(0, ping), {"x-octavo-task": id})
-    stored = await hub.engine.store.tree.details([id])
+    stored = await app_state.engine.store.tree.details([id])
     if not stored:
         return None
-    node = await hub.engine.store.tree.node(id)
+    node = await app_state.engine.store.tree.node(id)
     if stored[0].conversation != chat.id or node.message.role != "assistant":
         raise UsageError("this id belongs to another message: make a new one for each turn")
     if not stream:
         status: Status = "running" if node.status == "streaming" else "done"
         return reply(show_task(Work(id, "turn", chat.id, status=status)), 202)
-    return event_stream(_await_answer(hub, chat, id, 0), {"x-octavo-task": id})
+    return event_stream(_await_answer(app_state, chat, id, 0), {"x-octavo-task": id})
 
 
 def _question_id(turn: str | None) -> str | None:
@@ -162,85 +163,85 @@ async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIter
 
 
 @routes.post("/compressions", response_model=None, responses=STREAMED)
-async def begin_compression(body: s.CompressIn, chat: TheChat, hub: TheHub) -> Response:
+async def begin_compression(body: s.CompressIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Compress now."""
     await chat.require(body.up_to)
     await chat.state()
     id = new_id()
     events = chat.compressing(focus=body.focus, keep=body.keep, up_to=body.up_to, id=id)
-    return begin(hub, "compression", chat, id, events, stream=body.stream)
+    return begin(app_state, "compression", chat, id, events, stream=body.stream)
 
 
-def _tasks(hub: Hub, chat: Chat, kind: Kind) -> Response:
-    return reply(s.TasksOut(tasks=[show_task(work) for work in hub.tasks.of(chat.id, kind)]))
+def _tasks(app_state: AppState, chat: Chat, kind: Kind) -> Response:
+    return reply(s.TasksOut(tasks=[show_task(work) for work in app_state.tasks.of(chat.id, kind)]))
 
 
-def _task(hub: Hub, chat: Chat, kind: Kind, id: str) -> Work:
-    work = hub.tasks.find(id, kind, chat.id)
+def _task(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Work:
+    work = app_state.tasks.find(id, kind, chat.id)
     if work is None:
         raise NotFound(f"there is no {kind} {id} here; it may have ended some time ago")
     return work
 
 
-async def _cancel(hub: Hub, chat: Chat, kind: Kind, id: str) -> Response:
+async def _cancel(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Response:
     """Stop a task here, or have another replica stop it."""
-    here = hub.tasks.find(id, kind, chat.id) is not None
-    if here or not _may_run_elsewhere(hub, id) or await _ended(hub, id):
-        hub.tasks.cancel(_task(hub, chat, kind, id).id, chat.id)
+    here = app_state.tasks.find(id, kind, chat.id) is not None
+    if here or not _may_run_elsewhere(app_state, id) or await _ended(app_state, id):
+        app_state.tasks.cancel(_task(app_state, chat, kind, id).id, chat.id)
     else:
-        await hub.stops.ask(id, chat.id)
+        await app_state.remote_cancel.ask(id, chat.id)
     return Response(status_code=204)
 
 
 @routes.get("/turns", response_model=s.TasksOut)
-async def list_turns(chat: TheChat, hub: TheHub) -> Response:
+async def list_turns(chat: TheChat, app_state: TheAppState) -> Response:
     """List the turns that run, or ended a moment ago, in this process."""
-    return _tasks(hub, chat, "turn")
+    return _tasks(app_state, chat, "turn")
 
 
 @routes.get("/turns/{task}", response_model=s.TaskOut)
-async def read_turn(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
+async def read_turn(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
     """See how a turn stands."""
-    return reply(show_task(_task(hub, chat, "turn", task)))
+    return reply(show_task(_task(app_state, chat, "turn", task)))
 
 
 @routes.delete("/turns/{task}", status_code=204)
-async def cancel_turn(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
+async def cancel_turn(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
     """Stop a turn, whichever replica is at it; what was answered by then is kept."""
-    return await _cancel(hub, chat, "turn", task)
+    return await _cancel(app_state, chat, "turn", task)
 
 
 @routes.get("/turns/{task}/events", response_model=None, responses=FOLLOWED)
-async def follow_turn(task: TaskId, after: ResumePoint, chat: TheChat, hub: TheHub) -> Response:
+async def follow_turn(task: TaskId, after: ResumePoint, chat: TheChat, app_state: TheAppState) -> Response:
     """Follow a turn, or read on after a lost connection."""
-    work = hub.tasks.find(task, "turn", chat.id)
-    ping = hub.settings.limits.ping_seconds
+    work = app_state.tasks.find(task, "turn", chat.id)
+    ping = app_state.settings.limits.ping_seconds
     if work is not None:
         return event_stream(work.feed.follow(after, ping))
-    answered = [d for d in await hub.engine.store.tree.details([task]) if d.conversation == chat.id]
-    if not answered and not _may_run_elsewhere(hub, task):
+    answered = [d for d in await app_state.engine.store.tree.details([task]) if d.conversation == chat.id]
+    if not answered and not _may_run_elsewhere(app_state, task):
         raise NotFound(f"there is no turn {task} here; it may have ended without an answer")
-    return event_stream(_await_answer(hub, chat, task, after))
+    return event_stream(_await_answer(app_state, chat, task, after))
 
 
-async def _ended(hub: Hub, id: str) -> bool:
+async def _ended(app_state: AppState, id: str) -> bool:
     """Tell whether the answer of a turn is stored and no longer being written."""
-    if not await hub.engine.store.tree.details([id]):
+    if not await app_state.engine.store.tree.details([id]):
         return False
-    return (await hub.engine.store.tree.node(id)).status != "streaming"
+    return (await app_state.engine.store.tree.node(id)).status != "streaming"
 
 
-def _may_run_elsewhere(hub: Hub, id: str) -> bool:
+def _may_run_elsewhere(app_state: AppState, id: str) -> bool:
     """Tell whether another replica may be at it: there may be others, and the id is young."""
     age = time.time() - made_at(id) / 1_000
-    return hub.engine.store.shared and age < hub.settings.limits.answer_seconds
+    return app_state.engine.store.shared and age < app_state.settings.limits.answer_seconds
 
 
-async def _await_answer(hub: Hub, chat: Chat, id: str, after: int) -> AsyncIterator[bytes]:
+async def _await_answer(app_state: AppState, chat: Chat, id: str, after: int) -> AsyncIterator[bytes]:
     """Tell of an answer that another process makes, as far as it is stored, or that that process is gone."""
-    limits, store = hub.settings.limits, hub.engine.store
+    limits, store = app_state.settings.limits, app_state.engine.store
     until, told = time.monotonic() + limits.answer_seconds, ""
-    while time.monotonic() < until and not hub.closing:
+    while time.monotonic() < until and not app_state.closing:
         gone = id in await store.answers.close(chat.id)
         found = [d for d in await store.tree.details([id]) if d.conversation == chat.id]
         node = await store.tree.node(id) if found else None
@@ -278,71 +279,75 @@ def _ending(node: Node, *, gone: bool) -> Iterator[tuple[str, JsonObject]]:
 
 
 @routes.get("/compressions", response_model=s.TasksOut)
-async def list_compressions(chat: TheChat, hub: TheHub) -> Response:
+async def list_compressions(chat: TheChat, app_state: TheAppState) -> Response:
     """List the compressions that run, or ended a moment ago, in this process."""
-    return _tasks(hub, chat, "compression")
+    return _tasks(app_state, chat, "compression")
 
 
 @routes.get("/compressions/{task}", response_model=s.TaskOut)
-async def read_compression(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
+async def read_compression(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
     """See how a compression stands, whichever process runs it, or ran it."""
-    if work := hub.tasks.find(task, "compression", chat.id):
+    if work := app_state.tasks.find(task, "compression", chat.id):
         return reply(show_task(work))
-    if job := await elsewhere.job_of(hub, chat, task):
+    if job := await remote_tasks.job_of(app_state, chat, task):
         return reply(show_task(Work(task, "compression", chat.id, status=job.status)))
-    raise elsewhere.unknown(task)
+    raise remote_tasks.unknown(task)
 
 
 @routes.delete("/compressions/{task}", status_code=204)
-async def cancel_compression(task: TaskId, chat: TheChat, hub: TheHub) -> Response:
+async def cancel_compression(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
     """Stop a compression that was asked for, whichever process is at it; nothing changes."""
-    if hub.tasks.find(task, "compression", chat.id) is None and await elsewhere.job_of(hub, chat, task):
-        await hub.engine.store.jobs.cancel(task)
+    if app_state.tasks.find(task, "compression", chat.id) is None and await remote_tasks.job_of(
+        app_state, chat, task
+    ):
+        await app_state.engine.store.jobs.cancel(task)
         return Response(status_code=204)
-    return await _cancel(hub, chat, "compression", task)
+    return await _cancel(app_state, chat, "compression", task)
 
 
 @routes.get("/compressions/{task}/events", response_model=None, responses=FOLLOWED)
-async def follow_compression(task: TaskId, after: ResumePoint, chat: TheChat, hub: TheHub) -> Response:
+async def follow_compression(
+    task: TaskId, after: ResumePoint, chat: TheChat, app_state: TheAppState
+) -> Response:
     """Follow a compression, or read on after a lost connection."""
-    if work := hub.tasks.find(task, "compression", chat.id):
-        return event_stream(work.feed.follow(after, hub.settings.limits.ping_seconds))
-    if job := await elsewhere.job_of(hub, chat, task):
-        return event_stream(elsewhere.follow(hub, chat, job, after))
-    raise elsewhere.unknown(task)
+    if work := app_state.tasks.find(task, "compression", chat.id):
+        return event_stream(work.feed.follow(after, app_state.settings.limits.ping_seconds))
+    if job := await remote_tasks.job_of(app_state, chat, task):
+        return event_stream(remote_tasks.follow(app_state, chat, job, after))
+    raise remote_tasks.unknown(task)
 
 
 @routes.get("/events", response_model=None, responses=FOLLOWED)
-async def follow_conversation(after: ResumePoint, chat: TheChat, hub: TheHub) -> Response:
+async def follow_conversation(after: ResumePoint, chat: TheChat, app_state: TheAppState) -> Response:
     """Follow what happens to a conversation: turns, compressions, and whatever else changes, whoever changes it."""
-    hub.check_open()
-    await hub.channels.open(chat.id)
-    return event_stream(_watch(hub, chat, after))
+    app_state.check_open()
+    await app_state.feeds.open(chat.id)
+    return event_stream(_watch(app_state, chat, after))
 
 
-async def _state(hub: Hub, chat: Chat) -> JsonObject:
+async def _state(app_state: AppState, chat: Chat) -> JsonObject:
     """Tell how a conversation stands; it may have been deleted since somebody asked to follow it."""
     serving = None
     with suppress(NotFound):
         serving = await chat.serving()
-    running = [work.id for work in hub.tasks.of(chat.id, "turn") if work.status == "running"]
-    elsewhere = [job.anchor for job in await hub.engine.store.answers.being_written(chat.id)]
+    running = [work.id for work in app_state.tasks.of(chat.id, "turn") if work.status == "running"]
+    elsewhere = [job.anchor for job in await app_state.engine.store.answers.being_written(chat.id)]
     return {
         "snapshot": serving.id if serving else None,
         "turns": [*(id for id in elsewhere if id not in running), *running],
-        **await hub.channels.stand(chat.id),
+        **await app_state.feeds.stand(chat.id),
     }
 
 
-async def _watch(hub: Hub, chat: Chat, after: int) -> AsyncIterator[bytes]:
-    limits = hub.settings.limits
+async def _watch(app_state: AppState, chat: Chat, after: int) -> AsyncIterator[bytes]:
+    limits = app_state.settings.limits
 
     async def first() -> bytes:
-        return frame(after, "state", await _state(hub, chat))
+        return frame(after, "state", await _state(app_state, chat))
 
     until = asyncio.get_running_loop().time() + limits.stream_seconds
     silence = min(limits.ping_seconds, limits.stream_seconds)
-    async with aclosing(hub.channels.watch(chat.id, after, silence, first)) as pieces:
+    async with aclosing(app_state.feeds.watch(chat.id, after, silence, first)) as pieces:
         async for frames in pieces:
             yield b"".join(frames)
             if asyncio.get_running_loop().time() >= until:

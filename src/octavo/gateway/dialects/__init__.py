@@ -1,0 +1,1 @@
+"""The providers' interfaces that clients may speak to the gateway, one module each."""

@@ -1,0 +1,97 @@
+"""What the description of the interface says about the gateway: the providers' own formats, as far as we read them.
+
+Whatever else a body holds is passed on, so every object here allows more than it names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+Responses = dict[int | str, Schema]
+
+TEXT: Schema = {"type": "string"}
+NAME: Schema = {"type": "string", "pattern": "\\S"}
+MAYBE_TEXT: Schema = {"type": ["string", "null"]}
+MAYBE_OBJECT: Schema = {"type": ["object", "null"]}
+SWITCH: Schema = {"type": ["boolean", "null"]}
+COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": 100_000_000}
+
+
+def object_of(required: list[str], **properties: Schema) -> Schema:
+    return {"type": "object", "required": required, "properties": properties}
+
+
+def request_of(schema: Schema) -> Schema:
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+OPTIONS = object_of(
+    [],
+    conversation={"type": "string", "pattern": "^[0-9a-f]{32}$"},
+    policy={"enum": ["octavo", "onyx", "wave", "requirements", "gemini"]},
+    focus=TEXT,
+    off={"type": "boolean"},
+    recall={"type": "boolean"},
+    usage={"type": "boolean"},
+) | {
+    "type": ["object", "null"],
+    "additionalProperties": False,
+    "description": "What is wanted of Octavo; never sent on.",
+}
+
+
+def content_of(*kinds: str, empty: bool) -> Schema:
+    """Describe content: words, or parts of a known kind (of which texts are shown here) or of any other."""
+    known = object_of(["type", "text"], type={"const": "text"}, text=TEXT)
+    other = object_of(["type"], type={"type": "string", "not": {"enum": ["text", *kinds]}})
+    parts: Schema = {"type": "array", "items": {"oneOf": [known, other]}}
+    return {"anyOf": [TEXT, parts, *([{"type": "null"}] if empty else [])]}
+
+
+ERRORS: Responses = {
+    "default": {
+        "description": "An error in the provider's own shape: the provider's, or ours with our numbers.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+TOLD = {
+    "x-octavo-conversation": "The conversation it is stored in.",
+    "x-octavo-compressed": "Whether something else was sent than what came.",
+    "x-octavo-tokens-before": "Tokens of the request as it came.",
+    "x-octavo-tokens-after": "Tokens of what was sent.",
+}
+RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "The provider's answer as it came.",
+        "headers": {name: {"description": text, "schema": TEXT} for name, text in TOLD.items()},
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "text/event-stream": {"itemSchema": object_of(["data"], data=TEXT, event=TEXT)},
+        },
+    }
+}
+COUNT_RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "Tokens of the request.",
+        "content": {
+            "application/json": {"schema": object_of(["input_tokens"], input_tokens={"type": "integer"})}
+        },
+    }
+}
+MODELS_RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "Models, in OpenAI's shape, or in Anthropic's for its library.",
+        "content": {
+            "application/json": {
+                "schema": object_of(["data"], data={"type": "array", "items": {"type": "object"}})
+            }
+        },
+    }
+}
+MODEL_RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "A model.",
+        "content": {"application/json": {"schema": object_of(["id"], id=TEXT)}},
+    }
+}

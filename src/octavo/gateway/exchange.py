@@ -1,0 +1,97 @@
+"""A request and all that is known about it, from its arrival to its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+import httpx2
+
+from octavo.core.context import Context
+from octavo.core.fields import Json, JsonObject
+from octavo.core.policy import Compress, Decision, Keep, Prepare, Shrink
+from octavo.engine.overflow import OverflowRetry
+from octavo.gateway.dialects.dialect import ClientRequest, Dialect
+from octavo.gateway.fit import FittedContext, RequestSize, request_context
+from octavo.gateway.forward import Destination, send, with_model_name
+from octavo.gateway.gateway import Gateway
+from octavo.gateway.identify import BranchMatch
+from octavo.http.caller import Caller
+from octavo.meters.meter import Meter
+
+
+@dataclass(slots=True, kw_only=True)
+class Exchange:
+    """One request."""
+
+    gateway: Gateway
+    id: str
+    """The request's id, to ask about it."""
+    dialect: Dialect
+    caller: Caller
+    request: ClientRequest
+    destination: Destination
+    branch: BranchMatch
+    meter: Meter
+    settings: dict[str, Json]
+    size: RequestSize
+    decision: Decision
+    """What the marks say of the request as it came."""
+    retry: OverflowRetry
+    fitted: FittedContext | None = None
+    """What is sent instead of the request; None as long as it is sent as it came."""
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the request must not be sent as it came."""
+        match self.decision:
+            case Compress(urgency="hard") | Shrink():
+                return True
+            case Keep() | Prepare() | Compress():
+                return False
+            case other:
+                assert_never(other)
+
+    @property
+    def compressed(self) -> bool:
+        return self.fitted is not None and self.fitted.compressed
+
+    @property
+    def offers_recall(self) -> bool:
+        """Whether the model is offered a look at what it does not see."""
+        return self.request.options.recall and self.compressed
+
+    @property
+    def sent(self) -> int:
+        """Tokens of what is sent."""
+        return self.fitted.tokens if self.fitted else self.size.reading.tokens
+
+    @property
+    def context(self) -> Context:
+        """What is sent, as the meter sees it."""
+        return self.fitted.context if self.fitted else request_context(self.request)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the client is told beside the answer."""
+        told = {
+            "conversation": self.branch.conversation,
+            "compressed": "true" if self.compressed else "false",
+            "tokens-before": str(self.size.reading.tokens),
+            "tokens-after": str(self.sent),
+        }
+        return {f"x-octavo-{name}": value for name, value in told.items()}
+
+    def report(self) -> JsonObject:
+        """Say the same for those who want it in the body."""
+        return {
+            "conversation": self.branch.conversation,
+            "compressed": self.compressed,
+            "tokens_before": self.size.reading.tokens,
+            "tokens_after": self.sent,
+        }
+
+    async def send(self, body: bytes) -> httpx2.Response:
+        """Send a body to where this request goes."""
+        sent = with_model_name(body, self.request.model, self.destination)
+        return await send(self.gateway, self.destination, sent, streamed=self.request.stream)

@@ -1,0 +1,294 @@
+"""Where a request goes, and with whose key: the client's own, which is passed on and kept nowhere, or the server's.
+
+Of the client's headers only those go on that the providers know. An Octavo key never leaves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlsplit
+
+import httpx2
+from starlette.datastructures import Headers
+
+from octavo.core.protocol import ANTHROPIC as ANTHROPIC_RULES
+from octavo.core.protocol import COMPATIBLE, Rules
+from octavo.core.protocol import OPENAI as OPENAI_RULES
+from octavo.errors import NotFound, ProviderError, UnknownModel
+from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.gateway import Gateway
+from octavo.http.caller import Caller, bearer
+from octavo.http.errors import refuse
+from octavo.http.responses import to_json
+from octavo.providers.catalogue import PROVIDERS, resolve
+from octavo.providers.embedded import Embedded
+from octavo.providers.error_mapping import Fault, classify, silent, unreachable
+from octavo.providers.openai import OFFICIAL_HOSTS
+from octavo.providers.secret import Secret
+from octavo.providers.settings import ProviderAccount
+from octavo.store.keys import START
+
+OPENAI_URL = "https://api.openai.com/v1"
+ANTHROPIC_URL = "https://api.anthropic.com"
+GOOGLE_URL = "https://generativelanguage.googleapis.com"
+PASSED = ("content-type", "accept", "user-agent", "idempotency-key", "http-referer", "x-title")
+PASSED_STARTS = ("anthropic-", "openai-", "x-stainless-")
+RETURNED = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "request-id", "x-should-retry")
+RETURNED_STARTS = ("anthropic-", "openai-", "x-ratelimit-")
+TITLES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google", "azure": "Azure OpenAI"}
+VARIABLES = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "google": "GEMINI_API_KEY",
+    "azure": "AZURE_OPENAI_API_KEY",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where a request goes."""
+
+    provider: str
+    url: str
+    model: str
+    """What the model is called there."""
+    headers: dict[str, str] = field(repr=False)
+    rules: Rules
+    secrets: tuple[Secret, ...] = field(default=(), repr=False)
+    """What must not show in anything that is said about the request: the server's key, or the client's."""
+
+
+async def find_destination(
+    gateway: Gateway,
+    dialect: Dialect,
+    model: str,
+    headers: Headers,
+    caller: Caller,
+    *,
+    path: str = "",
+    query: str = "",
+) -> Destination:
+    """Find out where the requests for a model go; `path` is another endpoint than the one for chats.
+
+    `query` is what the client put behind its address, such as `beta=true`: it is meant for the provider.
+    """
+    own = gateway.upstreams.upstream(model)
+    if own is not None:
+        account = getattr(gateway.providers, own.account) if own.account else ProviderAccount()
+        base = own.base_url.rstrip("/")
+        url = f"{base}/chat/completions" if dialect.name == "openai" else f"{_root(base)}/v1/messages{path}"
+        signed = _auth_headers(gateway, "", account, headers, caller, style=dialect.name)
+        return _destination(
+            own.account or "compatible", _with_query(url, query), model, signed, account, dialect, headers
+        )
+    provider, name = _provider(gateway, dialect, model)
+    if provider == "local":
+        return await _embedded(gateway, dialect, model, headers, path, query)
+    account = gateway.providers.openai if provider == "compatible" else getattr(gateway.providers, provider)
+    url = _with_query(_url(gateway, dialect, provider, name) + path, query)
+    style = "azure" if provider == "azure" else dialect.name
+    signed = _auth_headers(gateway, provider, account, headers, caller, style=style)
+    return _destination(provider, url, name, signed, account, dialect, headers)
+
+
+async def _embedded(
+    gateway: Gateway, dialect: Dialect, model: str, headers: Headers, path: str, query: str
+) -> Destination:
+    """Find the model that runs inside the server: it listens on this machine, behind a key that nobody else knows.
+
+    Its engine speaks both languages.
+    """
+    provider = await asyncio.to_thread(gateway.engine.models.provider, model)
+    if not isinstance(provider, Embedded):
+        raise NotFound(f"{model} does not run inside this server")
+    account = await provider.account()
+    assert account.key
+    url = f"{account.base_url}/{'chat/completions' if dialect.name == 'openai' else f'messages{path}'}"
+    signed = {"authorization": f"Bearer {account.key.reveal()}"}
+    return _destination(
+        "local", _with_query(url, query), provider.path.stem, signed, account, dialect, headers
+    )
+
+
+def _with_query(url: str, query: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
+
+
+def _destination(
+    provider: str,
+    url: str,
+    model: str,
+    signed: dict[str, str],
+    account: ProviderAccount,
+    dialect: Dialect,
+    headers: Headers,
+) -> Destination:
+    host = urlsplit(url).hostname or ""
+    official = any(host == known or host.endswith("." + known) for known in OFFICIAL_HOSTS)
+    rules = ANTHROPIC_RULES if dialect.name == "anthropic" else OPENAI_RULES if official else COMPATIBLE
+    passed = {
+        name: value for name, value in headers.items() if name in PASSED or name.startswith(PASSED_STARTS)
+    }
+    keys = tuple(Secret(value.removeprefix("Bearer "), "request") for value in signed.values())
+    # Answers are read as they pass, so they must not come compressed.
+    sent = {**passed, "content-type": "application/json", "accept-encoding": "identity", **signed}
+    return Destination(
+        provider=provider,
+        url=url,
+        model=model,
+        headers={**sent, **account.headers},
+        rules=rules,
+        secrets=(account.key, *keys) if account.key else keys,
+    )
+
+
+def _provider(gateway: Gateway, dialect: Dialect, model: str) -> tuple[str, str]:
+    """Tell whose a model is; a name nobody knows is left to the provider whose interface was chosen."""
+    try:
+        found = resolve(gateway.engine.models.address(model))
+    except UnknownModel:
+        return ("anthropic", model) if dialect.name == "anthropic" else ("openai", model)
+    if dialect.name == "anthropic" and found.provider not in ("anthropic", "local"):
+        raise NotFound(
+            f"{model} is not served in Anthropic's format: use /v1/chat/completions for it, or ask here for a Claude "
+            "or an embedded model"
+        )
+    if found.provider == "compatible" and not gateway.providers.openai.base_url:
+        raise NotFound(f"{model} needs the address of a server: set OPENAI_BASE_URL")
+    prefixed = model.partition("/")[0] in PROVIDERS
+    return found.provider, found.model if prefixed else model
+
+
+def _url(gateway: Gateway, dialect: Dialect, provider: str, model: str) -> str:
+    settings = gateway.providers
+    match provider:
+        case "anthropic":
+            base = _root(settings.anthropic.base_url or ANTHROPIC_URL)
+            return f"{base}/v1/messages" if dialect.name == "anthropic" else f"{base}/v1/chat/completions"
+        case "ollama":
+            return f"{settings.ollama.base_url.rstrip('/')}/v1/chat/completions"
+        case "google":
+            return f"{(settings.google.base_url or GOOGLE_URL).rstrip('/')}/v1beta/openai/chat/completions"
+        case "azure":
+            base, version = settings.azure.base_url.rstrip("/"), settings.azure.api_version
+            name = quote(model, safe="")
+            return f"{base}/openai/deployments/{name}/chat/completions?api-version={version}"
+        case _:
+            return f"{(settings.openai.base_url or OPENAI_URL).rstrip('/')}/chat/completions"
+
+
+def _root(base: str) -> str:
+    return base.rstrip("/").removesuffix("/v1")
+
+
+def _auth_headers(
+    gateway: Gateway, provider: str, account: ProviderAccount, headers: Headers, caller: Caller, *, style: str
+) -> dict[str, str]:
+    """Choose the key: what the client sent for the provider, or the server's."""
+    theirs = _their_key(headers, caller)
+    explicit = caller.apart or gateway.upstream_keys == "client"
+    if theirs and (explicit or account.key is None):
+        return theirs
+    if account.key is not None:
+        key = account.key.reveal()
+        match style:
+            case "anthropic":
+                return {"x-api-key": key}
+            case "azure":
+                return {"api-key": key}
+            case _:
+                return {"authorization": f"Bearer {key}"}
+    if provider in VARIABLES and not account.base_url:
+        raise refuse(
+            401,
+            "unauthorized",
+            f"there is no key for {TITLES[provider]}: neither the server has one nor did you send your own",
+            f"set {VARIABLES[provider]} at the server, or send your key, and the one for Octavo as x-octavo-key",
+        )
+    return {}
+
+
+def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
+    """Take the client's own key out of its headers, under the name it came; an Octavo key is none."""
+    if caller.account not in ("local",) and not caller.apart:
+        return {}
+    found: dict[str, str] = {}
+    if (token := bearer(headers)) and not token.startswith(START):
+        found["authorization"] = headers["authorization"]
+    if (key := headers.get("x-api-key")) and not key.startswith(START):
+        found["x-api-key"] = key
+    return found
+
+
+def returned_headers(headers: Headers) -> dict[str, str]:
+    """Choose the provider's headers that the client gets."""
+    return {
+        name: value for name, value in headers.items() if name in RETURNED or name.startswith(RETURNED_STARTS)
+    }
+
+
+async def send(gateway: Gateway, destination: Destination, body: bytes, *, streamed: bool) -> httpx2.Response:
+    """Send a request; its answer has begun when this returns. Raise `ProviderError` when there is none.
+
+    One that is not `streamed` begins when all of it is written.
+    """
+    waits = gateway.providers.waits
+    first_byte = waits.first_byte if streamed and destination.provider != "local" else waits.answer
+    # As bytes: clients may put any of Latin-1 into a header, and the library would not.
+    headers = [
+        (name.encode("latin-1"), value.encode("latin-1")) for name, value in destination.headers.items()
+    ]
+    try:
+        request = gateway.client.build_request("POST", destination.url, content=body, headers=headers)
+        response = await gateway.client.send(request, stream=True, first_byte=first_byte)
+    except (httpx2.RequestError, httpx2.InvalidURL) as error:
+        raise connection_error(destination, error) from None
+    if response.is_redirect:
+        await response.aclose()
+        raise classify(
+            Fault(
+                provider=destination.provider,
+                status=response.status_code,
+                headers=response.headers,
+                secrets=destination.secrets,
+            )
+        )
+    return response
+
+
+async def receive(destination: Destination, response: httpx2.Response) -> bytes:
+    """Read all of an answer; raise `ProviderError` when it breaks off."""
+    try:
+        return await response.aread()
+    except httpx2.RequestError as error:
+        raise connection_error(destination, error) from None
+    finally:
+        await response.aclose()
+
+
+async def stream_body(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
+    """Give what a provider sends, as it comes; closing this hangs up."""
+    try:
+        async for piece in response.aiter_raw():
+            yield piece
+    finally:
+        await response.aclose()
+
+
+def connection_error(
+    destination: Destination, error: httpx2.RequestError | httpx2.InvalidURL
+) -> ProviderError:
+    """Name what went wrong on the line, without any key."""
+    if isinstance(error, httpx2.TimeoutException):
+        return silent(destination.provider, error)
+    return unreachable(destination.provider, error, destination.secrets)
+
+
+def with_model_name(body: bytes, model: str, destination: Destination) -> bytes:
+    """Call the model what the provider calls it; a name without our prefix is left as it is, bytes and all."""
+    if destination.model == model:
+        return body
+    return to_json({**json.loads(body), "model": destination.model})

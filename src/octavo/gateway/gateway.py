@@ -1,0 +1,143 @@
+"""The gateway as its routes share it: the engine, the connections to providers, and what it remembers.
+
+The server makes one and mounts its routes. What the server does for it (run a task, announce an event, count a request)
+is passed in, so the gateway knows nothing of the server. Everything it remembers can be forgotten at any time: it is
+found again in the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar, cast
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from octavo.core.fields import Json
+from octavo.core.tools import Tool
+from octavo.engine.engine import Engine
+from octavo.engine.outcome import Event
+from octavo.gateway.upstreams import UpstreamClient, UpstreamRegistry
+from octavo.providers.settings import ProviderSettings
+
+PLACES = 50_000
+"""Beginnings of conversations remembered: the last few of ten thousand conversations."""
+SIZES = 200_000
+"""Beginnings whose size is remembered; one is a hundred bytes."""
+TOOLS = 1_000
+SETTINGS = 10_000
+FRESH_SECONDS = 5.0
+"""How long settings are believed: a change at another replica holds here after that."""
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class LruCache(Generic[K, V]):
+    """A mapping that forgets what was not asked for longest."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._entries: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K) -> V | None:
+        if key in self._entries:
+            self._entries.move_to_end(key)
+        return self._entries.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        self._entries[key] = value
+        self._entries.move_to_end(key)
+        if len(self._entries) > self._most:
+            self._entries.popitem(last=False)
+
+    def drop(self, unwanted: Callable[[V], bool]) -> None:
+        for key in [key for key, value in self._entries.items() if unwanted(value)]:
+            del self._entries[key]
+
+    def clear(self) -> None:
+        self._entries.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class CachedNode:
+    """Where a known beginning of a conversation is stored."""
+
+    conversation: str
+    node: str
+
+
+class GatewayCache:
+    """What is remembered."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.nodes: LruCache[tuple[str, bytes], CachedNode] = LruCache(PLACES)
+        """By owner and digest."""
+        self.sizes: LruCache[tuple[str, bytes], int] = LruCache(SIZES)
+        """Tokens of all messages of a beginning, by unit and digest."""
+        self.tools: LruCache[tuple[str, tuple[Tool, ...]], int] = LruCache(TOOLS)
+        self._settings: LruCache[str, tuple[float, Mapping[str, Json]]] = LruCache(SETTINGS)
+
+    def forget(self, conversation: str) -> None:
+        """Forget where a conversation is: something in it was deleted."""
+        self.nodes.drop(lambda cached: cached.conversation == conversation)
+
+    def settings(self, conversation: str) -> Mapping[str, Json] | None:
+        until, settings = self._settings.get(conversation) or (0.0, {})
+        return settings if self._clock() < until else None
+
+    def keep_settings(self, conversation: str, settings: Mapping[str, Json]) -> None:
+        self._settings.put(conversation, (self._clock() + FRESH_SECONDS, settings))
+
+    def forget_settings(self) -> None:
+        self._settings.clear()
+
+
+T = TypeVar("T")
+
+
+class Host(Protocol):
+    """What the server does for the gateway."""
+
+    def check_open(self) -> None:
+        """Raise `Refusal` while the server stops."""
+
+    def spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run work that goes on when its request is gone."""
+
+    def announce(self, conversation: str, event: Event) -> None:
+        """Tell those who watch a conversation what happens in it."""
+
+    def record_request(self, *, compressed: bool) -> None:
+        """Count an answered request of the gateway."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """The shared things of one gateway."""
+
+    engine: Engine
+    providers: ProviderSettings
+    upstream_keys: Literal["server", "client"]
+    """Whose key goes to a provider when both the server and the client have one."""
+    upstreams: UpstreamRegistry
+    client: UpstreamClient
+    host: Host
+    cache: GatewayCache = field(default_factory=GatewayCache)
+
+    async def close(self) -> None:
+        await self.client.aclose()
+
+
+# Asynchronous although it waits for nothing: the framework runs plain functions in a thread.
+async def the_gateway(request: Request) -> Gateway:
+    return cast(Gateway, request.app.state.gateway)
+
+
+TheGateway = Annotated[Gateway, Depends(the_gateway)]
+"""The gateway, for a route."""

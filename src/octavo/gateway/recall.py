@@ -1,0 +1,160 @@
+"""The `recall` tool: a model that sees a summary can look into the originals, and the gateway answers it itself.
+
+The client never learns of it: the calls and their answers are not part of its conversation and are not stored. All
+that is shown for one request fits into what was kept free for it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from octavo.core.fields import JsonObject
+from octavo.core.messages import Message, Text, ToolCall, ToolResult
+from octavo.core.tools import Tool
+from octavo.core.transcript import describe, shorten
+from octavo.core.wire import write
+from octavo.errors import NotFound
+from octavo.gateway.exchange import Exchange
+from octavo.gateway.forward import receive
+from octavo.gateway.reply import ProviderResponse
+from octavo.http.responses import to_json
+from octavo.meters.meter import Meter
+from octavo.providers.error_mapping import unreadable
+from octavo.store.store import Store
+
+NAME = "octavo_recall"
+HITS = 8
+SEARCHED = 200
+"""Hits looked at, newest first, for those that are covered and on the branch."""
+CHARACTERS = 4_000
+"""Of one answer: what a reader takes in at a glance, and small against any window."""
+RESERVE = 2_000
+"""Tokens kept free for the tool, its calls and its answers when it is offered."""
+SHOWN = 1_500
+"""How many of them the answers may take."""
+TOOL = Tool(
+    name=NAME,
+    description=(
+        "Look into the earlier messages of this conversation that the summary stands for. Give words to search for "
+        "as `query`, or the id of a message from an earlier result as `message` to read all of it."
+    ),
+    schema=(
+        '{"type":"object","properties":{"query":{"type":"string"},"message":{"type":"string"}},'
+        '"additionalProperties":false}'
+    ),
+)
+NOT_RUN = "Not run: the answer of octavo_recall came first. Call it again if it is still needed."
+NO_ROOM = "There is no room to show more. Answer with what you have."
+NOT_THERE = "There is no such message in this conversation."
+NOT_FOUND = "Nothing was found."
+NO_QUESTION = "Give a query, or the id of a message."
+
+
+def calls_of(message: Message) -> tuple[ToolCall, ...]:
+    """Find the calls of our own tool."""
+    return tuple(call for call in message.calls if call.name == NAME)
+
+
+@dataclass(slots=True, kw_only=True)
+class RecallAnswerer:
+    """Where the calls of one request are answered."""
+
+    store: Store
+    meter: Meter
+    conversation: str
+    tip: str
+    covered: int
+    """The depth down to which the model sees a summary only."""
+    left: int = SHOWN
+    """Tokens that may still be shown."""
+
+    async def answer(self, message: Message) -> Message:
+        """Answer all calls of a message; the client's own tools wait."""
+        results = [
+            ToolResult(call_id=call.id, name=call.name, content=(Text(text=await self._answer(call)),))
+            for call in message.calls
+        ]
+        return Message(role="tool", parts=tuple(results))
+
+    async def _answer(self, call: ToolCall) -> str:
+        if call.name != NAME:
+            return NOT_RUN
+        if self.left <= 0:
+            return NO_ROOM
+        text = self._trimmed(shorten(await self._look(call), CHARACTERS))
+        self.left -= self.meter.count_text(text)
+        return text
+
+    def _trimmed(self, text: str) -> str:
+        tokens = self.meter.count_text(text)
+        return text if tokens <= self.left else shorten(text, max(1, len(text) * self.left // tokens))
+
+    async def _look(self, call: ToolCall) -> str:
+        try:
+            wanted = json.loads(call.input or "{}")
+        except (ValueError, RecursionError):
+            wanted = {}
+        match wanted:
+            case {"message": str(id)} if id:
+                return await self._read(id)
+            case {"query": str(query)} if query.strip():
+                return await self._search(query)
+            case _:
+                return NO_QUESTION
+
+    async def _read(self, id: str) -> str:
+        try:
+            if not await self.store.tree.on_branch(self.tip, [id]):
+                return NOT_THERE
+            node = await self.store.tree.node(id)
+        except NotFound:
+            return NOT_THERE
+        lines = [line for part in node.message.parts if (line := describe(part))]
+        return "\n".join([f"{node.message.role}:", *lines])
+
+    async def _search(self, query: str) -> str:
+        found = await self.store.search.find(query, conversation=self.conversation, limit=SEARCHED)
+        # What is still sent verbatim the model sees anyway.
+        hits = [hit for hit in found if hit.depth <= self.covered]
+        mine = await self.store.tree.on_branch(self.tip, [hit.node for hit in hits]) if hits else frozenset()
+        lines = [f"[{hit.node}] {hit.role}: {hit.snippet}" for hit in hits if hit.node in mine]
+        return "\n".join(lines[:HITS]) or NOT_FOUND
+
+
+ROUNDS = 4
+"""How often a model may look before it has to answer."""
+
+
+async def ask_with_recall(exchange: Exchange, body: bytes) -> ProviderResponse:
+    """Ask until the answer is the client's; raise `BadReply` when the model cannot be brought to give one."""
+    answerer = RecallAnswerer(
+        store=exchange.gateway.engine.store,
+        meter=exchange.meter,
+        conversation=exchange.branch.conversation,
+        tip=exchange.branch.node or "",
+        covered=exchange.context.covered_to,
+    )
+    for rounds in range(ROUNDS + 1):
+        response = await exchange.send(body)
+        raw = await receive(exchange.destination, response)
+        answer = ProviderResponse(response=response, raw=raw, recalls=rounds)
+        called = None if answer.failed else _called(exchange, answer, raw)
+        if called is None:
+            return answer
+        more = write(exchange.dialect.name, [called, await answerer.answer(called)]).messages
+        body = _extended(exchange, body, more, last=rounds + 1 == ROUNDS)
+    raise unreadable(exchange.destination.provider, f"the model calls {NAME} although it may not any more")
+
+
+def _called(exchange: Exchange, answer: ProviderResponse, raw: bytes) -> Message | None:
+    """Give the answer that calls our tool, if there is one."""
+    found = exchange.dialect.read_answer(raw, streamed=answer.streamed)
+    return next((message for message in found.messages if calls_of(message)), None)
+
+
+def _extended(exchange: Exchange, body: bytes, more: list[JsonObject], *, last: bool) -> bytes:
+    """Go on with calls and their answers, as if the client had answered them; the last time without any tool."""
+    before = json.loads(body)
+    forbidden = {"tool_choice": exchange.dialect.no_tools} if last else {}
+    return to_json({**before, "messages": [*before["messages"], *more], **forbidden})

@@ -1,0 +1,251 @@
+"""The straight path of a request: read, recognise, weigh, send what fits, pass the answer on.
+
+What fits at a glance is sent before it is known where it belongs. What the provider finds too large all the same is
+made smaller and sent again; the client learns of it by a header only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import httpx2
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from octavo.core.fields import Json
+from octavo.engine.overflow import OverflowRetry
+from octavo.engine.settings import policy_of
+from octavo.errors import NotFound, ProviderError, WindowExceeded
+from octavo.gateway import recall
+from octavo.gateway.dialects.anthropic import ANTHROPIC
+from octavo.gateway.dialects.dialect import ClientRequest, Dialect
+from octavo.gateway.exchange import Exchange
+from octavo.gateway.fit import (
+    decide_request,
+    fit,
+    load_vocabulary,
+    measure_request,
+    reasoning_tokens,
+    request_context,
+    settings_for,
+    surely_fits,
+)
+from octavo.gateway.forward import (
+    Destination,
+    find_destination,
+    receive,
+    returned_headers,
+    send,
+    with_model_name,
+)
+from octavo.gateway.gateway import Gateway
+from octavo.gateway.identify import identify
+from octavo.gateway.recall import ask_with_recall
+from octavo.gateway.reply import ProviderResponse, pass_on, pass_through
+from octavo.gateway.save import save_exchange
+from octavo.http.caller import Caller
+from octavo.http.errors import Refusal
+from octavo.http.responses import json_response, to_json
+from octavo.meters.meter import Meter
+from octavo.providers.error_mapping import Fault, classify
+
+log = logging.getLogger("octavo.gateway")
+
+LONGEST_ERROR = 1_000
+"""Bytes of an error that is no JSON which are looked at: such a page says it at the beginning or not at all."""
+
+
+async def relay(
+    gateway: Gateway, dialect: Dialect, caller: Caller, raw: bytes, headers: Headers, id: str, query: str
+) -> Response:
+    """Answer a request of a client."""
+    request = dialect.read(raw, headers)
+    await gateway.upstreams.refresh()
+    destination = await find_destination(gateway, dialect, request.model, headers, caller, query=query)
+    if request.options.off:
+        return pass_through(await _send(gateway, request, destination))
+    meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
+    early: asyncio.Task[httpx2.Response] | None = None
+    if surely_fits(request, meter) and not request.options.conversation:
+        early = gateway.host.spawn(_send(gateway, request, destination))
+    try:
+        exchange = await _open(gateway, id, dialect, caller, request, destination, meter)
+    except BaseException:
+        if early is not None:
+            gateway.host.spawn(_hang_up(early))
+        raise
+    return await _answer(exchange, early)
+
+
+async def _send(gateway: Gateway, request: ClientRequest, destination: Destination) -> httpx2.Response:
+    """Send a request as it came."""
+    return await send(
+        gateway,
+        destination,
+        with_model_name(request.onward, request.model, destination),
+        streamed=request.stream,
+    )
+
+
+async def _open(
+    gateway: Gateway,
+    id: str,
+    dialect: Dialect,
+    caller: Caller,
+    request: ClientRequest,
+    destination: Destination,
+    meter: Meter,
+) -> Exchange:
+    """Find out where a request belongs and what it weighs."""
+    branch = await identify(gateway, caller.owner, request)
+    settings = await settings_for(gateway, request, branch)
+    size = measure_request(gateway, request, branch, meter, settings)
+    return Exchange(
+        gateway=gateway,
+        id=id,
+        dialect=dialect,
+        caller=caller,
+        request=request,
+        destination=destination,
+        branch=branch,
+        meter=meter,
+        settings=settings,
+        size=size,
+        decision=decide_request(size, policy_of(settings, meter)),
+        retry=OverflowRetry(gateway.engine.models, request.model),
+    )
+
+
+async def _hang_up(early: asyncio.Task[httpx2.Response]) -> None:
+    """Give up a request that should not have been sent."""
+    try:
+        response = await early
+        await response.aclose()
+    except ProviderError as error:
+        log.info("a request that was given up had failed: %s", error)
+
+
+async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | None) -> Response:
+    """Send what fits; when the provider finds it too large all the same, believe it and send less."""
+    body = await _fitted_body(exchange) if exchange.too_large and not early else exchange.request.onward
+    while True:
+        answer = await _ask(exchange, body, early)
+        early = None
+        overflow = _overflow(exchange, answer)
+        if overflow is None or not await _is_worth_retrying(exchange, overflow):
+            return await pass_on(exchange, answer)
+        body = await _fitted_body(exchange, forced=True)
+
+
+async def _is_worth_retrying(exchange: Exchange, overflow: WindowExceeded) -> bool:
+    """Learn from a refusal, as a turn of a chat does."""
+    mark = exchange.fitted.mark if exchange.fitted else exchange.size.limit
+    again = await exchange.retry.refused(overflow, exchange.context, exchange.size.known, exchange.sent, mark)
+    exchange.meter = await load_vocabulary(await exchange.gateway.engine.models.meter(exchange.request.model))
+    return again
+
+
+async def _ask(
+    exchange: Exchange, body: bytes, early: asyncio.Task[httpx2.Response] | None
+) -> ProviderResponse:
+    """Send a body, unless it was sent already."""
+    if exchange.offers_recall:
+        return await ask_with_recall(exchange, body)
+    response = await early if early is not None else await exchange.send(body)
+    answer = ProviderResponse(response=response)
+    if answer.failed:
+        return ProviderResponse(response=response, raw=await receive(exchange.destination, response))
+    return answer
+
+
+async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
+    """Store the request, and write it with a context that fits."""
+    request = exchange.request
+    if not exchange.fitted:
+        # What is built on must be there: from the store, not from memory.
+        exchange.branch = await identify(exchange.gateway, exchange.caller.owner, request, exchange.branch)
+    saved = await save_exchange(exchange)
+    exchange.fitted = await fit(
+        exchange.gateway,
+        exchange.dialect,
+        request,
+        saved.branch.conversation,
+        saved.tip,
+        settings=exchange.settings,
+        rules=exchange.destination.rules,
+        forced=forced,
+        spare=exchange.retry.spare + (recall.RESERVE if request.options.recall else 0),
+    )
+    more = (recall.TOOL,) if exchange.offers_recall else ()
+    return to_json(exchange.dialect.rewrite(request, exchange.fitted.wired, more))
+
+
+def _overflow(exchange: Exchange, answer: ProviderResponse) -> WindowExceeded | None:
+    """Tell whether the provider found the request too large."""
+    if not answer.failed or answer.raw is None:
+        return None
+    try:
+        said: Json = json.loads(answer.raw)
+    except (ValueError, RecursionError):
+        said = answer.raw[:LONGEST_ERROR].decode("utf-8", "replace")
+    error = classify(
+        Fault(provider=exchange.destination.provider, status=answer.response.status_code, body=said)
+    )
+    return error if isinstance(error, WindowExceeded) else None
+
+
+BASIS = "x-octavo-basis"
+NOT_OFFERED = (404, 405, 501)
+"""How a service says that it does not count."""
+
+
+async def count_request(
+    gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
+) -> Response:
+    """Count a request."""
+    told = await _ask_provider(gateway, caller, request, headers, query)
+    if told is not None:
+        return told
+    meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
+    reading = meter.read(request_context(request))
+    tokens = reading.tokens + reasoning_tokens(request)
+    return json_response({"input_tokens": tokens}, headers={BASIS: reading.basis})
+
+
+async def _ask_provider(
+    gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
+) -> Response | None:
+    """Let the provider count; None if it cannot be asked, or does not count."""
+    try:
+        destination = await find_destination(
+            gateway, ANTHROPIC, request.model, headers, caller, path="/count_tokens", query=query
+        )
+        response = await send(
+            gateway, destination, with_model_name(request.onward, request.model, destination), streamed=True
+        )
+        body = await receive(destination, response)
+    except (Refusal, ProviderError, NotFound):
+        return None
+    status = response.status_code
+    if status in NOT_OFFERED or status >= 500:
+        return None
+    told = returned_headers(Headers(raw=response.headers.raw))
+    if status == 200:
+        told[BASIS] = "exact"
+        await _learn_count(gateway, request, body)
+    return Response(body, status, told)
+
+
+async def _learn_count(gateway: Gateway, request: ClientRequest, body: bytes) -> None:
+    """An exact count is as good as a bill."""
+    try:
+        said: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    tokens = said.get("input_tokens") if isinstance(said, dict) else None
+    if type(tokens) is int and tokens > 0 and not reasoning_tokens(request):
+        meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
+        await gateway.engine.models.learn_bill(request.model, meter.survey(request_context(request)), tokens)

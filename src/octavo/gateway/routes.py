@@ -1,0 +1,83 @@
+"""The routes of the gateway: what the libraries of OpenAI and Anthropic call."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from octavo.core.fields import Json, JsonObject
+from octavo.gateway.dialects.anthropic import ANTHROPIC, COUNT_REQUEST, MESSAGES_REQUEST
+from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.dialects.openai import CHAT_REQUEST, OPENAI
+from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES, RESPONSES
+from octavo.gateway.gateway import Gateway, TheGateway
+from octavo.gateway.models import anthropic_model, listed, openai_model
+from octavo.gateway.request import count_request, relay
+from octavo.http.caller import Caller, TheCaller
+from octavo.http.errors import refuse
+from octavo.http.responses import json_response, request_id
+
+routes = APIRouter(prefix="/v1", tags=["gateway"])
+
+
+async def _body(request: Request) -> bytes:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise refuse(415, "unsupported_media_type", "expected JSON", "send content-type: application/json")
+    return await request.body()
+
+
+@routes.post("/chat/completions", response_model=None, responses=RESPONSES, openapi_extra=CHAT_REQUEST)
+async def chat_completions(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """OpenAI's Chat Completions."""
+    return await _relayed(request, gateway, caller, OPENAI)
+
+
+@routes.post("/messages", response_model=None, responses=RESPONSES, openapi_extra=MESSAGES_REQUEST)
+async def messages(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Anthropic's Messages."""
+    return await _relayed(request, gateway, caller, ANTHROPIC)
+
+
+async def _relayed(request: Request, gateway: Gateway, caller: Caller, dialect: Dialect) -> Response:
+    gateway.host.check_open()
+    raw = await _body(request)
+    return await relay(gateway, dialect, caller, raw, request.headers, request_id(request), request.url.query)
+
+
+@routes.post(
+    "/messages/count_tokens", response_model=None, responses=COUNT_RESPONSES, openapi_extra=COUNT_REQUEST
+)
+async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Count as Anthropic does: by asking it, or by our own meter where it cannot be asked."""
+    raw = await _body(request)
+    await gateway.upstreams.refresh()
+    return await count_request(
+        gateway, caller, ANTHROPIC.read(raw, request.headers), request.headers, request.url.query
+    )
+
+
+@routes.get("/models", response_model=None, responses=MODELS_RESPONSES)
+async def list_gateway_models(request: Request, gateway: TheGateway, _: TheCaller) -> Response:
+    """List the models that can be used, in the shape of whoever asks."""
+    await gateway.upstreams.refresh()
+    cards = await listed(gateway)
+    if "anthropic-version" in request.headers:
+        shown: list[Json] = [anthropic_model(card) for card in cards]
+        ends: JsonObject = {
+            "first_id": cards[0].name if cards else None,
+            "last_id": cards[-1].name if cards else None,
+        }
+        return json_response({"data": shown, "has_more": False, **ends})
+    return json_response({"object": "list", "data": [openai_model(card) for card in cards]})
+
+
+@routes.get("/models/{model:path}", response_model=None, responses=MODEL_RESPONSES)
+async def read_gateway_model(model: str, request: Request, gateway: TheGateway, _: TheCaller) -> Response:
+    """Read about a model."""
+    await gateway.upstreams.refresh()
+    card = gateway.engine.models.book.find(model)
+    if "anthropic-version" in request.headers:
+        return json_response(anthropic_model(card))
+    return json_response(openai_model(card))

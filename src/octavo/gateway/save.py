@@ -1,0 +1,191 @@
+"""Storing a request below what is known of it, and its answers below that, in one transaction.
+
+What is new becomes a branch, so an edited or regenerated message changes nothing that was there. A message's id is
+made from its place and its content: two requests that say the same at the same place, even at the same time, store
+it once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from octavo.core.fields import Json
+from octavo.core.messages import chain, opens_turn
+from octavo.core.policy import Keep
+from octavo.core.wire import Format
+from octavo.errors import OctavoError, StoreError, UsageError
+from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
+from octavo.gateway.exchange import Exchange
+from octavo.gateway.fit import reasoning_tokens
+from octavo.gateway.gateway import CachedNode, Gateway
+from octavo.gateway.identify import BranchMatch, canonical, identify, make_id, stored_form, without_reasoning
+from octavo.meters.meter import Meter
+from octavo.store.values import Entry
+
+log = logging.getLogger("octavo.gateway")
+
+TITLE = 80
+"""Characters of the first question that become the title."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedRequest:
+    """Where a request and its answers are stored."""
+
+    branch: BranchMatch
+    """Where the request belongs now that all of it is known."""
+    tip: str
+    """The node of the request's last message."""
+    answers: tuple[str, ...] = ()
+
+
+async def save_request(
+    gateway: Gateway,
+    owner: str,
+    request: ClientRequest,
+    branch: BranchMatch,
+    format: Format,
+    meter: Meter,
+    answers: Sequence[Entry] = (),
+) -> SavedRequest:
+    """Store what is new of a request and, below it, what was answered; several answers are siblings."""
+    try:
+        return await _save(gateway, owner, request, branch, answers, _entries(request, branch, format, meter))
+    except (UsageError, StoreError):
+        # It was deleted, or somebody stored the same at this moment, maybe in another process: look again, and insist.
+        gateway.cache.forget(branch.conversation)
+        again = await identify(gateway, owner, request, branch)
+        said = [replace(entry, id=None) for entry in _entries(request, again, format, meter)]
+        return await _save(gateway, owner, request, again, answers, said)
+
+
+async def _save(
+    gateway: Gateway,
+    owner: str,
+    request: ClientRequest,
+    branch: BranchMatch,
+    answers: Sequence[Entry],
+    said: Sequence[Entry],
+) -> SavedRequest:
+    """Store a request with its first answer in one go: a transaction costs more than what is in it."""
+    store, entries = gateway.engine.store, [*said, *answers[:1]]
+    if branch.new:
+        values: dict[str, Json] = {"model": request.model}
+        if request.prompt.strip():
+            # For whoever goes on with the conversation elsewhere; requests bring their own.
+            values["system"] = request.prompt
+        nodes = await store.messages.record(
+            branch.conversation, entries, title=_title(request), owner=owner, values=values
+        )
+    elif entries:
+        nodes = await store.messages.append_many(branch.conversation, entries, parent=branch.node)
+    else:
+        nodes = ()
+    tip = nodes[len(said) - 1].id if said else branch.node or ""
+    others = [
+        await store.messages.append_many(branch.conversation, [one], parent=tip, select=False)
+        for one in answers[1:]
+    ]
+    saved = [*nodes[len(said) :], *(node for branch in others for node in branch)]
+    spots = {branch.digests[-1]: tip}
+    for entry, node in zip(answers, saved, strict=True):
+        if entry.status == "complete":
+            spots[chain(branch.digests[-1], canonical(entry.message))] = node.id
+    for digest, id in spots.items():
+        gateway.cache.nodes.put((owner, digest), CachedNode(branch.conversation, id))
+    whole = replace(branch, new=False, known=len(request.messages), node=tip)
+    return SavedRequest(branch=whole, tip=tip, answers=tuple(node.id for node in saved))
+
+
+def _entries(request: ClientRequest, branch: BranchMatch, format: Format, meter: Meter) -> list[Entry]:
+    """Give what is new of a request as it is stored."""
+    now, unit = datetime.now(UTC).isoformat(), meter.unit.name
+    return [
+        Entry(
+            message=stored_form(message, format),
+            id=make_id(b"message", branch.conversation.encode(), digest),
+            counts={unit: meter.count_message(without_reasoning(message))},
+            created=now,
+        )
+        for message, digest in zip(
+            request.messages[branch.known :], branch.digests[branch.known :], strict=True
+        )
+    ]
+
+
+def _title(request: ClientRequest) -> str:
+    said = next((message.text for message in request.messages if opens_turn(message)), "")
+    return " ".join(said.split())[:TITLE]
+
+
+LEARNED_FROM = 0.5
+"""Share of the window from which bills are worth learning from: far from it nothing depends on them."""
+
+
+async def save_exchange(exchange: Exchange, *answers: Entry) -> SavedRequest:
+    """Store what is new of a request, and what was answered."""
+    owner, format = exchange.caller.owner, exchange.dialect.name
+    saved = await save_request(
+        exchange.gateway, owner, exchange.request, exchange.branch, format, exchange.meter, answers
+    )
+    exchange.branch = saved.branch
+    return saved
+
+
+async def finish_and_wait(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
+    """Finish, and wait for it; it goes on when nobody waits any more."""
+    await asyncio.shield(exchange.gateway.host.spawn(finish(exchange, raw, streamed=streamed)))
+
+
+async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
+    """Store an answer as far as it came, learn, prepare."""
+    try:
+        answer = exchange.dialect.read_answer(raw, streamed=streamed)
+        saved = await _store(exchange, answer)
+        if answer.complete and answer.usage.input and _is_bill_comparable(exchange):
+            await _learn_bill(exchange, answer.usage.input)
+        if not isinstance(exchange.decision, Keep) and saved.answers:
+            await _prepare(exchange, saved.answers[0])
+    except OctavoError as error:
+        log.warning("an answer in %s was not stored: %s", exchange.branch.conversation, error)
+
+
+async def _store(exchange: Exchange, answer: ProviderAnswer) -> SavedRequest:
+    unit = exchange.meter.unit.name
+    answers = [
+        Entry(
+            message=stored_form(message, exchange.dialect.name),
+            status="complete" if answer.complete else "aborted",
+            counts={unit: exchange.meter.count_message(without_reasoning(message))},
+            input_tokens=answer.usage.input or None,
+            output_tokens=answer.usage.output or None,
+            model=answer.model or exchange.request.model,
+        )
+        for message in answer.messages
+    ]
+    return await save_exchange(exchange, *answers)
+
+
+def _is_bill_comparable(exchange: Exchange) -> bool:
+    """Tell whether a bill is for what the meter saw: no calls of `recall`, no thinking sent back."""
+    return not exchange.offers_recall and not reasoning_tokens(exchange.request)
+
+
+async def _learn_bill(exchange: Exchange, billed: int) -> None:
+    models, model = exchange.gateway.engine.models, exchange.request.model
+    await exchange.retry.accepted(exchange.sent, billed, exchange.request.reply or 0)
+    meter = await models.meter(model)
+    close = billed > meter.card.window * LEARNED_FROM
+    if close or not meter.knows(exchange.context):
+        await models.learn_bill(model, meter.survey(exchange.context, exchange.size.known), billed)
+
+
+async def _prepare(exchange: Exchange, tip: str) -> None:
+    """Get a snapshot ready while the client thinks."""
+    engine, conversation = exchange.gateway.engine, exchange.branch.conversation
+    tools, settings = exchange.request.tools, exchange.settings
+    engine.compress_in_background(await engine.state_of(conversation, tip, tools=tools, override=settings))

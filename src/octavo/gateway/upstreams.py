@@ -1,0 +1,271 @@
+"""Model cards and upstream addresses that users defined: kept as notes in the store, the same for every replica.
+
+They are read again with every request that depends on them, so a change made at one replica holds at all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+import httpx2
+
+from octavo.core.fields import Json, JsonObject
+from octavo.engine.models import Models
+from octavo.errors import BadInput, NotFound
+from octavo.providers.client import LONGEST_ERROR, Client
+from octavo.providers.secret import HIDDEN, Secret
+from octavo.providers.settings import ProviderSettings
+from octavo.store.store import Store
+
+UPSTREAMS = "upstreams"
+CONNECTIONS = 1_000
+"""Connections to providers: one for each stream a server is meant to hold."""
+IDLE_SECONDS = 60.0
+"""How long an idle connection to a provider is kept for the next request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """Where the requests for a model go instead of its provider."""
+
+    base_url: str
+    account: str = ""
+    """Whose key of the server is sent there; empty: the client's own."""
+
+
+class UpstreamRegistry:
+    """Cards and upstreams, as they are in the store."""
+
+    def __init__(self, store: Store, models: Models) -> None:
+        self._store, self._models = store, models
+        self._upstreams: JsonObject = {}
+
+    async def refresh(self) -> None:
+        """Read what people defined, here or at another replica."""
+        found = await self._store.notes.named(self._models.CARDS, UPSTREAMS)
+        self._models.take(found[self._models.CARDS])
+        upstreams = found[UPSTREAMS]
+        self._upstreams = upstreams if isinstance(upstreams, dict) else {}
+
+    @property
+    def own_cards(self) -> frozenset[str]:
+        return frozenset(self._models.own)
+
+    def fields_of(self, name: str) -> JsonObject | None:
+        """Give what somebody defined of a card; None: nothing."""
+        found = self._models.own.get(name)
+        return found if isinstance(found, dict) else None
+
+    # Upstreams
+
+    def upstream(self, model: str) -> Upstream | None:
+        """Give where a model's requests go: by its whole name, or by the longest beginning that ends in `*`."""
+        starts = [n for n in self._upstreams if n.endswith("*") and model.startswith(n[:-1])]
+        name = model if model in self._upstreams else max(starts, key=len, default="")
+        return _upstream(self._upstreams.get(name))
+
+    def upstreams(self) -> dict[str, Upstream]:
+        found = {name: _upstream(value) for name, value in self._upstreams.items()}
+        return {name: upstream for name, upstream in found.items() if upstream}
+
+    def leads_to(self, host: str) -> bool:
+        """Tell whether an upstream that somebody set is at this host."""
+        return any(urlsplit(each.base_url).hostname == host for each in self.upstreams().values())
+
+    async def put_upstream(self, model: str, upstream: Upstream) -> None:
+        await self.refresh()
+        entry: JsonObject = {"base_url": upstream.base_url, "account": upstream.account}
+        self._upstreams = {**self._upstreams, model: entry}
+        await self._store.notes.put(UPSTREAMS, self._upstreams)
+
+    async def remove_upstream(self, model: str) -> None:
+        await self.refresh()
+        if model not in self._upstreams:
+            raise NotFound(f"there is no upstream for {model!r}")
+        self._upstreams = {key: value for key, value in self._upstreams.items() if key != model}
+        await self._store.notes.put(UPSTREAMS, self._upstreams)
+
+
+def _upstream(value: Json) -> Upstream | None:
+    match value:
+        case {"base_url": str(url), "account": str(account)}:
+            return Upstream(base_url=url, account=account)
+        case _:
+            return None
+
+
+IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+BROADCAST = ipaddress.IPv4Address("255.255.255.255")
+
+
+async def check_address(url: str, *, private: bool) -> None:
+    """Refuse an address that is none, is everybody's, or leads into a private network without leave.
+
+    Otherwise whoever may set one could make this server fetch what only this server can reach.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        host, port = None, 0
+    if not host or parts.scheme not in ("http", "https") or parts.username or parts.query or parts.fragment:
+        raise BadInput(
+            "base_url", "expected an address like https://host/v1, without user, query or fragment"
+        )
+    try:
+        found = await addresses_of(host, port)
+    except BadInput:
+        if private:
+            return  # a name that only a proxy of the private network knows
+        raise
+    if wrong := wrong_with(found, private=private):
+        hint = "" if private else "; start the server with OCTAVO_PRIVATE_UPSTREAMS=1 to allow private ones"
+        raise BadInput("base_url", f"{host} {wrong}{hint}")
+
+
+def wrong_with(addresses: Sequence[IpAddress], *, private: bool) -> str:
+    """Say why no request may go to these addresses; empty if one may."""
+    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+    if any(address.is_multicast or address.is_unspecified or address == BROADCAST for address in plain):
+        return "is no address of a single machine"
+    if not plain or (not private and not all(address.is_global for address in plain)):
+        return "lies in a private network"
+    return ""
+
+
+async def addresses_of(host: str, port: int) -> list[IpAddress]:
+    """Look a host up; raise `BadInput` if there is none."""
+    try:
+        return [ipaddress.ip_address(host)]
+    except ValueError:
+        pass
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise BadInput("base_url", f"there is no host {host[:200]!r}") from None
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+
+
+STALE = (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError)
+"""What a request meets on a connection that the other side has just closed."""
+
+
+class UpstreamClient(Client):
+    """A client that does not mistake a closed idle connection for a service that is down.
+
+    Services close connections that were idle for some seconds. A request that is sent in that very moment was never
+    read by anybody; it is sent once more, on another connection. One that failed on a new connection is not.
+    """
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        fresh = False
+
+        async def note(event: str, _: dict[str, Any]) -> None:
+            nonlocal fresh
+            fresh = fresh or event == "connection.connect_tcp.started"
+
+        request.extensions = {**request.extensions, "trace": note}
+        while True:
+            try:
+                return await super().send(request, **options)
+            except STALE:
+                if fresh:
+                    raise
+
+
+Resolve = Callable[[str, int], Awaitable[list[IpAddress]]]
+
+
+def check_upstream(
+    registry: UpstreamRegistry, providers: ProviderSettings, *, private: bool, resolve: Resolve = addresses_of
+) -> Callable[[httpx2.Request], Awaitable[None]]:
+    """Make the check of requests to addresses that were set over HTTP.
+
+    A name that led to a public address when it was set may lead into the private network now. So it is looked up
+    again, and the request goes to the very address that was looked at.
+    """
+    accounts = (providers.openai, providers.anthropic, providers.google, providers.azure, providers.ollama)
+    own = {urlsplit(account.base_url).hostname for account in accounts if account.base_url}
+
+    async def check(request: httpx2.Request) -> None:
+        host = request.url.host
+        if host in own or not registry.leads_to(host):
+            return
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        try:
+            found = await resolve(host, port)
+        except BadInput as error:
+            if private:
+                return
+            raise httpx2.ConnectError(str(error), request=request) from None
+        if wrong := wrong_with(found, private=private):
+            raise httpx2.ConnectError(f"{host} {wrong}", request=request)
+        if private:
+            return
+        request.extensions = {**request.extensions, "sni_hostname": host}
+        request.url = request.url.copy_with(host=str(found[0]))
+
+    return check
+
+
+def redact_errors(providers: ProviderSettings) -> Callable[[httpx2.Response], Awaitable[None]]:
+    """Make the hook that blots the server's own keys out of errors: a service may repeat what it was sent."""
+    accounts = (providers.openai, providers.anthropic, providers.google, providers.azure)
+    secrets = [account.key for account in accounts if account.key]
+
+    async def redact(response: httpx2.Response) -> None:
+        stream = response.stream
+        if secrets and response.status_code >= 400 and isinstance(stream, httpx2.AsyncByteStream):
+            response.stream = _RedactedError(stream, secrets)
+
+    return redact
+
+
+class _RedactedError(httpx2.AsyncByteStream):
+    """An error, read whole, so that a key is found although it came in two pieces."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, secrets: Sequence[Secret]) -> None:
+        self._stream, self._secrets = stream, secrets
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        body = bytearray()
+        async for piece in self._stream:
+            body += piece
+            if len(body) > LONGEST_ERROR:
+                break
+        said = bytes(body[:LONGEST_ERROR])
+        for secret in self._secrets:
+            said = said.replace(secret.reveal().encode(), HIDDEN.encode())
+        yield said
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def open_client(
+    registry: UpstreamRegistry,
+    providers: ProviderSettings,
+    *,
+    private: bool,
+    transport: httpx2.AsyncBaseTransport | None = None,
+) -> UpstreamClient:
+    """Open the one client that carries the gateway's requests; `transport` stands in for the network in tests."""
+    return UpstreamClient(
+        providers.waits,
+        transport=transport,
+        limits=httpx2.Limits(
+            max_connections=CONNECTIONS,
+            max_keepalive_connections=CONNECTIONS,
+            keepalive_expiry=IDLE_SECONDS,
+        ),
+        event_hooks={
+            "request": [check_upstream(registry, providers, private=private)],
+            "response": [redact_errors(providers)],
+        },
+    )

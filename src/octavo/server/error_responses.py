@@ -1,0 +1,50 @@
+"""Answers to requests that failed: in the shape of the API, or of the provider whose interface was used."""
+
+from __future__ import annotations
+
+import logging
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from octavo.gateway.errors import anthropic_error, openai_error, status_of
+from octavo.http.errors import UNEXPECTED, api_error_of
+from octavo.http.responses import json_response, request_id
+
+log = logging.getLogger("octavo.server")
+
+GATEWAY = "/v1/"
+ANTHROPIC = "/v1/messages"
+
+
+def respond(request: Request, error: Exception) -> Response:
+    """Tell a client what went wrong."""
+    api_error, id, path = api_error_of(error), request_id(request), request.url.path
+    if api_error is UNEXPECTED:
+        log.error("%s: nobody expected this", id, exc_info=error)
+    elif api_error.status >= 500:
+        log.warning("%s %s: %s", id, api_error.type, error)
+    if path.startswith(ANTHROPIC):
+        return json_response(anthropic_error(api_error, error, id), status_of(api_error), api_error.headers)
+    if path.startswith(GATEWAY):
+        return json_response(openai_error(api_error, error, id), status_of(api_error), api_error.headers)
+    return json_response(api_error.body(id), api_error.status, api_error.headers)
+
+
+async def handle_exception(request: Request, error: Exception) -> Response:
+    """Handle an exception for the framework."""
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        error = HTTPException(405, error.detail, {"allow": ", ".join(_allowed(request))})
+    return respond(request, error)
+
+
+def _allowed(request: Request) -> list[str]:
+    """List the methods of a path: the framework names those of the first route only."""
+    described: dict[str, dict[str, object]] = request.app.openapi()["paths"]
+    for path, operations in described.items():
+        pattern, _, _ = compile_path(path.replace("{model}", "{model:path}"))
+        if pattern.match(request.url.path):
+            return sorted(method.upper() for method in operations)
+    return []

@@ -1,0 +1,71 @@
+"""Compressions that this process does not run: another one does, or did, and their jobs tell how they stand.
+
+A compression that was asked for is stored under the id of its task. So whoever follows it learns how it ended from any
+process, also when the one that ran it is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from octavo.core.fields import JsonObject
+from octavo.engine.chat import Chat
+from octavo.engine.outcome import Cancelled, CompressionEnded, Failed
+from octavo.errors import NotFound
+from octavo.http.errors import Refusal, refuse
+from octavo.server.app_state import AppState
+from octavo.server.conversation_feeds import made_elsewhere
+from octavo.server.events import describe
+from octavo.server.stream import PING, frame
+from octavo.store.values import Job
+
+LOOK_SECONDS = 1.0
+"""Between two looks whether it has ended."""
+
+
+async def job_of(app_state: AppState, chat: Chat, id: str) -> Job | None:
+    """Find a compression by the id of its task; one whose process ended is closed."""
+    await app_state.engine.resume_abandoned(chat.id)
+    try:
+        found = await app_state.engine.store.jobs.get(id)
+    except NotFound:
+        return None
+    return found if found.conversation == chat.id else None
+
+
+def unknown(id: str) -> Refusal:
+    """Say that nothing is known of a compression."""
+    return refuse(
+        404,
+        "not_found",
+        f"there is no compression {id} here: it ended some time ago, or never began",
+        "nothing that was said is lost; see /jobs of the conversation for how compressions ended, or compress again",
+    )
+
+
+async def follow(app_state: AppState, chat: Chat, job: Job, after: int) -> AsyncIterator[bytes]:
+    """Wait for the end of a compression; of its text on the way nothing is known here."""
+    while job.status == "running" and not app_state.closing:
+        yield PING
+        await asyncio.sleep(LOOK_SECONDS)
+        job = await job_of(app_state, chat, job.id) or job
+    if job.status == "running":
+        # Whoever follows comes back to another process.
+        return
+    for name, data in await _ending(app_state, job):
+        after += 1
+        yield frame(after, name, data)
+
+
+async def _ending(app_state: AppState, job: Job) -> list[tuple[str, JsonObject]]:
+    done: tuple[str, JsonObject] = ("done", {"status": job.status})
+    if job.status == "cancelled":
+        return [describe(CompressionEnded(Cancelled())), done]
+    if job.status == "failed":
+        return [describe(CompressionEnded(Failed(job.error))), done]
+    try:
+        made = await app_state.engine.store.snapshots.get(job.snapshot or "")
+    except NotFound:
+        return [describe(CompressionEnded(Failed("what it made was deleted since"))), done]
+    return [("compression_ended", made_elsewhere(made)), done]
