@@ -111,7 +111,7 @@ async def beside(folder: Path, size: int) -> tuple[list[float], list[float], flo
     long, chat = await engine.create(), await engine.create()
     await engine.store.messages.append_many(long.id, [neutral(message) for message in conversation(size)])
     # A history is counted when it is first looked at; what is measured is compressing it.
-    await long.state()
+    await engine.state_of(long.id)
     await _turn(chat, 0)
     alone = [(await _turn(chat, n))[0] for n in range(BUSY_TURNS)]
     started = time.perf_counter()

@@ -26,7 +26,7 @@ async def main(path: Path, words: str) -> None:
         match outcome:
             case Compressed(snapshot=snapshot, before=before, after=after):
                 print(f"{before:,} -> {after:,} tokens")
-                receipt = await chat.receipt(snapshot.id)
+                receipt = await chat.snapshots.receipt(snapshot.id)
                 for tally in receipt.tallies if receipt else ():
                     print(
                         f"  {tally.kind}: {tally.verbatim_count} kept word for word, {tally.lost_count} lost"

@@ -92,7 +92,7 @@ async def test_an_answer_is_stored_as_it_comes_and_the_tip_moves_when_it_is_whol
     assert await stored(engine, chat, "One, ") == id
     told.say("two, ")
     await stored(engine, chat, "One, two, ")
-    assert await chat.tip() == question.id
+    assert await chat._tip() == question.id
     assert [node.message.text for node in await chat.branch()] == ["Count."]
     # Others may go on from the question meanwhile.
     assert (await chat.usage()).reading.tokens > 0
@@ -104,7 +104,7 @@ async def test_an_answer_is_stored_as_it_comes_and_the_tip_moves_when_it_is_whol
     assert await engine.store.answers.being_written() == ()
     assert await engine.store.check() == ()
     # What is known of the tip is what is stored.
-    assert (await chat.state()).context == (await (await (await make()).chat(chat.id)).state()).context
+    assert (await chat._state()).context == (await (await (await make()).chat(chat.id))._state()).context
 
 
 async def test_an_answer_that_is_there_at_once_costs_no_write_more(

@@ -148,7 +148,7 @@ async def test_in_the_background_there_is_one_event_too(make: MakeEngine, fails:
     while not seen:
         async for _ in chat.turn(f"Question. {LONG}"):
             pass
-        await chat.settled()
+        await chat.wait_until_idle()
     (attempt,) = seen
     assert (attempt.trigger, attempt.ending) == ("soft", "failed" if fails else "compressed")
     assert attempt.before > 0

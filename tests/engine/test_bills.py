@@ -171,7 +171,7 @@ async def _survive(engine: Engine, model: str, life: dict[str, Any]) -> None:
 async def answered(chat: Chat, text: str) -> None:
     seen = await events(chat, text)
     assert isinstance(seen[-1], Answered), seen[-1]
-    await chat.settled()
+    await chat.wait_until_idle()
 
 
 POLICIES = ("octavo", "onyx", "wave", "requirements", "gemini")

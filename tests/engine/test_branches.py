@@ -54,7 +54,7 @@ async def made(outcome: Outcome) -> Snapshot:
 
 
 async def words_sent(chat: Chat) -> set[str]:
-    state = await chat.state()
+    state = await chat._state()
     return set(WORD.findall(" ".join(message.text for message in state.context.messages)))
 
 
@@ -74,9 +74,9 @@ async def test_a_summary_is_not_written_anew_on_a_branch_that_left_it(make: Make
     assert (second.cutoff_depth, second.previous, second.anchor_depth) == (8, first.id, 12)
     await chat.edit(branch[8].id, f"w99 {FILLER}")
     for refused in (
-        chat.regenerate_summary(second.id),
-        chat.edit_summary(second.id, "Nothing."),
-        chat.use(second.id),
+        chat.snapshots.regenerate(second.id),
+        chat.snapshots.edit(second.id, "Nothing."),
+        chat.snapshots.use(second.id),
     ):
         with pytest.raises(NotOnBranch, match="belongs to another branch"):
             await refused
@@ -99,7 +99,7 @@ async def test_what_was_continued_from_another_branch_is_written_anew_from_the_o
     assert (problem.kind, problem.id) == ("snapshot", second.id)
     assert f"continued from {first.id}, which belongs to another branch" in problem.detail
     await chat.edit(branch[8].id, f"w99 {FILLER}")
-    again = await made(await chat.regenerate_summary(second.id))
+    again = await made(await chat.snapshots.regenerate(second.id))
     assert again.previous is None
     assert set(WORD.findall(again.summary)) <= await words_said(chat)
 
@@ -120,8 +120,8 @@ async def test_editing_the_last_question_keeps_the_compression(make: MakeEngine,
     question = (await chat.branch())[-1]
     assert opens_turn(question.message)
     await chat.edit(question.id, f"w99 {FILLER}")
-    assert await chat.serving() == snapshot
-    assert await chat.left_behind() is None
+    assert await chat.snapshots.serving() == snapshot
+    assert await chat.snapshots.left_behind() is None
 
 
 async def test_chosen_lines_serve_every_branch_below_the_cutoff(make: MakeEngine) -> None:
@@ -131,7 +131,7 @@ async def test_chosen_lines_serve_every_branch_below_the_cutoff(make: MakeEngine
     snapshot = await made(await chat.compress(keep=0.5))
     assert snapshot.anchor == snapshot.cutoff
     await chat.edit((await chat.branch())[snapshot.cutoff_depth].id, f"w99 {FILLER}")
-    assert await chat.serving() == snapshot
+    assert await chat.snapshots.serving() == snapshot
 
 
 async def test_the_preset_onyx_shows_the_newest_question_as_its_document_says(make: MakeEngine) -> None:
@@ -151,10 +151,10 @@ async def test_a_branch_that_really_leaves_a_compression_is_told_of_it(make: Mak
     branch = await chat.branch()
     snapshot = await made(await chat.compress(up_to=branch[5].id))
     await chat.edit(branch[8].id, f"w99 {FILLER}")
-    assert await chat.serving() is None
-    assert await chat.left_behind() == snapshot
+    assert await chat.snapshots.serving() is None
+    assert await chat.snapshots.left_behind() == snapshot
     await made(await chat.compress(up_to=branch[5].id))
-    assert await chat.left_behind() is None
+    assert await chat.snapshots.left_behind() is None
 
 
 async def test_a_compression_that_would_say_nothing_is_left_out(make: MakeEngine) -> None:
@@ -165,7 +165,7 @@ async def test_a_compression_that_would_say_nothing_is_left_out(make: MakeEngine
     assert isinstance(outcome, Skipped)
     assert outcome.reason == "too_small"
     assert "would say nothing" in outcome.detail
-    assert await chat.snapshots() == ()
+    assert await chat.snapshots.list() == ()
     await chat.add("And what is it?")
     assert "4711" in " ".join(str(message["content"]) for message in (await chat.context()).messages)
 
@@ -180,22 +180,22 @@ async def test_what_is_not_smaller_is_not_stored_under_any_preset(make: MakeEngi
         chat = await engine.create(policy=preset)
         await said(chat, 1, 2, 3, 4)
         assert not isinstance(await chat.compress(keep=0), Compressed), preset
-        assert await chat.snapshots() == ()
+        assert await chat.snapshots.list() == ()
 
 
 async def versions(chat: Chat) -> tuple[Snapshot, Snapshot, Snapshot]:
     """Make three versions of one compression."""
     await said(chat, *range(1, 12))
     first = await made(await chat.compress())
-    second = await chat.edit_summary(first.id, "Second words.")
-    third = await chat.edit_summary(first.id, "Third words.")
+    second = await chat.snapshots.edit(first.id, "Second words.")
+    third = await chat.snapshots.edit(first.id, "Third words.")
     assert [one.version for one in (first, second, third)] == [1, 2, 3]
     return first, second, third
 
 
 async def in_use(chat: Chat) -> int | None:
     """Give the version that is in use, and see that it is the one that is sent."""
-    serving, sent = await chat.serving(), (await chat.state()).context.summary
+    serving, sent = await chat.snapshots.serving(), (await chat._state()).context.summary
     assert bool(serving) == bool(sent)
     if serving and serving.summary:
         assert serving.summary in sent[0].text
@@ -220,11 +220,11 @@ async def test_undo_and_redo_walk_along_the_versions(make: MakeEngine) -> None:
 async def test_the_version_that_is_chosen_is_the_one_in_use(make: MakeEngine) -> None:
     chat = await (await make(window=128_000)).create()
     first, second, third = await versions(chat)
-    assert (await chat.use(first.id)).state == "active"
+    assert (await chat.snapshots.use(first.id)).state == "active"
     assert await in_use(chat) == 1
     await chat.redo()
     assert await in_use(chat) == 2
-    await chat.use(third.id)
+    await chat.snapshots.use(third.id)
     assert await in_use(chat) == 3
     await chat.undo(second.id)
     assert await in_use(chat) == 3
@@ -238,10 +238,10 @@ async def test_an_older_compression_that_is_chosen_takes_the_place_of_a_newer_on
     branch = await chat.branch()
     older = await made(await chat.compress(up_to=branch[3].id))
     newer = await made(await chat.compress(up_to=branch[7].id))
-    await chat.use(older.id)
-    assert await chat.serving() == older
+    await chat.snapshots.use(older.id)
+    assert await chat.snapshots.serving() == older
     await chat.redo()
-    serving = await chat.serving()
+    serving = await chat.snapshots.serving()
     assert serving is not None
     assert serving.id == newer.id
 
@@ -276,13 +276,13 @@ async def test_the_next_turn_does_not_undo_an_undo(make: MakeEngine) -> None:
     await chat.undo()
     async for _ in chat.turn("And now?"):
         pass
-    await chat.settled()
-    assert await chat.serving() is None
+    await chat.wait_until_idle()
+    assert await chat.snapshots.serving() is None
     assert (await chat.usage()).level == "soft"
     await until(chat, "hard", count)
     async for _ in chat.turn("And then?"):
         pass
-    assert await chat.serving() is not None
+    assert await chat.snapshots.serving() is not None
 
 
 async def test_a_compression_under_way_does_not_undo_an_undo(make: MakeEngine) -> None:
@@ -303,13 +303,13 @@ async def test_a_summary_that_does_not_fit_is_refused_with_the_numbers(make: Mak
     chat = await (await make(window=4_096)).create()
     await said(chat, *range(1, 12))
     snapshot = await made(await chat.compress())
-    size = await chat.summary_size(snapshot.id, "word " * 6_000)
+    size = await chat.snapshots.size(snapshot.id, "word " * 6_000)
     assert size.tokens > 6_000 > size.room > 0
     with pytest.raises(BadInput, match=rf"{size.tokens:,} tokens, and {size.room:,} fit"):
-        await chat.edit_summary(snapshot.id, "word " * 6_000)
-    assert await chat.snapshots() == (snapshot,)
-    fits = await chat.summary_size(snapshot.id, "Short.")
-    edited = await chat.edit_summary(snapshot.id, "Short.")
+        await chat.snapshots.edit(snapshot.id, "word " * 6_000)
+    assert await chat.snapshots.list() == (snapshot,)
+    fits = await chat.snapshots.size(snapshot.id, "Short.")
+    edited = await chat.snapshots.edit(snapshot.id, "Short.")
     assert edited.tokens_after == fits.tokens <= fits.room
     assert (await chat.usage()).level == "calm"
 
@@ -328,7 +328,7 @@ class Life:
         chat, random = self.chat, self.random
         branch = await chat.branch()
         node = random.choice(branch) if branch else None
-        snapshots = await chat.snapshots()
+        snapshots = await chat.snapshots.list()
         everywhere = await chat._engine.store.snapshots.of_conversation(chat.id)
         match random.randint(0, 9):
             case 0 if node and node.message.role == "user":
@@ -340,9 +340,9 @@ class Life:
             case 3 if node:
                 await chat.compress(up_to=node.id)
             case 4 if everywhere:
-                await self.try_to(chat.regenerate_summary, random.choice(everywhere).id)
+                await self.try_to(chat.snapshots.regenerate, random.choice(everywhere).id)
             case 5 if everywhere:
-                await self.try_to(chat.use, random.choice(everywhere).id)
+                await self.try_to(chat.snapshots.use, random.choice(everywhere).id)
             case 6 if snapshots:
                 await self.try_to(chat.undo, random.choice(snapshots).id)
             case 7 if snapshots:
@@ -370,7 +370,7 @@ async def test_no_summary_holds_a_word_that_was_not_said_on_its_branch(tmp_path:
             await life.step()
             tips = [tip.id for tip in await life.chat.branches()]
             for tip in [tip for tip in tips if random.random() < 0.3]:
-                state = await life.chat.state(tip)
+                state = await life.chat._state(tip)
                 sent = WORD.findall(" ".join(message.text for message in state.context.messages))
                 own = WORD.findall(" ".join(node.message.text for node in await life.chat.branch(tip)))
                 assert set(sent) <= set(own)

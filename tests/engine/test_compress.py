@@ -94,14 +94,14 @@ async def test_a_manual_compression_covers_and_says_what_it_did(make: MakeEngine
     assert outcome.before == before == plan.reading.tokens
     assert outcome.after == (await chat.usage()).reading.tokens
     assert outcome.after <= plan.after_cap
-    stored = await chat.serving()
+    stored = await chat.snapshots.serving()
     assert stored is not None
     assert stored == outcome.snapshot
     assert (stored.messages, stored.kind, stored.model) == (plan.covered, "manual", "writer")
     assert plan.covered + plan.retained == 12
     assert isinstance(plan.decision, Compress)
     assert plan.decision.small is True
-    paper = await chat.receipt(stored.id)
+    paper = await chat.snapshots.receipt(stored.id)
     assert paper is not None
     assert (paper.tokens_before, paper.tokens_after) == (outcome.before, outcome.after)
     assert (await chat.info()).title == "kept title"
@@ -135,7 +135,7 @@ async def test_the_second_compression_is_given_the_first_summary_and_only_what_i
     assert (first.previous, second.previous) == ("", "First.")
     assert [node.depth for node in first.covered] == list(range(1, 13))
     assert [node.depth for node in second.covered] == list(range(13, 19))
-    serving = await chat.serving()
+    serving = await chat.snapshots.serving()
     assert serving is not None
     assert (serving.summary, serving.messages) == ("Second.", 18)
     text = str((await chat.context()).messages[0]["content"])
@@ -170,21 +170,21 @@ async def test_summaries_are_edited_regenerated_and_compared_as_versions(make: M
     chat = await filled(engine)
     made = await chat.compress()
     assert isinstance(made, Compressed)
-    edited = await chat.edit_summary(made.snapshot.id, "One.\nThree.")
+    edited = await chat.snapshots.edit(made.snapshot.id, "One.\nThree.")
     assert (edited.version, edited.kind, edited.cutoff) == (2, "edited", made.snapshot.cutoff)
-    assert "-Two.\n+Three." in await chat.diff(made.snapshot.id, edited.id)
-    again = await chat.regenerate_summary(edited.id, focus="the ports")
+    assert "-Two.\n+Three." in await chat.snapshots.diff(made.snapshot.id, edited.id)
+    again = await chat.snapshots.regenerate(edited.id, focus="the ports")
     assert isinstance(again, Compressed)
     assert (again.snapshot.version, again.snapshot.kind) == (3, "regenerated")
     assert (again.snapshot.cutoff, again.snapshot.instructions) == (made.snapshot.cutoff, "the ports")
     assert "the ports" in writer.jobs[-1].focus
     assert [node.depth for node in writer.jobs[-1].covered] == [node.depth for node in writer.jobs[0].covered]
-    assert (await chat.serving()) == again.snapshot
+    assert (await chat.snapshots.serving()) == again.snapshot
     with pytest.raises(BadInput, match="empty summary"):
-        await chat.edit_summary(edited.id, "  ")
+        await chat.snapshots.edit(edited.id, "  ")
     other = await engine.create()
     with pytest.raises(NotFound):
-        await other.snapshot(edited.id)
+        await other.snapshots.get(edited.id)
 
 
 async def test_a_summary_is_regenerated_from_the_originals_also_right_after_a_look_at_the_meter(
@@ -196,7 +196,7 @@ async def test_a_summary_is_regenerated_from_the_originals_also_right_after_a_lo
     made = await chat.compress()
     assert isinstance(made, Compressed)
     await chat.usage()
-    again = await chat.regenerate_summary(made.snapshot.id)
+    again = await chat.snapshots.regenerate(made.snapshot.id)
     assert isinstance(again, Compressed)
     first, second = writer.jobs
     assert (second.previous, second.covered) == ("", first.covered)
@@ -207,7 +207,7 @@ async def test_the_originals_of_a_snapshot_can_be_had(make: MakeEngine) -> None:
     chat = await filled(await make(window=128_000))
     made = await chat.compress()
     assert isinstance(made, Compressed)
-    originals = await chat.expand(made.snapshot.id)
+    originals = await chat.snapshots.expand(made.snapshot.id)
     assert len(originals) == made.snapshot.messages
     assert originals == (await chat.branch())[: len(originals)]
     assert [hit.node for hit in await chat.search("build-100")]
@@ -218,15 +218,15 @@ async def test_a_lost_fact_can_be_added_back(make: MakeEngine) -> None:
     chat = await filled(engine, 40)
     made = await chat.compress(keep=0)
     assert isinstance(made, Compressed)
-    paper = await chat.receipt(made.snapshot.id)
+    paper = await chat.snapshots.receipt(made.snapshot.id)
     assert paper is not None
     lost = [fact for tally in paper.tallies for fact in tally.lost]
     assert lost
-    better = await chat.restore(made.snapshot.id, lost[0].text)
+    better = await chat.snapshots.restore(made.snapshot.id, lost[0].text)
     assert better.version == made.snapshot.version + 1
     assert lost[0].text in str((await chat.context()).messages[0]["content"])
     with pytest.raises(NotFound, match="is no fact that this snapshot left out"):
-        await chat.restore(made.snapshot.id, "never said")
+        await chat.snapshots.restore(made.snapshot.id, "never said")
 
 
 async def test_a_lost_fact_that_no_list_names_can_be_added_back_too(make: MakeEngine) -> None:
@@ -234,16 +234,16 @@ async def test_a_lost_fact_that_no_list_names_can_be_added_back_too(make: MakeEn
     chat = await filled(engine, 60)
     made = await chat.compress(keep=0)
     assert isinstance(made, Compressed)
-    paper = await chat.receipt(made.snapshot.id)
+    paper = await chat.snapshots.receipt(made.snapshot.id)
     assert paper is not None
     listed = {fact.text for fact in paper.lost}
     sent = str((await chat.context()).messages)
     port = next(
         str(9000 + n) for n in range(60) if str(9000 + n) not in {*listed} and f"{9000 + n}" not in sent
     )
-    better = await chat.restore(made.snapshot.id, port)
+    better = await chat.snapshots.restore(made.snapshot.id, port)
     assert port in str((await chat.context()).messages[0]["content"])
-    after = await chat.receipt(better.id)
+    after = await chat.snapshots.receipt(better.id)
     assert after is not None
     for kind in ("number", "identifier"):
         assert after.tally(kind).count == paper.tally(kind).count
@@ -286,7 +286,7 @@ async def test_a_larger_result_is_rejected_and_nothing_is_stored(make: MakeEngin
     outcome = await chat.compress(keep=0)
     assert isinstance(outcome, Rejected)
     assert [problem.flaw for problem in outcome.problems] == ["not_smaller"]
-    assert await chat.snapshots() == ()
+    assert await chat.snapshots.list() == ()
     assert (await chat.context()).messages == before
 
 
@@ -296,7 +296,7 @@ async def test_a_failing_service_changes_nothing(make: MakeEngine) -> None:
     chat = await filled(engine)
     outcome = await chat.compress()
     assert outcome == Failed("quota", retryable=True)
-    assert await chat.snapshots() == ()
+    assert await chat.snapshots.list() == ()
     assert engine.record(chat.id).trouble.failures == 0
     assert isinstance(await chat.compress(), Compressed)
 
@@ -311,7 +311,7 @@ async def test_two_requests_to_compress_one_chat_make_one_snapshot(make: MakeEng
     assert await chat.compress() == Skipped("busy", "this branch is being compressed already")
     writer.gate.set()
     assert isinstance(await first, Compressed)
-    assert len(await chat.snapshots()) == 1
+    assert len(await chat.snapshots.list()) == 1
 
 
 async def test_a_cancelled_compression_leaves_nothing_behind(make: MakeEngine) -> None:
@@ -330,7 +330,7 @@ async def test_a_cancelled_compression_leaves_nothing_behind(make: MakeEngine) -
     with pytest.raises(asyncio.CancelledError):
         await task
     assert engine.record(chat.id).trouble.failures == 0
-    assert await chat.snapshots() == ()
+    assert await chat.snapshots.list() == ()
     (job,) = await engine.store.jobs.of_conversation(chat.id)
     assert job.status != "running"
 
@@ -346,7 +346,7 @@ async def test_deleting_while_compressing_stores_nothing(make: MakeEngine, what:
         writer.gate.set()
         assert isinstance(await chat.compress(keep=0.5), Compressed)
         writer.gate.clear()
-    before = await chat.snapshots()
+    before = await chat.snapshots.list()
     task = asyncio.create_task(chat.compress())
     await begun(engine, chat)
     if what == "conversation":
@@ -356,7 +356,9 @@ async def test_deleting_while_compressing_stores_nothing(make: MakeEngine, what:
     writer.gate.set()
     assert isinstance(await task, Failed)
     if what != "conversation":
-        assert {snapshot.id for snapshot in await chat.snapshots()} <= {snapshot.id for snapshot in before}
+        assert {snapshot.id for snapshot in await chat.snapshots.list()} <= {
+            snapshot.id for snapshot in before
+        }
 
 
 async def test_what_is_sent_while_compressing_is_delivered_once_and_in_order(make: MakeEngine) -> None:
@@ -392,17 +394,17 @@ async def test_a_branch_switched_while_compressing_keeps_the_snapshot_where_it_b
     writer = Gated()
     engine = await make(summariser=writer, window=128_000)
     chat = await filled(engine)
-    old = await chat.tip()
+    old = await chat._tip()
     task = asyncio.create_task(chat.compress())
     await begun(engine, chat)
     first_question = (await chat.branch())[0]
     await chat.edit(first_question.id, "Something else entirely")
     writer.gate.set()
     assert isinstance(await task, Compressed)
-    assert await chat.serving() is None
+    assert await chat.snapshots.serving() is None
     assert old is not None
     await chat.checkout(old)
-    assert await chat.serving() is not None
+    assert await chat.snapshots.serving() is not None
 
 
 async def test_pins_are_byte_identical_after_ten_compressions(make: MakeEngine) -> None:
@@ -414,10 +416,10 @@ async def test_pins_are_byte_identical_after_ten_compressions(make: MakeEngine) 
     await chat.add("Understood.", role="assistant")
     part = await chat.add(f"The code word is 'aubergine'. {FILLER}")
     await chat.add("Noted.", role="assistant")
-    await chat.pin(pinned.id)
-    await chat.pin(part.id, "The code word is 'aubergine'.")
+    await chat.pins.add(pinned.id)
+    await chat.pins.add(part.id, "The code word is 'aubergine'.")
     with pytest.raises(BadInput, match="does not contain"):
-        await chat.pin(part.id, "not there")
+        await chat.pins.add(part.id, "not there")
     for n in range(10):
         for k in range(3):
             await chat.add(f"Round {n}.{k}: {FILLER}")
@@ -426,9 +428,9 @@ async def test_pins_are_byte_identical_after_ten_compressions(make: MakeEngine) 
         sent = "\n".join(message.text for message in (await chat.context()).context.pins)
         assert rule in sent
         assert "The code word is 'aubergine'." in sent
-    assert len(await chat.snapshots()) == 10
-    assert await chat.unpin(pinned.id)
-    assert not await chat.unpin(pinned.id)
+    assert len(await chat.snapshots.list()) == 10
+    assert await chat.pins.remove(pinned.id)
+    assert not await chat.pins.remove(pinned.id)
 
 
 async def test_regenerated_answers_and_edits_pick_the_right_snapshot(make: MakeEngine) -> None:
@@ -439,14 +441,14 @@ async def test_regenerated_answers_and_edits_pick_the_right_snapshot(make: MakeE
     assert isinstance(made, Compressed)
     async for _ in chat.regenerate():
         pass
-    assert (await chat.serving()) == made.snapshot
+    assert (await chat.snapshots.serving()) == made.snapshot
     assert len(await chat.branches()) == 2
     branch = await chat.branch()
     early = next(node for node in branch if opens_turn(node.message))
     await chat.edit(early.id, "A different start")
-    assert await chat.serving() is None
+    assert await chat.snapshots.serving() is None
     copy = await chat.fork(branch[-1].id, title="copy")
-    theirs = await copy.serving()
+    theirs = await copy.snapshots.serving()
     assert theirs is not None
     assert theirs.summary == made.snapshot.summary
     assert theirs.id != made.snapshot.id
@@ -504,21 +506,21 @@ async def test_jobs_of_a_dead_worker_are_taken_over(make: MakeEngine) -> None:
     """Case 54: the job row outlives its worker."""
     engine = await make()
     chat = await filled(engine, 14)
-    state = await chat.state()
+    state = await chat._state()
     anchor = next(node for node in reversed(state.recipe.retained) if opens_turn(node.message))
     await engine.store.jobs.claim(
         chat.id, anchor=anchor.id, worker="dead", seen=None, tip=state.tip, lease=-1.0
     )
     assert await engine.resume_abandoned() == 1
-    await chat.settled()
-    assert await chat.serving() is not None
+    await chat.wait_until_idle()
+    assert await chat.snapshots.serving() is not None
     assert await engine.resume_abandoned() == 0
 
 
 async def test_opening_a_conversation_closes_what_broke_off_there(make: MakeEngine) -> None:
     engine = await make()
     chat = await filled(engine, 14)
-    tip = await chat.tip()
+    tip = await chat._tip()
     assert tip
     dead = await engine.store.jobs.claim(chat.id, anchor=tip, worker="dead", seen=None, lease=-1.0)
     assert isinstance(dead, Job)
@@ -595,7 +597,7 @@ async def test_the_chat_model_as_summariser_is_asked_at_the_end_of_what_it_was_s
     chat = await filled(engine)
     async for _ in chat.turn("And what is next?"):
         pass
-    await chat.settled()
+    await chat.wait_until_idle()
     sent = provider.requests[-1].messages
     before = len(provider.requests)
     await chat.compress()
@@ -699,9 +701,9 @@ async def test_the_summary_in_use_has_the_room_up_to_the_mark_and_an_older_one_a
     assert isinstance(older, Compressed)
     assert isinstance(newer, Compressed)
     usage = await chat.usage()
-    size = await chat.summary_size(newer.snapshot.id, newer.snapshot.summary)
+    size = await chat.snapshots.size(newer.snapshot.id, newer.snapshot.summary)
     assert size.room == size.tokens + usage.budget.trigger - usage.reading.cautious
-    assert (await chat.summary_size(older.snapshot.id, "Short.")).room == usage.budget.available
+    assert (await chat.snapshots.size(older.snapshot.id, "Short.")).room == usage.budget.available
 
 
 async def test_a_snapshot_is_made_of_an_output_as_it_was_and_not_as_it_is_shown(make: MakeEngine) -> None:

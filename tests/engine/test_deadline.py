@@ -136,11 +136,11 @@ async def test_in_the_background_nothing_is_changed_and_the_reason_is_kept(make:
     chat = await engine.create()
     await filled(chat, 5)
     await events(chat.turn(LONG))
-    await chat.settled()
+    await chat.wait_until_idle()
     (outcome,) = outcomes(heard)
     assert isinstance(outcome, Failed)
     assert "seconds a compression may take" in outcome.error
-    assert await chat.snapshots() == ()
+    assert await chat.snapshots.list() == ()
     (job,) = await engine.store.jobs.of_conversation(chat.id)
     assert (job.status, job.error) == ("failed", outcome.error)
 

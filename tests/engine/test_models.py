@@ -64,10 +64,10 @@ async def test_bills_that_a_refusal_belies_are_forgotten_in_every_process_at_onc
     chat = await here.create()
     for n in range(12):
         await chat.add(f"Message {n}: " + "something was said. " * (n + 1) * 4)
-        state = await chat.state()
+        state = await chat._state()
         await here.models.learn_bill(MODEL, state.survey, state.reading.tokens // 3)
     await here.models.save()
-    state, plain = await chat.state(), Meter(find_card(MODEL))
+    state, plain = await chat._state(), Meter(find_card(MODEL))
     taught = (await here.models.meter(MODEL)).read(state.context, state.counts).tokens
     assert taught < plain.read(state.context, state.counts).tokens
     assert await here.models.doubt(MODEL, state.context, state.counts)
@@ -130,7 +130,7 @@ async def test_a_provider_that_refuses_what_the_person_allowed_is_obeyed_for_now
     for number in range(12):
         seen = [event async for event in chat.turn(f"Question {number}. " + "Words to fill it. " * 60)]
         assert isinstance(seen[-1], Answered)
-        await chat.settled()
+        await chat.wait_until_idle()
     assert await window_of(engine, chat) == 3_000
     async with await Engine.open(path, model=MODEL) as again:
         assert await window_of(again, chat) == 6_000

@@ -12,6 +12,7 @@ from octavo.core.messages import Branch
 from octavo.core.reply import Request
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
+from octavo.engine.turn import question_of
 from octavo.errors import NotFound
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import MakeEngine, answering, billed
@@ -30,7 +31,7 @@ async def drained(events: object) -> None:
 NODES: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
     "branch": lambda chat, id: chat.branch(id),
     "add": lambda chat, id: chat.add("mine", parent=id),
-    "state": lambda chat, id: chat.state(id),
+    "state": lambda chat, id: chat._state(id),
     "context": lambda chat, id: chat.context(tip=id),
     "usage": lambda chat, id: chat.usage(tip=id),
     "count": lambda chat, id: chat.count(tip=id),
@@ -38,29 +39,29 @@ NODES: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
     "answer": lambda chat, id: drained(chat.answer(id)),
     "compress": lambda chat, id: chat.compress(up_to=id),
     "compressing": lambda chat, id: drained(chat.compressing(up_to=id)),
-    "pin": lambda chat, id: chat.pin(id),
-    "unpin": lambda chat, id: chat.unpin(id),
+    "pin": lambda chat, id: chat.pins.add(id),
+    "unpin": lambda chat, id: chat.pins.remove(id),
     "edit": lambda chat, id: chat.edit(id, "mine"),
     "regenerate": lambda chat, id: drained(chat.regenerate(id)),
-    "question_of": lambda chat, id: chat.question_of(id),
+    "question_of": lambda chat, id: question_of(chat._engine, chat.id, id),
     "checkout": lambda chat, id: chat.checkout(id),
     "fork": lambda chat, id: chat.fork(id),
     "delete_message": lambda chat, id: chat.delete_message(id),
 }
 """Every method that takes the id of a message."""
 SNAPSHOTS: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
-    "snapshot": lambda chat, id: chat.snapshot(id),
-    "edit_summary": lambda chat, id: chat.edit_summary(id, "mine"),
-    "regenerate_summary": lambda chat, id: chat.regenerate_summary(id),
-    "regenerating_summary": lambda chat, id: drained(chat.regenerating_summary(id)),
-    "diff": lambda chat, id: chat.diff(id, id),
+    "snapshot": lambda chat, id: chat.snapshots.get(id),
+    "edit_summary": lambda chat, id: chat.snapshots.edit(id, "mine"),
+    "regenerate_summary": lambda chat, id: chat.snapshots.regenerate(id),
+    "regenerating_summary": lambda chat, id: drained(chat.snapshots.regenerating(id)),
+    "diff": lambda chat, id: chat.snapshots.diff(id, id),
     "undo": lambda chat, id: chat.undo(id),
-    "use": lambda chat, id: chat.use(id),
-    "snapshot_here": lambda chat, id: chat.snapshot_here(id),
-    "summary_size": lambda chat, id: chat.summary_size(id, "mine"),
-    "expand": lambda chat, id: chat.expand(id),
-    "receipt": lambda chat, id: chat.receipt(id),
-    "restore": lambda chat, id: chat.restore(id, "8001"),
+    "use": lambda chat, id: chat.snapshots.use(id),
+    "snapshot_here": lambda chat, id: chat.snapshots.get_here(id),
+    "summary_size": lambda chat, id: chat.snapshots.size(id, "mine"),
+    "expand": lambda chat, id: chat.snapshots.expand(id),
+    "receipt": lambda chat, id: chat.snapshots.receipt(id),
+    "restore": lambda chat, id: chat.snapshots.restore(id, "8001"),
 }
 """Every method that takes the id of a snapshot."""
 NAMES = {"id", "node", "tip", "parent", "up_to", "one", "other"}
@@ -96,14 +97,14 @@ async def two(make: MakeEngine) -> tuple[Engine, Chat, Chat]:
 async def told(chat: Chat) -> tuple[Branch, object, object, object]:
     """Give everything that could be changed."""
     info = await chat.info()
-    return await chat.branch(), info.messages, await chat.pins(), await chat.snapshots()
+    return await chat.branch(), info.messages, await chat.pins.list(), await chat.snapshots.list()
 
 
 @pytest.mark.parametrize("name", NODES)
 async def test_a_message_of_another_conversation_does_not_exist_here(make: MakeEngine, name: str) -> None:
     engine, ours, theirs = await two(make)
     foreign = (await theirs.branch())[2].id
-    await theirs.pin(foreign)
+    await theirs.pins.add(foreign)
     before, count = [await told(ours), await told(theirs)], len(await engine.conversations())
     for id in (foreign, NOBODY):
         with pytest.raises(NotFound, match=f"there is no message {id} in this conversation"):
@@ -119,7 +120,7 @@ async def test_a_snapshot_of_another_conversation_does_not_exist_here(make: Make
     _, ours, theirs = await two(make)
     for chat in (ours, theirs):
         await chat.compress(keep=0)
-    foreign = await theirs.serving()
+    foreign = await theirs.snapshots.serving()
     assert foreign is not None
     before = [await told(ours), await told(theirs)]
     for id in (foreign.id, NOBODY):
@@ -137,6 +138,6 @@ def test_the_library_without_a_loop_refuses_it_too() -> None:
         with pytest.raises(NotFound):
             ours.delete_message(node.id)
         with pytest.raises(NotFound):
-            ours.pin(node.id)
+            ours.pins.add(node.id)
         assert ours._loop.run(other.branch()) == (node,)
-        assert ours._loop.run(other.pins()) == ()
+        assert ours._loop.run(other.pins.list()) == ()

@@ -51,15 +51,15 @@ async def test_sixty_turns_in_a_small_window(tmp_path: Path) -> None:
             assert not isinstance(event, AnswerFailed), event
             if isinstance(event, Answered):
                 assert 0 < event.reply.usage.input <= WINDOW - 24
-        await chat.settled()
+        await chat.wait_until_idle()
         sent = await chat.context()
         assert check(chat_messages := sent.context.messages, OPENAI) == ()
         assert chat_messages
         if turn == TURNS // 2:
-            assert await chat.serving() is not None
+            assert await chat.snapshots.serving() is not None
             before = sent.messages
             await chat.undo()
-            assert coverage_problems(await chat.branch(), (await chat.state()).context) == ()
+            assert coverage_problems(await chat.branch(), (await chat._state()).context) == ()
             await chat.redo()
             assert (await chat.context()).messages == before
     outcomes = [event.outcome for event in ended]

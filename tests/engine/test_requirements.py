@@ -167,7 +167,7 @@ async def test_a_further_try_that_fails_leaves_what_there_is(make: MakeEngine) -
     assert isinstance(outcome, Compressed)
     assert len(wordy.jobs) == 2
     assert outcome.snapshot.summary == ("word " * 2_100).strip()
-    paper = await chat.receipt(outcome.snapshot.id)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
     assert paper is not None
     assert (paper.model, paper.no_summary) == ("wordy", "")
 

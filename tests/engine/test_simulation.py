@@ -130,7 +130,7 @@ class Life:
                 await chat.compress(keep=self.random.choice((0, 200, 0.3)))
             case 3:
                 await undo(chat)
-            case 4 if any(s.state == "undone" for s in await chat.snapshots()):
+            case 4 if any(s.state == "undone" for s in await chat.snapshots.list()):
                 # What was undone may lie below a newer compression.
                 with suppress(UsageError):
                     await chat.redo()
@@ -138,20 +138,20 @@ class Life:
                 await chat.delete_message(node.id)
                 self.deleted.add(node.id)
             case 6:
-                await chat.pin(self.random.choice(branch[-6:]).id)
-                for place in (await chat.pins())[:-2]:
-                    await chat.unpin(place.node)
+                await chat.pins.add(self.random.choice(branch[-6:]).id)
+                for place in (await chat.pins.list())[:-2]:
+                    await chat.pins.remove(place.node)
 
 
 async def undo(chat: Chat) -> None:
     """Undo what serves; if nothing does, that is said, unless a compression in the background ends in between."""
-    serving = await chat.serving()
+    serving = await chat.snapshots.serving()
     try:
         await chat.undo()
     except UsageError:
         assert serving is None
     else:
-        assert any(snapshot.state == "undone" for snapshot in await chat.snapshots())
+        assert any(snapshot.state == "undone" for snapshot in await chat.snapshots.list())
 
 
 async def look_at(chat: Chat) -> list[object]:
@@ -170,9 +170,9 @@ async def compare_with_the_store(engine: Engine, chat: Chat) -> None:
     """
     while True:
         revision = (await chat.info()).revision
-        held = await chat.state()
+        held = await chat._state()
         remembered, engine.states = engine.states, TipStateCache(engine.store, engine.models)
-        fresh = await chat.state()
+        fresh = await chat._state()
         engine.states = remembered
         if (await chat.info()).revision == revision:
             break  # else a compression in the background ended in between: look again
@@ -192,11 +192,11 @@ async def look_at_rest(chat: Chat, engines: Sequence[Engine]) -> list[object] | 
     """Look when nobody compresses, and nobody began to because somebody looked."""
     while True:
         for engine in engines:
-            await engine.settled(chat.id)
+            await engine.wait_until_idle(chat.id)
         revision = (await chat.info()).revision
         seen = await look_if_it_fits(chat)
         for engine in engines:
-            await engine.settled(chat.id)
+            await engine.wait_until_idle(chat.id)
         if (await chat.info()).revision == revision:
             return seen
 
@@ -214,8 +214,8 @@ async def test_a_long_life_keeps_every_promise(tmp_path: Path, seed: int) -> Non
                 await life.meddle(chat)
         except TOO_LARGE:
             # Pins and one huge turn may be more than the window holds: said with numbers, and the chat can be moved.
-            for place in await chat.pins():
-                await chat.unpin(place.node)
+            for place in await chat.pins.list():
+                await chat.pins.remove(place.node)
             await chat.checkout((await chat.branch())[0].id)
         await compare_with_the_store(chat._engine, chat)
         if turn % 20 == 19:
@@ -224,7 +224,7 @@ async def test_a_long_life_keeps_every_promise(tmp_path: Path, seed: int) -> Non
             one = await life.open()
             assert await look_if_it_fits(Chat(one, chat.id)) == before
     for engine in (one, two):
-        await engine.settled(chat.id)
+        await engine.wait_until_idle(chat.id)
     assert await one.store.check() == ()
     there = {node.id async for node in one.store.tree.whole(chat.id)}
     assert life.stored <= there

@@ -52,16 +52,16 @@ async def test_a_scene_that_grew_is_the_one_that_is_loaded(make: MakeEngine, loo
     chat = await engine.create()
     await say(chat, *(f"question {n} about port {8000 + n}" for n in range(12)))
     await chat.compress(keep=0)
-    await chat.state()
+    await chat._state()
     loads = count_loads(engine)
     for n in range(2 * FEW + 3):
         await chat.add(f"note {n}", role="assistant" if n % 2 else "user")
         if n % look_every == 0:
-            assert (await chat.state()).context.retained[-1].text == f"note {n}"
-    held = await chat.state()
+            assert (await chat._state()).context.retained[-1].text == f"note {n}"
+    held = await chat._state()
     assert loads == []
     engine.states = TipStateCache(engine.store, engine.models)
-    fresh = await chat.state()
+    fresh = await chat._state()
     assert (held.recipe, held.context, held.turn) == (fresh.recipe, fresh.context, fresh.turn)
     assert (held.reading, held.budget, held.survey) == (fresh.reading, fresh.budget, fresh.survey)
 
@@ -74,18 +74,18 @@ async def test_what_another_engine_changed_is_seen_at_the_next_turn(make: MakeEn
     loads = count_loads(engine)
     first = (await chat.branch())[0].id
 
-    await elsewhere.pin(first)
-    assert (await chat.state()).recipe.pins
-    await elsewhere.unpin(first)
-    assert not (await chat.state()).recipe.pins
+    await elsewhere.pins.add(first)
+    assert (await chat._state()).recipe.pins
+    await elsewhere.pins.remove(first)
+    assert not (await chat._state()).recipe.pins
     await elsewhere.compress(keep=0)
-    folded = await chat.state()
+    folded = await chat._state()
     assert folded.serving
     assert folded.recipe.snapshot is not None
     await elsewhere.undo()
-    assert (await chat.state()).serving is None
+    assert (await chat._state()).serving is None
     await elsewhere.delete_message(first)
-    assert (await chat.state()).recipe.branch[0].status == "deleted"
+    assert (await chat._state()).recipe.branch[0].status == "deleted"
     assert len(loads) == 5
 
 
@@ -97,12 +97,12 @@ async def test_other_settings_models_and_tips_are_looked_at_anew(make: MakeEngin
     await chat.set(system="Answer in verse.")
     assert (await chat.usage()).reading.breakdown[0][0] == "system"
     await chat.set(model="claude-sonnet-4-5")
-    assert (await chat.state()).meter.card.name != MODEL
+    assert (await chat._state()).meter.card.name != MODEL
     await chat.set(model=MODEL)
     branch = await chat.branch()
     await chat.checkout(branch[0].id)
     await engine.store.conversations.move_tip(chat.id, branch[1].id, expected=branch[-1].id)
-    assert (await chat.state()).tip == branch[1].id
+    assert (await chat._state()).tip == branch[1].id
     assert len(loads) == 3
 
 
@@ -115,7 +115,7 @@ async def test_only_so_many_conversations_are_remembered(make: MakeEngine) -> No
     loads = count_loads(engine)
     for chat in reversed(chats):
         await chat.usage()
-    assert loads == [await chats[0].tip()]
+    assert loads == [await chats[0]._tip()]
 
 
 async def test_what_was_learned_of_a_card_that_was_replaced_is_not_kept(make: MakeEngine) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import octavo
-from octavo.engine.chat import Chat
+from octavo.engine.chat import Chat, ChatPins
+from octavo.engine.chat_snapshots import ChatSnapshots
 from octavo.engine.engine import EngineOptions
 from octavo.engine.outcome import Answered, Compressed
-from octavo.engine.sync import SyncChat
-from octavo.errors import BadInput, NotFound, UsageError
+from octavo.engine.sync import SyncChat, SyncPins, SyncSnapshots
+from octavo.errors import NotFound
 from octavo.testing import ScriptedProvider
 
 FILLER = "There is much to say about this and little of it matters. " * 10
@@ -57,7 +57,7 @@ def test_turns_are_plain_iterators_and_forks_are_wrapped_too(tmp_path: Path) -> 
             assert event
             break
         with pytest.raises(NotFound):
-            chat.snapshot("0" * 32)
+            chat.snapshots.get("0" * 32)
 
 
 def test_a_compress_block_can_be_added(tmp_path: Path) -> None:
@@ -78,46 +78,26 @@ def test_a_conversation_can_be_chosen_by_title(tmp_path: Path) -> None:
         assert work.id == first
 
 
-def test_every_method_of_a_chat_is_there_without_await() -> None:
-    """If one is missing: add a line for it to `SyncChat`, or its name here if programs have no use for it."""
-    inside = {"state", "require", "snapshot_here", "question_of"}
-    of_chat = {name for name in vars(Chat) if not name.startswith("_")} - inside
-    of_sync = {name for name in vars(SyncChat) if not name.startswith("_")} - {"close"}
+@pytest.mark.parametrize(
+    ("awaited", "plain", "inside"),
+    [
+        (Chat, SyncChat, {"require"}),
+        (ChatSnapshots, SyncSnapshots, {"get_here"}),
+        (ChatPins, SyncPins, set[str]()),
+    ],
+)
+def test_every_method_of_a_chat_is_there_without_await(awaited: type, plain: type, inside: set[str]) -> None:
+    """If one is missing: add a line for it in `sync`, or its name here if programs have no use for it."""
+    of_chat = {name for name in vars(awaited) if not name.startswith("_")} - inside
+    of_sync = {name for name in vars(plain) if not name.startswith("_")} - {"close"}
     assert of_sync == of_chat
     for name in of_chat:
-        method, kind = vars(Chat)[name], type(vars(SyncChat)[name]).__name__
-        assert vars(SyncChat)[name].method is method, name
+        method, kind = vars(awaited)[name], type(vars(plain)[name]).__name__
+        assert vars(plain)[name].method is method, name
         assert (kind == "_Stream") == inspect.isasyncgenfunction(method), name
         gives = inspect.signature(method).return_annotation
         assert (kind == "_Another") == (gives == "Chat"), name
 
 
-def test_a_conversation_that_was_closed_says_so(tmp_path: Path) -> None:
-    chat = octavo.open(tmp_path / "c.db", model="gpt-4o", provider=ScriptedProvider(["Fine."]))
-    chat.add("Hello.")
-    turn = chat.turn("And?")
-    next(turn)
-    chat.close()
-    chat.close()
-    for call in (lambda: chat.add("Hello?"), chat.context, chat.branch, lambda: list(turn)):
-        with pytest.raises(UsageError, match="was closed: open it again with"):
-            call()
-
-
-def test_options_that_do_not_exist_are_refused_with_what_was_meant(tmp_path: Path) -> None:
-    typed: Any = octavo.open
-    with pytest.raises(UsageError, match=r"octavo.open\(\) has no option 'modle': did you mean 'model'\?"):
-        typed(tmp_path / "c.db", modle="gpt-4o")
-    with pytest.raises(UsageError, match="has no option 'colour': it takes clock, conversation, hooks"):
-        typed(tmp_path / "c.db", colour="red")
-    assert not (tmp_path / "c.db").exists()
-
-
-def test_what_cannot_be_opened_says_so(tmp_path: Path) -> None:
-    with pytest.raises(octavo.OctavoError):
-        octavo.open("mysql://nowhere", model="gpt-4o")
-    with (
-        octavo.open(tmp_path / "c.db", model="gpt-4o", provider=ScriptedProvider([])) as chat,
-        pytest.raises(BadInput),
-    ):
-        chat.add(3.14)
+def test_what_a_program_uses_of_a_chat_is_seen_at_a_glance() -> None:
+    assert len([name for name in vars(Chat) if not name.startswith("_")]) <= 25

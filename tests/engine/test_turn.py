@@ -61,7 +61,7 @@ async def talk(chat: Chat, turns: int, text: str = LONG) -> list[Event]:
     seen: list[Event] = []
     for n in range(turns):
         seen += await events(chat.turn(f"Question {n}. {text}"))
-        await chat.settled()
+        await chat.wait_until_idle()
     return seen
 
 
@@ -103,7 +103,7 @@ async def test_long_conversations_never_overflow_and_are_compressed_in_the_backg
     seen = await talk(chat, 40)
     assert max(bills) <= 4_096 - 1_024
     assert not any(isinstance(event, CompressionStarted | Shrunk) for event in seen)
-    assert len(await chat.snapshots()) >= 3
+    assert len(await chat.snapshots.list()) >= 3
     assert await engine.store.check() == ()
 
 
@@ -139,11 +139,11 @@ async def test_turns_below_the_hard_mark_never_wait_for_a_compression(make: Make
     chat = await engine.create()
     for n in range(13):
         assert Waiting() not in await events(chat.turn(f"Question {n}. {LONG}"))
-    assert (await chat.serving()) is None
+    assert (await chat.snapshots.serving()) is None
     assert not slow.gate.is_set()
     slow.gate.set()
-    await chat.settled()
-    serving = await chat.serving()
+    await chat.wait_until_idle()
+    serving = await chat.snapshots.serving()
     assert serving is not None
     assert serving.summary == "They counted foxes near port 8080."
     assert len(await chat.branch()) == 26
@@ -166,7 +166,7 @@ async def test_above_the_hard_mark_a_turn_says_that_it_waits_for_the_compression
             slow.gate.set()
     assert kinds[:2] == [Stored, Waiting]
     assert kinds[-1] is Answered
-    serving = await chat.serving()
+    serving = await chat.snapshots.serving()
     assert serving is not None
     assert serving.summary == "They counted foxes near port 8080."
 
@@ -227,7 +227,7 @@ async def test_switching_to_a_smaller_model_compresses_before_the_first_request(
     engine = await make(window=128_000)
     chat = await engine.create()
     await talk(chat, 25)
-    assert await chat.serving() is None
+    assert await chat.snapshots.serving() is None
     await engine.models.learn_window("gpt-4o-mini", 4_096)
     await chat.set(model="gpt-4o-mini")
     seen = await events(chat.turn("And now?"))
@@ -362,9 +362,9 @@ async def test_what_did_not_fit_is_folded_with_the_next_turn(make: MakeEngine) -
     assert names(seen)[-1] == "Answered"
     usage = await chat.usage()
     assert usage.reading.tokens < usage.budget.hard
-    serving = await chat.serving()
+    serving = await chat.snapshots.serving()
     assert serving is not None
-    assert pallets in (await chat.expand(serving.id))[-1].message.text
+    assert pallets in (await chat.snapshots.expand(serving.id))[-1].message.text
 
 
 async def test_what_could_not_be_folded_at_one_step_of_a_tool_loop_is_at_the_next(make: MakeEngine) -> None:
@@ -386,10 +386,10 @@ async def test_what_could_not_be_folded_at_one_step_of_a_tool_loop_is_at_the_nex
     await step(*(" ".join(f"Pallet {n} weighs {n * k % 90} kg." for n in range(90)) for k in (3, 5, 7, 11)))
     assert (await chat.usage()).level == "hard"
     first = await chat.context()
-    assert await chat.serving() is None
+    assert await chat.snapshots.serving() is None
     await step("Pallet 301 weighs 12 kg.")
     second = await chat.context()
-    serving = await chat.serving()
+    serving = await chat.snapshots.serving()
     assert serving is not None
     assert (first.notes != (), second.notes) == (True, ())
     assert "Weigh all pallets." in str(second.messages)
@@ -457,7 +457,7 @@ async def test_a_context_is_the_same_after_a_restart_and_in_another_engine(make:
     await talk(chat, 30)
     again = await (await make()).chat(chat.id)
     assert (await again.context()).messages == (await chat.context()).messages
-    assert [s.id for s in await again.snapshots()] == [s.id for s in await chat.snapshots()]
+    assert [s.id for s in await again.snapshots.list()] == [s.id for s in await chat.snapshots.list()]
 
 
 async def test_settings_of_a_conversation_beat_global_ones(make: MakeEngine) -> None:
@@ -470,10 +470,10 @@ async def test_settings_of_a_conversation_beat_global_ones(make: MakeEngine) -> 
     await engine.settings.change(ForConversation(chat.id), {"soft": 0.6})
     for each in (chat, other):
         await each.add("Hi")
-    assert (await chat.state()).policy.marks.soft == 0.6
-    assert (await other.state()).policy.marks.soft == 0.7
+    assert (await chat._state()).policy.marks.soft == 0.6
+    assert (await other._state()).policy.marks.soft == 0.7
     await chat.set(soft=None)
-    assert (await chat.state()).policy.marks.soft == 0.7
+    assert (await chat._state()).policy.marks.soft == 0.7
 
 
 async def test_repairs_are_told_only_where_something_was_wrong(make: MakeEngine) -> None:

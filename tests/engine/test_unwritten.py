@@ -75,7 +75,7 @@ async def test_a_receipt_names_no_model_and_no_price_that_contributed_nothing(ma
     chat = await filled(engine)
     outcome = await chat.compress()
     assert isinstance(outcome, Compressed)
-    paper = await chat.receipt(outcome.snapshot.id)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
     assert paper is not None
     assert (paper.model, paper.price) == ("", None)
     assert paper.no_summary == "the model refused: 'I cannot help with that.'"
@@ -88,7 +88,7 @@ async def test_a_receipt_with_a_summary_names_its_model_and_its_price(make: Make
     chat = await filled(engine)
     outcome = await chat.compress()
     assert isinstance(outcome, Compressed)
-    paper = await chat.receipt(outcome.snapshot.id)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
     assert paper is not None
     assert (paper.model, paper.no_summary) == ("gpt-4o-mini-2024-07-18", "")
     assert paper.price is not None
@@ -173,7 +173,7 @@ async def test_a_late_summary_leaves_its_reason_in_the_receipt(
     chat = await filled(engine)
     outcome = await chat.compress()
     assert isinstance(outcome, Compressed)
-    paper = await chat.receipt(outcome.snapshot.id)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
     assert paper is not None
     assert paper.no_summary == "it was not finished in the 5.3 seconds a compression may take"
 
@@ -192,7 +192,7 @@ async def test_where_nobody_was_asked_the_receipt_says_why(
     await chat.set(**settings)
     outcome = await chat.compress()
     assert isinstance(outcome, Compressed)
-    paper = await chat.receipt(outcome.snapshot.id)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
     assert paper is not None
     assert paper.no_summary == reason
 
@@ -205,7 +205,7 @@ async def test_without_a_key_for_the_cheap_model_the_receipt_says_so(
     chat = await filled(engine)
     outcome = await chat.compress()
     assert isinstance(outcome, Compressed)
-    paper = await chat.receipt(outcome.snapshot.id)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
     assert paper is not None
     assert paper.no_summary.startswith("no model was asked: ")
     assert "OPENAI_API_KEY" in paper.no_summary

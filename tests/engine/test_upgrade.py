@@ -24,7 +24,7 @@ async def test_an_old_conversation_is_answered_and_compressed(tmp_path: Path) ->
     ) as engine:
         ids = {one.title: one.id for one in await engine.conversations()}
         chat = await engine.chat(ids["Harbour"])
-        before = await chat.serving()
+        before = await chat.snapshots.serving()
         assert before is not None
         assert (await chat.settings())["system"] == "Speak of the sea."
         events = [event async for event in chat.turn("Is the harbour open? " + "We have to know. " * 200)]

@@ -166,7 +166,7 @@ async def test_work_that_takes_too_long_is_ended_and_nothing_is_changed(
     sent = await chat.context()
     assert any("left out" in note or "shortened" in note for note in sent.notes), sent.notes
     assert sent.usage.reading.cautious <= sent.usage.budget.hard < (await chat.usage()).reading.tokens
-    assert await chat.snapshots() == ()
+    assert await chat.snapshots.list() == ()
     assert await engine.store.tree.branch(said[-1].id) == said
     assert engine._workers._free == []
 
@@ -265,7 +265,7 @@ async def test_only_long_histories_are_worth_a_process(make: MakeEngine) -> None
     await engine.store.messages.append_many(chat.id, [node.message for node in branch(400)])
     await chat.compress(keep=0.2)
     (child,) = engine._workers._free
-    snapshot = (await chat.state()).recipe.snapshot
+    snapshot = (await chat._state()).recipe.snapshot
     assert snapshot is not None
     assert snapshot.messages > 400
     await engine.close()

@@ -265,7 +265,7 @@ async def test_what_another_replica_deleted_is_stored_anew_and_compressed_anew(
     engine, other = await make_engine(provider=None), await make_engine(provider=None)
     async with setup(engine, Provider(window=4_096)) as house:
         history, headers = await grown(house, 20)
-        await engine.settled(headers["x-octavo-conversation"])
+        await engine.wait_until_idle(headers["x-octavo-conversation"])
         await other.store.bin.delete(headers["x-octavo-conversation"])
         answer, again = await house.ask(*history[:-1])
         assert answer.choices[0].message.content
@@ -279,7 +279,7 @@ async def test_a_deleted_message_that_a_client_sends_again_is_a_branch_and_its_s
 ) -> None:
     history, headers = await grown(house, 16)
     conversation = headers["x-octavo-conversation"]
-    await house.engine.settled(conversation)
+    await house.engine.wait_until_idle(conversation)
     gone = (await house.tree(headers))[4]
     deleted = await house.http.delete(f"/api/v1/conversations/{conversation}/messages/{gone.id}")
     assert deleted.status_code < 300

@@ -301,7 +301,7 @@ async def test_a_stopping_server_lets_a_compression_in_the_background_finish(mak
         await asyncio.sleep(0)
         hold.set()
         await closing
-    assert [s.summary for s in await (await engine.chat(place.rpartition("/")[2])).snapshots()] != []
+    assert [s.summary for s in await (await engine.chat(place.rpartition("/")[2])).snapshots.list()] != []
 
 
 async def test_a_server_that_is_nudged_as_it_stops_stops(engine: Engine) -> None:

@@ -58,7 +58,7 @@ async def check_outcome(engine: Engine, provider: Provider, conversation: str, r
     assert await engine.store.check() == ()
     tip = (await engine.store.conversations.get(conversation)).tip
     assert tip
-    state = await Chat(engine, conversation).state(tip)
+    state = await Chat(engine, conversation)._state(tip)
     assert state.recipe.snapshot is not None
     assert coverage_problems(await engine.store.tree.branch(tip), state.context) == ()
     assert check(state.sent(state.context, rules).messages, rules) == ()
@@ -88,7 +88,7 @@ async def test_500_turns_of_openais_library_never_see_an_overflow(make_engine: M
             assert sent["messages"][-1] == history[-2]
         conversation = raw.headers["x-octavo-conversation"]
         await client.close()
-        await engine.settled(conversation)
+        await engine.wait_until_idle(conversation)
     assert len(provider.bodies) == TURNS
     assert compressed > TURNS // 2
     assert largest < WINDOW
@@ -148,7 +148,7 @@ async def test_many_turns_of_anthropics_library_with_tools_never_see_an_overflow
             largest = max(largest, count(provider.last))
         conversation = headers["x-octavo-conversation"]
         await client.close()
-        await engine.settled(conversation)
+        await engine.wait_until_idle(conversation)
     assert compressed > TOOLED_TURNS // 3
     assert largest < WINDOW
     assert (await engine.store.conversations.get(conversation)).messages == 2 * (

@@ -220,7 +220,7 @@ async def prove(engine: Engine, fleet: Fleet, conversations: list[str]) -> int:
     for id in conversations:
         tip = (await store.conversations.get(id)).tip
         assert tip
-        state = await Chat(engine, id).state(tip)
+        state = await Chat(engine, id)._state(tip)
         assert coverage_problems(await store.tree.branch(tip), state.context) == ()
         assert check(state.sent(state.context, OPENAI).messages, OPENAI) == ()
         made = await store.snapshots.of_conversation(id)
@@ -236,22 +236,22 @@ async def test_a_compression_whose_worker_died_is_taken_over(make_engine: MakeEn
     for number in range(16):
         await chat.add(f"Fact {number}: the port is {8000 + number}. " + "More words. " * 40)
         await chat.add(f"Noted, {8000 + number}.", role="assistant")
-    tip = await chat.tip()
+    tip = await chat._tip()
     assert tip
     dead = await engine.store.jobs.claim(chat.id, anchor=tip, worker="dead", seen=None, lease=-1)
     assert isinstance(dead, Job)
     task = asyncio.create_task(run_maintenance(engine, every=0.01))
 
     async def taken_over() -> bool:
-        return bool(await chat.snapshots())
+        return bool(await chat.snapshots.list())
 
     await until(taken_over)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     closed = await engine.store.jobs.get(dead.id)
     assert (closed.status, closed.error) == ("failed", ENDED)
-    assert not isinstance(await engine.store.jobs.finish(dead, (await chat.snapshots())[0]), type(None))
-    assert len(await chat.snapshots()) == 1
+    assert not isinstance(await engine.store.jobs.finish(dead, (await chat.snapshots.list())[0]), type(None))
+    assert len(await chat.snapshots.list()) == 1
 
 
 async def test_an_answer_that_was_being_written_when_its_server_was_killed_is_kept(tmp_path: Path) -> None:

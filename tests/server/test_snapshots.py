@@ -282,7 +282,7 @@ async def test_compressions_are_listed_as_jobs_wherever_they_run_and_can_be_stop
     assert (job["status"], job["trigger"], job["attempt"]) == ("done", "manual", 1)
     assert job["snapshot"] == ended["snapshot"]["id"]
     chat = await engine.chat(place.rpartition("/")[2])
-    tip = await chat.tip()
+    tip = await chat._tip()
     assert tip
     held = await engine.store.jobs.claim(
         chat.id, anchor=tip, worker="elsewhere", seen=ended["snapshot"]["id"]

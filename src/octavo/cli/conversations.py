@@ -137,20 +137,20 @@ async def _tree_lines(engine: Engine, chat: Chat, *, unfold: bool, full: bool) -
 
     info = await chat.info()
     nodes = [node async for node in engine.store.tree.whole(chat.id, previews=not full)]
-    serving = await chat.serving()
-    covered = await chat.expand(serving.id) if serving and not unfold else ()
+    serving = await chat.snapshots.serving()
+    covered = await chat.snapshots.expand(serving.id) if serving and not unfold else ()
     picture = Picture(
         nodes=nodes,
         tip=info.tip,
         snapshot=serving,
         covered=frozenset(node.id for node in covered),
-        pinned=frozenset(pin.node for pin in await chat.pins()),
+        pinned=frozenset(pin.node for pin in await chat.pins.list()),
         columns=screen_columns(),
         whole=full,
     )
     parents = {node.parent for node in nodes}
     tips = sum(node.id not in parents for node in nodes)
-    snapshots = len(await chat.snapshots())
+    snapshots = len(await chat.snapshots.list())
     counts = [many(len(nodes), "message"), many(tips, "branch", "branches"), many(snapshots, "snapshot")]
     head = "  " + " · ".join([short(info.id), *counts, when(info.updated)])
     return [line(("strong", clean(info.title) or "(untitled)"), ("faint", head)), *draw(picture)]
@@ -172,15 +172,15 @@ async def _tree_json(engine: Engine, chat: Chat) -> JsonObject:
     ]
     snapshots: list[Json] = [
         {"id": one.id, "version": one.version, "state": one.state, **export(one)}
-        for one in await chat.snapshots()
+        for one in await chat.snapshots.list()
     ]
-    serving = await chat.serving()
+    serving = await chat.snapshots.serving()
     return {
         **conversation_json(await chat.info()),
         "nodes": nodes,
         "snapshots": snapshots,
         "serving": serving.id if serving else None,
-        "pins": [pin.node for pin in await chat.pins()],
+        "pins": [pin.node for pin in await chat.pins.list()],
     }
 
 

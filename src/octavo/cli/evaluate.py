@@ -336,7 +336,7 @@ async def _stored(setup: Setup, wanted: str) -> tuple[tuple[Case, ...], tuple[Fi
 
     async with opened(setup) as engine:
         chat = await find_chat(engine, wanted)
-        info, branch, state = await chat.info(), await chat.branch(), await chat.state()
+        info, branch, state = await chat.info(), await chat.branch(), await engine.state_of(chat.id)
     name = info.title or wanted
     said = tuple(node.message for node in branch)
     if not said:

@@ -6,14 +6,12 @@ them, in any number of processes, can work on one conversation.
 
 from __future__ import annotations
 
-import asyncio
-import difflib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from octavo.core.context import Context, build_context, render_summary
+from octavo.core.context import Context
 from octavo.core.harden import Repair
 from octavo.core.messages import Branch, Node
 from octavo.core.plain import Json
@@ -30,6 +28,7 @@ from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, write, write_tools
 from octavo.engine.accept import AnyTool, accept, accept_tools
+from octavo.engine.chat_snapshots import ChatSnapshots
 from octavo.engine.compression import CompressionRequest, choose_cut, make_plan
 from octavo.engine.outcome import (
     Cancelled,
@@ -47,15 +46,14 @@ from octavo.engine.turn import (
     answer,
     count_in_background,
     prepare,
+    question_of,
     store_message,
     take_turn,
 )
-from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
-from octavo.store.ids import new_id
+from octavo.errors import BadInput, NotFound, UsageError
 from octavo.store.values import TIP, Conversation, ForConversation, Hit, PinPlace
 
 if TYPE_CHECKING:
-    from octavo.core.receipt import Fact, Receipt
     from octavo.engine.engine import Engine
 
 
@@ -74,49 +72,34 @@ class RequestPreview:
     context: Context
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummarySize:
-    """What a snapshot costs with a summary that somebody is writing."""
-
-    tokens: int
-    """Of the whole snapshot, its exact lines included."""
-    room: int
-    """The most it may have; with more, the next turn would have to replace it."""
-
-    def check(self) -> None:
-        """Refuse what does not fit."""
-        if self.tokens > self.room:
-            raise BadInput(
-                "summary",
-                f"with it the snapshot has {self.tokens:,} tokens, and {self.room:,} fit beside what follows it",
-            )
-
-
 class Chat:
-    """One conversation."""
+    """One conversation.
+
+    `chat.snapshots` are its compressions, `chat.pins` the texts that are always sent word for word.
+    """
 
     def __init__(self, engine: Engine, id: str) -> None:
         self.id = id
         self._engine = engine
-
-    # What is there
+        self.snapshots = ChatSnapshots(self, engine)
+        self.pins = ChatPins(self, engine)
 
     async def info(self) -> Conversation:
         """Give the conversation's title, tip and dates."""
         return await self._engine.store.conversations.get(self.id)
 
-    async def tip(self) -> str | None:
-        return (await self.info()).tip
-
-    async def require(self, *nodes: str | None) -> None:
-        """Refuse messages of other conversations: here they do not exist."""
-        await self._engine.require(self.id, *nodes)
-
     async def branch(self, tip: str | None = None) -> Branch:
         """Give all messages from the root to the tip: the full history, which is not what is sent."""
         await self.require(tip)
-        at = tip or await self.tip()
+        at = tip or await self._tip()
         return await self._engine.store.tree.branch(at) if at else ()
+
+    async def branches(self) -> tuple[Node, ...]:
+        """Give the tips of all branches, in the order they were made."""
+        found: list[Node] = []
+        while page := await self._engine.store.tree.tips(self.id, after=found[-1].id if found else None):
+            found += page
+        return tuple(found)
 
     async def settings(self) -> dict[str, Json]:
         """Give the settings that hold here: the conversation's before the model's before the global ones."""
@@ -129,7 +112,25 @@ class Chat:
     async def rename(self, title: str) -> None:
         await self._engine.store.conversations.rename(self.id, title)
 
-    # Adding
+    async def require(self, *nodes: str | None) -> None:
+        """Refuse messages of other conversations: here they do not exist."""
+        await self._engine.require(self.id, *nodes)
+
+    async def _tip(self) -> str | None:
+        return (await self.info()).tip
+
+    async def _state(
+        self,
+        tip: str | None = None,
+        *,
+        tools: Sequence[Tool] = (),
+        without: Snapshot | None = None,
+        override: Mapping[str, Json] = NOTHING,
+    ) -> TipState:
+        """Load everything about a tip; see `Engine.state_of`."""
+        return await self._engine.state_of(self.id, tip, tools=tools, without=without, override=override)
+
+    # Talking
 
     async def add(
         self, content: object, *, role: str = "user", parent: str | None = None, id: str | None = None
@@ -146,79 +147,8 @@ class Chat:
         return node
 
     async def _learn(self, tip: str, billed: int) -> None:
-        state = await self.state(tip)
+        state = await self._state(tip)
         await self._engine.models.learn_bill(state.model, state.survey, billed)
-
-    # Looking
-
-    async def state(
-        self,
-        tip: str | None = None,
-        *,
-        tools: Sequence[Tool] = (),
-        without: Snapshot | None = None,
-        override: Mapping[str, Json] = NOTHING,
-    ) -> TipState:
-        """Load everything about a tip; see `Engine.state_of`."""
-        return await self._engine.state_of(self.id, tip, tools=tools, without=without, override=override)
-
-    async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Usage:
-        """Read the meter: tokens, budget, breakdown, distance to the next compression."""
-        await self.require(tip)
-        now = await self.info()
-        revision = Revision(await self.settings(), now.revision)
-        state = await self._engine.states.load(self.id, tip or now.tip, revision, tools=accept_tools(tools))
-        return state.usage
-
-    async def context(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> RequestPreview:
-        """Give exactly what would be sent now; compresses or shrinks first if it would not fit.
-
-        Tools are values, or dicts as OpenAI, Anthropic or Gemini take them.
-        """
-        await self.require(tip)
-        ready = None
-        async for step in prepare(self._engine, self.id, tip or await self.tip(), accept_tools(tools)):
-            ready = step if isinstance(step, PreparedRequest) else ready
-        if ready is None:
-            raise NotFound("the conversation is empty: add a message first")
-        format = self._engine.format_of(ready.state.model)
-        wired = write(format, ready.messages)
-        count_in_background(self._engine, ready)
-        self._engine.compress_in_background(ready.state)
-        return RequestPreview(
-            messages=wired.messages,
-            system=wired.system,
-            tools=write_tools(format, ready.state.loaded.tools),
-            format=format,
-            usage=ready.usage,
-            repairs=ready.repairs,
-            notes=ready.notes,
-            context=ready.context,
-        )
-
-    async def count(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Counted:
-        """Ask the provider itself what would be sent now costs; `UsageError` where it offers no such count.
-
-        Nothing is compressed for it, and the meter learns from it.
-        """
-        await self.require(tip)
-        state = await self.state(tip, tools=accept_tools(tools))
-        hardened = state.sent(state.context, self._engine.rules_of(state.model))
-        tokens = await self._engine.counts.ask(state, hardened.messages)
-        return Counted(tokens=tokens, expected=state.reading, model=state.model)
-
-    async def plan(
-        self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
-    ) -> Plan:
-        """Say what `compress` would do now, without doing it."""
-        await self.require(up_to)
-        state = await self.state()
-        request = _order("manual", focus, keep, up_to)
-        decision = decide(state.policy, state.budget, state.reading, force=True)
-        assert isinstance(decision, Compress)
-        return make_plan(state, request, decision, choose_cut(state, request))
-
-    # A turn
 
     async def turn(
         self, content: object, *, tools: Sequence[AnyTool] = (), temperature: float | None = None
@@ -244,11 +174,112 @@ class Chat:
         and ask again.
         """
         await self.require(tip)
-        at = tip or await self.tip()
+        at = tip or await self._tip()
         options = TurnOptions(tools=accept_tools(tools), temperature=temperature, select=select, id=id)
         async with aclosing(answer(self._engine, self.id, at, options)) as answering:
             async for event in answering:
                 yield event
+
+    async def edit(self, node: str, content: object) -> Node:
+        """Write another version of a user's message, beside the old one; the tip moves there."""
+        await self.require(node)
+        old = await self._engine.store.tree.node(node)
+        made, _ = await store_message(self._engine, self.id, accept(content, old.message.role), old.parent)
+        return made
+
+    async def regenerate(
+        self, node: str | None = None, *, tools: Sequence[AnyTool] = ()
+    ) -> AsyncGenerator[Event]:
+        """Ask for another answer beside one (the last one by default); yields what happens."""
+        await self.require(node)
+        at = node or await self._tip()
+        if at is None:
+            raise NotFound("the conversation is empty: there is no answer to generate again")
+        question = await question_of(self._engine, self.id, at)
+        async with aclosing(self.answer(question.id, tools=tools)) as answer:
+            async for event in answer:
+                yield event
+
+    async def checkout(self, node: str) -> None:
+        """Show the branch through a node: the tip moves to the newest message below it."""
+        await self.require(node)
+        target = await self._engine.store.tree.newest_below(node)
+        await self._engine.store.conversations.move_tip(self.id, target, expected=await self._tip())
+
+    async def fork(self, node: str | None = None, *, title: str | None = None) -> Chat:
+        """Copy a branch into a conversation of its own, with its snapshots and pins."""
+        await self.require(node)
+        at = node or await self._tip()
+        if at is None:
+            raise NotFound("the conversation is empty: there is nothing to fork")
+        return Chat(self._engine, (await self._engine.store.conversations.fork(at, title=title)).id)
+
+    async def delete_message(self, node: str, *, subtree: bool = False) -> None:
+        """Delete a message for good; snapshots that were shown it are retired."""
+        await self.require(node)
+        await self._engine.store.messages.delete(node, subtree=subtree)
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[Hit, ...]:
+        """Search all messages of the conversation, covered ones included."""
+        return await self._engine.store.search.find(query, conversation=self.id, limit=limit)
+
+    # Looking
+
+    async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Usage:
+        """Read the meter: tokens, budget, breakdown, distance to the next compression."""
+        await self.require(tip)
+        now = await self.info()
+        revision = Revision(await self.settings(), now.revision)
+        state = await self._engine.states.load(self.id, tip or now.tip, revision, tools=accept_tools(tools))
+        return state.usage
+
+    async def context(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> RequestPreview:
+        """Give exactly what would be sent now; compresses or shrinks first if it would not fit.
+
+        Tools are values, or dicts as OpenAI, Anthropic or Gemini take them.
+        """
+        await self.require(tip)
+        ready = None
+        async for step in prepare(self._engine, self.id, tip or await self._tip(), accept_tools(tools)):
+            ready = step if isinstance(step, PreparedRequest) else ready
+        if ready is None:
+            raise NotFound("the conversation is empty: add a message first")
+        format = self._engine.format_of(ready.state.model)
+        wired = write(format, ready.messages)
+        count_in_background(self._engine, ready)
+        self._engine.compress_in_background(ready.state)
+        return RequestPreview(
+            messages=wired.messages,
+            system=wired.system,
+            tools=write_tools(format, ready.state.loaded.tools),
+            format=format,
+            usage=ready.usage,
+            repairs=ready.repairs,
+            notes=ready.notes,
+            context=ready.context,
+        )
+
+    async def count(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Counted:
+        """Ask the provider itself what would be sent now costs; `UsageError` where it offers no such count.
+
+        Nothing is compressed for it, and the meter learns from it.
+        """
+        await self.require(tip)
+        state = await self._state(tip, tools=accept_tools(tools))
+        hardened = state.sent(state.context, self._engine.rules_of(state.model))
+        tokens = await self._engine.counts.ask(state, hardened.messages)
+        return Counted(tokens=tokens, expected=state.reading, model=state.model)
+
+    async def plan(
+        self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
+    ) -> Plan:
+        """Say what `compress` would do now, without doing it."""
+        await self.require(up_to)
+        state = await self._state()
+        request = _manual_request("manual", focus, keep, up_to)
+        decision = decide(state.policy, state.budget, state.reading, force=True)
+        assert isinstance(decision, Compress)
+        return make_plan(state, request, decision, choose_cut(state, request))
 
     # Compressing
 
@@ -272,108 +303,10 @@ class Chat:
     ) -> AsyncGenerator[Event]:
         """Compress now; yields what happens. The job is stored under `id`, if one is given."""
         await self.require(up_to)
-        request = replace(_order("manual", focus, keep, up_to), id=id)
-        async with aclosing(self._engine.run_compression(await self.state(), request)) as events:
+        request = replace(_manual_request("manual", focus, keep, up_to), id=id)
+        async with aclosing(self._engine.run_compression(await self._state(), request)) as events:
             async for event in events:
                 yield event
-
-    async def snapshots(self) -> tuple[Snapshot, ...]:
-        """List the snapshots that belong to the branch of the tip, the serving one among them."""
-        at = await self.tip()
-        return await self._engine.store.snapshots.of_branch(at) if at else ()
-
-    async def serving(self) -> Snapshot | None:
-        """Give the snapshot that serves the tip."""
-        at = await self.tip()
-        return (await self._engine.store.snapshots.context(at)).snapshot if at else None
-
-    async def left_behind(self) -> Snapshot | None:
-        """Give the compression that this branch has left: it covers messages of the branch, and is not true here.
-
-        None if there is none that covers more than the one in use here does.
-        """
-        at, store = await self.tip(), self._engine.store
-        if at is None:
-            return None
-        here, serving = {one.id for one in await self.snapshots()}, await self.serving()
-        deepest = serving.cutoff_depth if serving else 0
-        others = [
-            one
-            for one in await store.snapshots.of_conversation(self.id)
-            if one.state == "active" and one.id not in here and one.cutoff_depth > deepest
-        ]
-        begun_here = await store.tree.on_branch(at, {one.first for one in others}) if others else ()
-        shared = [one for one in others if one.first in begun_here]
-        return max(shared, key=lambda one: (one.cutoff_depth, one.version), default=None)
-
-    async def snapshot(self, id: str) -> Snapshot:
-        snapshot = await self._engine.store.snapshots.get(id)
-        if await self._engine.store.snapshots.conversation_of(id) != self.id:
-            raise NotFound(f"there is no snapshot {id} in this conversation")
-        return snapshot
-
-    async def snapshot_here(self, id: str) -> Snapshot:
-        """Give a snapshot that is true on the branch of the tip; any other may know what nobody said here."""
-        snapshot, at = await self.snapshot(id), await self.tip()
-        if at is None or not await self._engine.store.tree.on_branch(at, [snapshot.anchor]):
-            raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
-        return snapshot
-
-    async def edit_summary(self, id: str, text: str) -> Snapshot:
-        """Make a new version of a snapshot with another summary; one that does not fit is refused with the numbers."""
-        if not text.strip():
-            raise BadInput("summary", "an empty summary would lose everything it stands for; undo it instead")
-        size = await self.summary_size(id, text)
-        size.check()
-        return await self._engine.store.snapshots.edit(id, text, tokens_after=size.tokens)
-
-    async def summary_size(self, id: str, text: str) -> SummarySize:
-        """Count what a snapshot would cost with another summary, and how much there is room for."""
-        return await self._size(replace(await self.snapshot_here(id), summary=text))
-
-    async def _size(self, changed: Snapshot) -> SummarySize:
-        state = await self.state()
-        tokens = sum(map(state.meter.count_message, render_summary(changed, state.policy.voice)))
-        serving, budget = state.recipe.snapshot, state.budget
-        if serving is not None and serving.cutoff_depth > changed.cutoff_depth:
-            return SummarySize(tokens=tokens, room=budget.available)
-        # Above the soft mark already: what the next turn may still be sent with is the hard one.
-        mark = budget.trigger if state.reading.cautious <= budget.trigger else budget.hard
-        whole = state.measure(build_context(state.served_by(changed)))
-        return SummarySize(tokens=tokens, room=max(0, tokens + mark - whole))
-
-    async def regenerate_summary(self, id: str, *, focus: str = "") -> Outcome:
-        """Make a new version of a snapshot, from the originals, with another focus."""
-        outcome: Outcome = Cancelled()
-        async for event in self.regenerating_summary(id, focus=focus):
-            if isinstance(event, CompressionEnded):
-                outcome = event.outcome
-        return outcome
-
-    async def regenerating_summary(
-        self, id: str, *, focus: str = "", job: str | None = None
-    ) -> AsyncIterator[Event]:
-        """Make a new version of a snapshot, from the originals, with another focus; yields what happens.
-
-        The job is stored under the id `job`, if one is given.
-        """
-        old = await self.snapshot_here(id)
-        state = await self.state(without=old)
-        request = CompressionRequest(urgency="manual", kind="regenerated", focus=focus, replaces=old, id=job)
-        async for event in self._engine.run_compression(state, request):
-            yield event
-
-    async def diff(self, one: str, other: str) -> str:
-        """Compare the summaries of two versions, line by line."""
-        a, b = await self.snapshot(one), await self.snapshot(other)
-        lines = difflib.unified_diff(
-            a.summary.splitlines(),
-            b.summary.splitlines(),
-            fromfile=f"version {a.version}",
-            tofile=f"version {b.version}",
-            lineterm="",
-        )
-        return "\n".join(lines)
 
     async def undo(self, id: str | None = None) -> Snapshot:
         """Take the snapshot in use, or another one, out of use; gives that one.
@@ -381,79 +314,33 @@ class Chat:
         The version before it is in use then, if there is one; else the originals are sent again, and they stay until
         the window demands a compression or a person asks for one.
         """
-        serving = await self.snapshot(id) if id else await self.serving()
+        serving = await self.snapshots.get(id) if id else await self.snapshots.serving()
         if serving is None:
             raise UsageError("there is no compression to undo on this branch")
         return await self._engine.store.snapshots.undo(serving.id)
 
     async def redo(self) -> Snapshot:
         """Bring back the snapshot that was undone last; gives that one."""
-        at = await self.tip()
+        at = await self._tip()
         undone = await self._engine.store.snapshots.undone_last(at) if at else None
         if at is None or undone is None:
             raise UsageError("there is no undone compression to bring back on this branch")
         return await self._engine.store.snapshots.use(undone.id, tip=at)
 
-    async def use(self, id: str) -> Snapshot:
-        """Choose the version of a snapshot that is in use on this branch; what stood above it there is undone."""
-        chosen, at = await self.snapshot(id), await self.tip()
-        assert at is not None  # where there is a snapshot, there are messages
-        return await self._engine.store.snapshots.use(chosen.id, tip=at)
+    async def wait_until_idle(self) -> None:
+        """Wait until nothing is being compressed in the background."""
+        await self._engine.wait_until_idle(self.id)
 
-    async def expand(self, id: str) -> Branch:
-        """Give the original messages that a snapshot covers."""
-        snapshot = await self.snapshot(id)
-        whole = await self._engine.store.tree.branch(snapshot.cutoff)
-        start = next((i for i, node in enumerate(whole) if node.id == snapshot.first), 0)
-        return whole[start:]
 
-    async def receipt(self, id: str) -> Receipt | None:
-        """Give what a compression cost, kept and lost."""
-        # Imported where it is needed: what reads messages for facts takes a fifth of the import of the engine.
-        from octavo.core.receipt import Receipt
+class ChatPins:
+    """The pins of a conversation, as `chat.pins`: texts that are always sent byte for byte."""
 
-        text = (await self.snapshot(id)).receipt
-        return Receipt.from_json(text) if text else None
+    def __init__(self, chat: Chat, engine: Engine) -> None:
+        self._chat, self._engine = chat, engine
 
-    async def restore(self, id: str, item: str) -> Snapshot:
-        """Add the line of a lost fact back: a new version of the snapshot that contains it."""
-        from octavo.core.receipt import add_back, lost_of
-
-        snapshot, paper = await self.snapshot_here(id), await self.receipt(id)
-        if paper is None:
-            raise NotFound("this snapshot has no receipt: it was edited by hand")
-        lost = await self._left_out(snapshot, paper, item)
-        node = await self._engine.store.tree.node(lost.source)
-        extracts = add_back(snapshot.extracts, lost, node)
-        added = [extract.text for extract in extracts if extract not in snapshot.extracts]
-        beside = await asyncio.to_thread(lost_of, (node,), snapshot.extracts, snapshot.summary)
-        receipt = paper.restored(added, beside).trimmed().to_json()
-        made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
-        size = await self._size(made)
-        size.check()
-        return await self._engine.store.snapshots.add(self.id, replace(made, tokens_after=size.tokens))
-
-    async def _left_out(self, snapshot: Snapshot, paper: Receipt, item: str) -> Fact:
-        """Find a fact that a snapshot left out: in its receipt, or in the originals where that does not list it."""
-        from octavo.core.receipt import find_lost, lost_of
-
-        try:
-            return find_lost(paper.lost, item)
-        except NotFound:
-            if paper.lists_all:
-                raise
-        first = (await self._engine.store.tree.node(snapshot.first)).depth
-        covered = [
-            node for node in await self._engine.store.tree.branch(snapshot.cutoff) if node.depth >= first
-        ]
-        lost = await asyncio.to_thread(lost_of, covered, snapshot.extracts, snapshot.summary)
-        return find_lost(lost, item)
-
-    # Pins and branches
-
-    async def pin(self, node: str, selection: str = "") -> None:
+    async def add(self, node: str, selection: str = "") -> None:
         """Pin a message, or a part of its text: always sent byte for byte."""
-        await self.require(node)
+        await self._chat.require(node)
         if not selection:
             await self._engine.store.pins.add(node)
             return
@@ -462,85 +349,21 @@ class Chat:
             raise BadInput("selection", f"message {node} does not contain this text")
         await self._engine.store.pins.add(node, start, start + len(selection))
 
-    async def unpin(self, node: str) -> bool:
+    async def remove(self, node: str) -> bool:
         """Remove all pins of a message; false when there were none."""
-        await self.require(node)
-        mine = [place for place in await self.pins() if place.node == node]
+        await self._chat.require(node)
+        mine = [place for place in await self.list() if place.node == node]
         for place in mine:
             await self._engine.store.pins.remove(place.node, place.start, place.stop)
         return bool(mine)
 
-    async def pins(self) -> tuple[PinPlace, ...]:
-        return await self._engine.store.pins.of_conversation(self.id)
-
-    async def edit(self, node: str, content: object) -> Node:
-        """Write another version of a user's message, beside the old one; the tip moves there."""
-        await self.require(node)
-        old = await self._engine.store.tree.node(node)
-        made, _ = await store_message(self._engine, self.id, accept(content, old.message.role), old.parent)
-        return made
-
-    async def regenerate(
-        self, node: str | None = None, *, tools: Sequence[AnyTool] = ()
-    ) -> AsyncGenerator[Event]:
-        """Ask for another answer beside one (the last one by default); yields what happens."""
-        await self.require(node)
-        at = node or await self.tip()
-        if at is None:
-            raise NotFound("the conversation is empty: there is no answer to generate again")
-        question = await self.question_of(at)
-        async with aclosing(self.answer(question.id, tools=tools)) as answer:
-            async for event in answer:
-                yield event
-
-    async def question_of(self, node: str) -> Node:
-        """Give the user's message that an answer belongs to; `UsageError` if there is none any more."""
-        await self.require(node)
-        for above in reversed(await self._engine.store.tree.branch(node, previews=True)):
-            if above.message.role == "user":
-                if above.status == "deleted":
-                    raise UsageError(
-                        "the question of this answer was deleted; ask it again to have it answered"
-                    )
-                return above
-        raise UsageError("there is no question above this message to answer again")
-
-    async def checkout(self, node: str) -> None:
-        """Show the branch through a node: the tip moves to the newest message below it."""
-        await self.require(node)
-        target = await self._engine.store.tree.newest_below(node)
-        await self._engine.store.conversations.move_tip(self.id, target, expected=await self.tip())
-
-    async def fork(self, node: str | None = None, *, title: str | None = None) -> Chat:
-        """Copy a branch into a conversation of its own, with its snapshots and pins."""
-        await self.require(node)
-        at = node or await self.tip()
-        if at is None:
-            raise NotFound("the conversation is empty: there is nothing to fork")
-        return Chat(self._engine, (await self._engine.store.conversations.fork(at, title=title)).id)
-
-    async def branches(self) -> tuple[Node, ...]:
-        """Give the tips of all branches, in the order they were made."""
-        found: list[Node] = []
-        while page := await self._engine.store.tree.tips(self.id, after=found[-1].id if found else None):
-            found += page
-        return tuple(found)
-
-    async def delete_message(self, node: str, *, subtree: bool = False) -> None:
-        """Delete a message for good; snapshots that were shown it are retired."""
-        await self.require(node)
-        await self._engine.store.messages.delete(node, subtree=subtree)
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[Hit, ...]:
-        """Search all messages of the conversation, covered ones included."""
-        return await self._engine.store.search.find(query, conversation=self.id, limit=limit)
-
-    async def settled(self) -> None:
-        """Wait until nothing is being compressed in the background."""
-        await self._engine.settled(self.id)
+    async def list(self) -> tuple[PinPlace, ...]:
+        return await self._engine.store.pins.of_conversation(self._chat.id)
 
 
-def _order(urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None) -> CompressionRequest:
+def _manual_request(
+    urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None
+) -> CompressionRequest:
     retain: Retain | None = None
     if keep is not None:
         if isinstance(keep, bool) or keep < 0:

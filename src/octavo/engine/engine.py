@@ -427,7 +427,7 @@ class Engine:
         """Tell whether a compression goes on in the background."""
         return conversation in self._records and self._records[conversation].busy
 
-    async def settled(self, conversation: str, seconds: float | None = None) -> None:
+    async def wait_until_idle(self, conversation: str, seconds: float | None = None) -> None:
         """Wait until nothing is being compressed in the background; after so many seconds it is stopped."""
         task = self.record(conversation).task
         if task is None:

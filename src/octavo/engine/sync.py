@@ -16,12 +16,14 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast
 
 from octavo.core.plain import Json
 from octavo.engine.accept import check_options
-from octavo.engine.chat import Chat
+from octavo.engine.chat import Chat, ChatPins
+from octavo.engine.chat_snapshots import ChatSnapshots
 from octavo.engine.engine import Engine, EngineOptions
 from octavo.errors import UsageError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 class Loop:
@@ -71,28 +73,35 @@ async def _next(stream: AsyncIterator[T]) -> T:
     return await anext(stream)
 
 
-class _Call(Generic[P, T]):
+class _Waiting(Generic[S]):
+    """Something whose methods are called in a loop."""
+
+    def __init__(self, inner: S, loop: Loop) -> None:
+        self._inner, self._loop = inner, loop
+
+
+class _Call(Generic[S, P, T]):
     """A method that waits."""
 
-    def __init__(self, method: Callable[Concatenate[Chat, P], Coroutine[Any, Any, T]]) -> None:
+    def __init__(self, method: Callable[Concatenate[S, P], Coroutine[Any, Any, T]]) -> None:
         self.method = method
 
-    def __get__(self, chat: SyncChat, owner: type[SyncChat]) -> Callable[P, T]:
+    def __get__(self, holder: _Waiting[S], owner: type[_Waiting[S]]) -> Callable[P, T]:
         def call(*arguments: P.args, **options: P.kwargs) -> T:
-            return chat._loop.run(self.method(chat._chat, *arguments, **options))
+            return holder._loop.run(self.method(holder._inner, *arguments, **options))
 
         return update_wrapper(call, self.method)
 
 
-class _Stream(Generic[P, T]):
+class _Stream(Generic[S, P, T]):
     """A method that gives one thing after the other."""
 
-    def __init__(self, method: Callable[Concatenate[Chat, P], AsyncIterator[T]]) -> None:
+    def __init__(self, method: Callable[Concatenate[S, P], AsyncIterator[T]]) -> None:
         self.method = method
 
-    def __get__(self, chat: SyncChat, owner: type[SyncChat]) -> Callable[P, Iterator[T]]:
+    def __get__(self, holder: _Waiting[S], owner: type[_Waiting[S]]) -> Callable[P, Iterator[T]]:
         def call(*arguments: P.args, **options: P.kwargs) -> Iterator[T]:
-            return chat._loop.iterate(self.method(chat._chat, *arguments, **options))
+            return holder._loop.iterate(self.method(holder._inner, *arguments, **options))
 
         return update_wrapper(call, self.method)
 
@@ -105,60 +114,72 @@ class _Another(Generic[P]):
 
     def __get__(self, chat: SyncChat, owner: type[SyncChat]) -> Callable[P, SyncChat]:
         def call(*arguments: P.args, **options: P.kwargs) -> SyncChat:
-            made = chat._loop.run(self.method(chat._chat, *arguments, **options))
+            made = chat._loop.run(self.method(chat._inner, *arguments, **options))
             return SyncChat(made, chat._loop, chat._engine)
 
         return update_wrapper(call, self.method)
 
 
-class SyncChat:
+class SyncSnapshots(_Waiting[ChatSnapshots]):
+    """The snapshots of a conversation, without `await`; see `ChatSnapshots`."""
+
+    list = _Call(ChatSnapshots.list)
+    serving = _Call(ChatSnapshots.serving)
+    left_behind = _Call(ChatSnapshots.left_behind)
+    get = _Call(ChatSnapshots.get)
+    edit = _Call(ChatSnapshots.edit)
+    size = _Call(ChatSnapshots.size)
+    regenerate = _Call(ChatSnapshots.regenerate)
+    regenerating = _Stream(ChatSnapshots.regenerating)
+    diff = _Call(ChatSnapshots.diff)
+    use = _Call(ChatSnapshots.use)
+    expand = _Call(ChatSnapshots.expand)
+    receipt = _Call(ChatSnapshots.receipt)
+    restore = _Call(ChatSnapshots.restore)
+
+
+class SyncPins(_Waiting[ChatPins]):
+    """The pins of a conversation, without `await`; see `ChatPins`."""
+
+    add = _Call(ChatPins.add)
+    remove = _Call(ChatPins.remove)
+    list = _Call(ChatPins.list)
+
+
+class SyncChat(_Waiting[Chat]):
     """One conversation, without `await`; see `Chat` for what each method does."""
 
     def __init__(self, chat: Chat, loop: Loop, engine: Engine) -> None:
-        self._chat, self._loop, self._engine = chat, loop, engine
+        super().__init__(chat, loop)
+        self._engine = engine
         self.id = chat.id
+        self.snapshots = SyncSnapshots(chat.snapshots, loop)
+        self.pins = SyncPins(chat.pins, loop)
 
     info = _Call(Chat.info)
-    tip = _Call(Chat.tip)
     branch = _Call(Chat.branch)
+    branches = _Call(Chat.branches)
     settings = _Call(Chat.settings)
     set = _Call(Chat.set)
     rename = _Call(Chat.rename)
     add = _Call(Chat.add)
-    usage = _Call(Chat.usage)
-    context = _Call(Chat.context)
-    count = _Call(Chat.count)
-    plan = _Call(Chat.plan)
     turn = _Stream(Chat.turn)
     answer = _Stream(Chat.answer)
-    compress = _Call(Chat.compress)
-    compressing = _Stream(Chat.compressing)
-    snapshots = _Call(Chat.snapshots)
-    serving = _Call(Chat.serving)
-    snapshot = _Call(Chat.snapshot)
-    edit_summary = _Call(Chat.edit_summary)
-    summary_size = _Call(Chat.summary_size)
-    regenerate_summary = _Call(Chat.regenerate_summary)
-    regenerating_summary = _Stream(Chat.regenerating_summary)
-    diff = _Call(Chat.diff)
-    undo = _Call(Chat.undo)
-    redo = _Call(Chat.redo)
-    use = _Call(Chat.use)
-    left_behind = _Call(Chat.left_behind)
-    expand = _Call(Chat.expand)
-    receipt = _Call(Chat.receipt)
-    restore = _Call(Chat.restore)
-    pin = _Call(Chat.pin)
-    unpin = _Call(Chat.unpin)
-    pins = _Call(Chat.pins)
     edit = _Call(Chat.edit)
     regenerate = _Stream(Chat.regenerate)
     checkout = _Call(Chat.checkout)
     fork = _Another(Chat.fork)
-    branches = _Call(Chat.branches)
     delete_message = _Call(Chat.delete_message)
     search = _Call(Chat.search)
-    settled = _Call(Chat.settled)
+    usage = _Call(Chat.usage)
+    context = _Call(Chat.context)
+    count = _Call(Chat.count)
+    plan = _Call(Chat.plan)
+    compress = _Call(Chat.compress)
+    compressing = _Stream(Chat.compressing)
+    undo = _Call(Chat.undo)
+    redo = _Call(Chat.redo)
+    wait_until_idle = _Call(Chat.wait_until_idle)
 
     def close(self) -> None:
         """Close the engine and stop its loop; a second time, nothing is left to do."""
@@ -173,7 +194,7 @@ class SyncChat:
         self.close()
 
     def __repr__(self) -> str:
-        return f"SyncChat({self._chat!r})"
+        return f"SyncChat({self._inner!r})"
 
 
 class OpenOptions(EngineOptions, total=False):

@@ -199,7 +199,7 @@ async def _compress_now(
     until = asyncio.get_running_loop().time() + WAITED_FOR
     if engine.is_compressing(state.conversation):
         yield Waiting()
-        await engine.settled(state.conversation, WAITED_FOR - FOR_LINES)
+        await engine.wait_until_idle(state.conversation, WAITED_FOR - FOR_LINES)
         state = await load()
     if state.reading.cautious > state.budget.hard:
         request = CompressionRequest(urgency="hard", focus=focus, until=until)
@@ -330,3 +330,14 @@ async def _close(stream: AsyncIterator[object]) -> None:
     close = getattr(stream, "aclose", None)
     if close is not None:
         await close()
+
+
+async def question_of(engine: Engine, conversation: str, node: str) -> Node:
+    """Give the user's message that an answer belongs to; `UsageError` if there is none any more."""
+    await engine.require(conversation, node)
+    for above in reversed(await engine.store.tree.branch(node, previews=True)):
+        if above.message.role == "user":
+            if above.status == "deleted":
+                raise UsageError("the question of this answer was deleted; ask it again to have it answered")
+            return above
+    raise UsageError("there is no question above this message to answer again")

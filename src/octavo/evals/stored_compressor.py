@@ -106,9 +106,9 @@ async def _grow(thread: StoredThread, messages: tuple[Message, ...]) -> Node:
 
 async def _pin(thread: StoredThread, pins: tuple[str, ...]) -> None:
     """Pin the messages that hold the texts."""
-    pinned = {place.node for place in await thread.chat.pins()}
+    pinned = {place.node for place in await thread.chat.pins.list()}
     for text in pins:
         for node in thread.nodes.values():
             if text in node.message.text and node.id not in pinned:
-                await thread.chat.pin(node.id, text)
+                await thread.chat.pins.add(node.id, text)
                 break

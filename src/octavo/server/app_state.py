@@ -127,7 +127,7 @@ class AppState:
 
     async def _settle(self, grace: float) -> None:
         """Let what goes on in the background finish; whoever answers the next turn does what does not."""
-        waiting = [asyncio.create_task(self.engine.settled(id)) for id in self._preparing]
+        waiting = [asyncio.create_task(self.engine.wait_until_idle(id)) for id in self._preparing]
         if waiting:
             _, late = await asyncio.wait(waiting, timeout=grace)
             for task in late:

@@ -60,11 +60,11 @@ async def snapshot_at(session: Session, text: str) -> Snapshot:
     """Find a snapshot by its number in `/summary versions`; the serving one without a number."""
     chat = session.need_chat()
     if not text:
-        serving = await chat.serving()
+        serving = await chat.snapshots.serving()
         if serving is None:
             raise UsageError("nothing is folded on this branch; /compress folds the older part")
         return serving
-    every, number = await chat.snapshots(), number_of(text, "snapshot")
+    every, number = await chat.snapshots.list(), number_of(text, "snapshot")
     if number > len(every):
         raise NotFound(f"there is no snapshot {number}; /summary versions lists {len(every)}")
     return every[number - 1]

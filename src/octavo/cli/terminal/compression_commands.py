@@ -46,7 +46,7 @@ async def context(session: Session, text: str) -> None:
         whole: dict[str, Json] = {**body, **({"tools": tools} if tools else {}), "messages": listed}
         session.show(text_lines(clean(dumped(whole, indent=2))))
         return
-    session.show(view.context_lines(await chat.usage(), await chat.serving()))
+    session.show(view.context_lines(await chat.usage(), await chat.snapshots.serving()))
 
 
 async def summary(session: Session, text: str) -> None:
@@ -67,7 +67,7 @@ async def summary(session: Session, text: str) -> None:
 async def _show_summary(session: Session, text: str) -> None:
     del text
     serving = await snapshot_at(session, "")
-    state = await session.need_chat().state()
+    state = await session.engine.state_of(session.need_chat().id)
     session.show(view.summary_lines(serving, view.sent_text(state.context)))
 
 
@@ -77,7 +77,7 @@ async def _edit_summary(session: Session, text: str) -> None:
     if words is None:
         session.show([line("The summary is unchanged.")])
         return
-    made = await session.need_chat().edit_summary(serving.id, words)
+    made = await session.need_chat().snapshots.edit(serving.id, words)
     session.show(
         [line(("good", f"The summary is version {made.version} now"), "; /undo brings the other back.")]
     )
@@ -85,48 +85,50 @@ async def _edit_summary(session: Session, text: str) -> None:
 
 async def _regenerate(session: Session, text: str) -> None:
     serving = await snapshot_at(session, "")
-    await session.follow(session.need_chat().regenerating_summary(serving.id, focus=text))
+    await session.follow(session.need_chat().snapshots.regenerating(serving.id, focus=text))
 
 
 async def _versions(session: Session, text: str) -> None:
     del text
     chat = session.need_chat()
-    every = await chat.snapshots()
-    session.show(view.version_lines(every, await chat.serving()) if every else [line("No snapshots yet.")])
+    every = await chat.snapshots.list()
+    session.show(
+        view.version_lines(every, await chat.snapshots.serving()) if every else [line("No snapshots yet.")]
+    )
 
 
 async def _diff(session: Session, text: str) -> None:
     chat, numbers = session.need_chat(), text.split()
     if not numbers:
-        every = await chat.snapshots()
+        every = await chat.snapshots.list()
         numbers = [str(len(every) - 1), str(len(every))] if len(every) > 1 else []
     if len(numbers) != 2:
         raise UsageError("give two numbers of /summary versions to compare, such as: /summary diff 1 2")
     one, other = [await snapshot_at(session, number) for number in numbers]
-    made = await chat.diff(one.id, other.id)
+    made = await chat.snapshots.diff(one.id, other.id)
     session.show(text_lines(clean(made)) if made else [line("The summaries are the same.")])
 
 
 async def receipt(session: Session, text: str) -> None:
-    found = await session.need_chat().receipt((await snapshot_at(session, text)).id)
+    found = await session.need_chat().snapshots.receipt((await snapshot_at(session, text)).id)
     session.show(receipt_lines(found) if found else [line("This snapshot has no receipt.")])
 
 
 async def restore(session: Session, text: str) -> None:
     if not text:
         raise UsageError("say which fact to put back, as /receipt shows it: /restore 8443")
-    await session.need_chat().restore((await snapshot_at(session, "")).id, text)
+    await session.need_chat().snapshots.restore((await snapshot_at(session, "")).id, text)
     session.show([line(("good", "Added back"), f" the line with {clean(text)}; /undo takes it out again.")])
 
 
 async def undo(session: Session, text: str) -> None:
     chat = session.need_chat()
-    before = await chat.serving()
+    before = await chat.snapshots.serving()
     gone = await chat.undo((await snapshot_at(session, text)).id)
     if before is None or gone.id != before.id:
         session.show([line(("good", "Undone"), "; it was not in use, so nothing changes in what is sent.")])
         return
-    session.show([view.in_use_line("Undone", await chat.serving(), covered=gone.messages)])
+    session.show([view.in_use_line("Undone", await chat.snapshots.serving(), covered=gone.messages)])
 
 
 async def redo(session: Session, text: str) -> None:
@@ -134,15 +136,15 @@ async def redo(session: Session, text: str) -> None:
         raise UsageError("/redo brings back what was undone last; /use N chooses one of /summary versions")
     chat = session.need_chat()
     await chat.redo()
-    session.show([view.in_use_line("Brought back", await chat.serving())])
+    session.show([view.in_use_line("Brought back", await chat.snapshots.serving())])
 
 
 async def use(session: Session, text: str) -> None:
     if not text:
         raise UsageError("say which one, as /summary versions numbers them: /use 1")
     chat = session.need_chat()
-    await chat.use((await snapshot_at(session, text)).id)
-    session.show([view.in_use_line("Chosen", await chat.serving())])
+    await chat.snapshots.use((await snapshot_at(session, text)).id)
+    session.show([view.in_use_line("Chosen", await chat.snapshots.serving())])
 
 
 async def expand(session: Session, text: str) -> None:
@@ -155,5 +157,5 @@ async def expand(session: Session, text: str) -> None:
     elif text:
         session.show(view.whole_message(await message_at(session, text)))
     else:
-        covered = await chat.expand((await snapshot_at(session, "")).id)
+        covered = await chat.snapshots.expand((await snapshot_at(session, "")).id)
         session.show(view.message_lines(node, session.columns) for node in covered)

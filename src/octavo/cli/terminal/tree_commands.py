@@ -43,19 +43,19 @@ async def pin(session: Session, text: str) -> None:
     chat = session.need_chat()
     number, _, selection = text.partition(" ")
     if not number:
-        places = await chat.pins()
+        places = await chat.pins.list()
         listed = view.pin_lines(places, await chat.branch(), session.columns)
         session.show(listed if places else [line("Nothing is pinned; /pin 3 pins message 3.")])
         return
     node = await message_at(session, number)
-    await chat.pin(node.id, selection.strip())
+    await chat.pins.add(node.id, selection.strip())
     what = f"part of message {node.depth}" if selection.strip() else f"message {node.depth}"
     session.show([line(("good", f"Pinned {what}"), ": it is always sent word for word.")])
 
 
 async def unpin(session: Session, text: str) -> None:
     node = await message_at(session, text)
-    if not await session.need_chat().unpin(node.id):
+    if not await session.need_chat().pins.remove(node.id):
         raise UsageError(f"message {node.depth} is not pinned; /pin lists what is")
     session.show([line(("good", f"Unpinned message {node.depth}."))])
 
@@ -63,7 +63,7 @@ async def unpin(session: Session, text: str) -> None:
 async def branches(session: Session, text: str) -> None:
     del text
     chat = session.need_chat()
-    session.show(view.branch_lines(await chat.branches(), await chat.tip(), session.columns))
+    session.show(view.branch_lines(await chat.branches(), (await chat.info()).tip, session.columns))
 
 
 async def checkout(session: Session, text: str) -> None:

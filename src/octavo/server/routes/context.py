@@ -59,7 +59,7 @@ async def read_context(
 ) -> Response:
     """See what would be sent, as it stands: nothing is compressed for a look, `fits` tells whether it would be."""
     await chat.require(tip)
-    state = await chat.state(tip)
+    state = await app_state.engine.state_of(chat.id, tip)
     format = app_state.engine.format_of(state.model)
     hardened = state.sent(state.context, app_state.engine.rules_of(state.model))
     wired = write(format, hardened.messages)
@@ -77,11 +77,11 @@ async def read_context(
 
 
 @routes.post("/context", response_model=s.ContextOut)
-async def make_context(body: s.ContextIn, chat: TheChat) -> Response:
+async def make_context(body: s.ContextIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Get exactly what to send now, compressed or shrunk if need be: for programs that ask the model themselves."""
     await chat.require(body.tip)
     sent = await chat.context(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
-    state = await chat.state(body.tip)
+    state = await app_state.engine.state_of(chat.id, body.tip)
     return reply(
         _shown(
             state,

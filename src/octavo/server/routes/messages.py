@@ -58,7 +58,7 @@ async def list_messages(
 ) -> Response:
     """Page through a branch from its newest message upward; long texts and pictures are shortened."""
     await chat.require(tip, before)
-    at = tip or await chat.tip()
+    at = tip or (await chat.info()).tip
     if before:
         at = (await app_state.engine.store.tree.node(before)).parent
     page = await app_state.engine.store.tree.page(at, limit=limit) if at else ()

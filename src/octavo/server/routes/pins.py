@@ -27,7 +27,7 @@ async def list_pins(chat: TheChat, app_state: TheAppState) -> Response:
 
 
 async def _shown(app_state: AppState, chat: Chat) -> s.PinList:
-    pins = await chat.pins()
+    pins = await chat.pins.list()
     selected = sorted({pin.node for pin in pins if pin.stop})
     texts = {id: (await app_state.engine.store.tree.node(id)).message.text for id in selected}
     return s.PinList(pins=[show_pin(pin, texts.get(pin.node, "")) for pin in pins])
@@ -38,7 +38,7 @@ async def add_pin(body: s.PinIn, chat: TheChat, app_state: TheAppState) -> Respo
     """Pin a message, or a part of its text."""
     await chat.require(body.message)
     try:
-        await chat.pin(body.message, body.selection)
+        await chat.pins.add(body.message, body.selection)
     except BadInput as error:
         raise refuse(409, "conflict", str(error), "select a part of the message's own text") from error
     return reply(await _shown(app_state, chat), 201)
@@ -57,9 +57,9 @@ async def remove_pins(
 ) -> Response:
     """Remove the pins of a message, or of one selection of it."""
     if stop is None:
-        found = await chat.unpin(message)
+        found = await chat.pins.remove(message)
     else:
-        mine = {(pin.node, pin.start, pin.stop) for pin in await chat.pins()}
+        mine = {(pin.node, pin.start, pin.stop) for pin in await chat.pins.list()}
         found = (message, start, stop) in mine and await app_state.engine.store.pins.remove(
             message, start, stop
         )

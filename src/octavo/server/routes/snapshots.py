@@ -35,10 +35,10 @@ async def list_snapshots(
     found = (
         await app_state.engine.store.snapshots.of_conversation(chat.id)
         if everywhere
-        else await chat.snapshots()
+        else await chat.snapshots.list()
     )
-    serving = await chat.serving()
-    left = await chat.left_behind()
+    serving = await chat.snapshots.serving()
+    left = await chat.snapshots.left_behind()
     return reply(
         s.SnapshotList(
             snapshots=[show_snapshot(one) for one in found],
@@ -51,19 +51,19 @@ async def list_snapshots(
 @routes.get("/snapshots/{snapshot}", response_model=s.SnapshotFull)
 async def read_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
     """Read a snapshot with its summary and its extracts."""
-    return reply(show_snapshot_full(await chat.snapshot(snapshot)))
+    return reply(show_snapshot_full(await chat.snapshots.get(snapshot)))
 
 
 @routes.put("/snapshots/{snapshot}/summary", response_model=s.SnapshotFull, status_code=201)
 async def edit_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -> Response:
     """Make a new version with another summary; it serves from now on."""
-    return reply(show_snapshot_full(await chat.edit_summary(snapshot, body.summary)), 201)
+    return reply(show_snapshot_full(await chat.snapshots.edit(snapshot, body.summary)), 201)
 
 
 @routes.post("/snapshots/{snapshot}/summary/size", response_model=s.SummarySizeOut)
 async def measure_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -> Response:
     """Count what the snapshot would cost with another summary, and how much there is room for."""
-    size = await chat.summary_size(snapshot, body.summary)
+    size = await chat.snapshots.size(snapshot, body.summary)
     return reply(s.SummarySizeOut(tokens=size.tokens, room=size.room))
 
 
@@ -72,9 +72,9 @@ async def regenerate_summary(
     snapshot: SnapshotId, body: s.RegenerateIn, chat: TheChat, app_state: TheAppState
 ) -> Response:
     """Make a new version from the originals, with another focus."""
-    await chat.snapshot_here(snapshot)
+    await chat.snapshots.get_here(snapshot)
     id = new_id()
-    events = chat.regenerating_summary(snapshot, focus=body.focus, job=id)
+    events = chat.snapshots.regenerating(snapshot, focus=body.focus, job=id)
     return begin(app_state, "compression", chat, id, events, stream=body.stream)
 
 
@@ -83,13 +83,13 @@ async def diff_snapshots(
     snapshot: SnapshotId, chat: TheChat, *, other: Annotated[s.Id, Query(description="The later one.")]
 ) -> Response:
     """Compare the summaries of two snapshots, line by line."""
-    return reply(s.DiffOut(diff=await chat.diff(snapshot, other)))
+    return reply(s.DiffOut(diff=await chat.snapshots.diff(snapshot, other)))
 
 
 @routes.get("/snapshots/{snapshot}/receipt", response_model=s.ReceiptOut)
 async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
     """Read what a compression cost, kept and lost; an edited snapshot has none."""
-    receipt = await chat.receipt(snapshot)
+    receipt = await chat.snapshots.receipt(snapshot)
     if receipt is None:
         raise NotFound(f"snapshot {snapshot} has no receipt: it was edited by hand")
     return reply(show_receipt(receipt))
@@ -98,7 +98,7 @@ async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
 @routes.post("/snapshots/{snapshot}/restore", response_model=s.SnapshotFull, status_code=201)
 async def restore_item(snapshot: SnapshotId, body: s.RestoreIn, chat: TheChat) -> Response:
     """Add something back that the receipt lists as lost: a new version with its line among the extracts."""
-    return reply(show_snapshot_full(await chat.restore(snapshot, body.item)), 201)
+    return reply(show_snapshot_full(await chat.snapshots.restore(snapshot, body.item)), 201)
 
 
 @routes.get("/snapshots/{snapshot}/originals", response_model=s.MessagePage)
@@ -111,7 +111,7 @@ async def list_originals(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Response:
     """Page through the original messages that a snapshot covers, the newest first."""
-    found = await chat.snapshot(snapshot)
+    found = await chat.snapshots.get(snapshot)
     await chat.require(before)
     store = app_state.engine.store
     first, at = await store.tree.node(found.first), found.cutoff
@@ -134,7 +134,7 @@ async def undo_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
 @routes.post("/snapshots/{snapshot}/use", response_model=s.SnapshotMoved)
 async def use_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
     """Choose the version that is in use on this branch, an undone one too; what stood above it is undone."""
-    return await _moved(chat, await chat.use(snapshot))
+    return await _moved(chat, await chat.snapshots.use(snapshot))
 
 
 @routes.post("/undo", response_model=s.SnapshotMoved)
@@ -150,6 +150,6 @@ async def redo(chat: TheChat) -> Response:
 
 
 async def _moved(chat: Chat, moved: Snapshot) -> Response:
-    serving = await chat.serving()
+    serving = await chat.snapshots.serving()
     shown = s.SnapshotMoved(**dict(show_snapshot(moved)), in_use=show_snapshot(serving) if serving else None)
     return reply(shown)

@@ -19,6 +19,7 @@ from octavo.core.fields import JsonObject
 from octavo.core.messages import Node
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Event, Stored
+from octavo.engine.turn import question_of
 from octavo.errors import NotFound, UsageError
 from octavo.http.errors import ApiError
 from octavo.http.responses import EVENTS
@@ -106,7 +107,7 @@ async def begin_turn(body: s.TurnIn, chat: TheChat, app_state: TheAppState) -> R
         return begun
     id = body.id or new_id()
     tools = tuple(read_tool(tool) for tool in body.tools)
-    start, before = await _start_of(chat, body)
+    start, before = await _start_of(app_state, chat, body)
     answer = chat.answer(start, tools=tools, temperature=body.temperature, id=id)
     app_state.feeds.tell(chat.id, "turn_started", {"turn": id})
     return begin(app_state, "turn", chat, id, _chained(before, answer), stream=body.stream)
@@ -136,16 +137,16 @@ def _question_id(turn: str | None) -> str | None:
     return f"{(int(turn, 16) - 1) % (1 << 128):032x}" if turn else None
 
 
-async def _start_of(chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
+async def _start_of(app_state: AppState, chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
     """Store what was said, if anything; give the message that is to be answered."""
     if body.regenerates:
         if body.content is not None or body.edits:
             raise UsageError("another answer is to the same question: leave 'content' and 'edits' out")
         await chat.require(body.regenerates)
-        return (await chat.question_of(body.regenerates)).id, []
+        return (await question_of(app_state.engine, chat.id, body.regenerates)).id, []
     if body.content is None:
         await chat.require(body.parent)
-        at = body.parent or await chat.tip()
+        at = body.parent or (await chat.info()).tip
         if at is None:
             raise UsageError("the conversation is empty: say something first")
         return at, []
@@ -166,7 +167,7 @@ async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIter
 async def begin_compression(body: s.CompressIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Compress now."""
     await chat.require(body.up_to)
-    await chat.state()
+    await app_state.engine.state_of(chat.id)
     id = new_id()
     events = chat.compressing(focus=body.focus, keep=body.keep, up_to=body.up_to, id=id)
     return begin(app_state, "compression", chat, id, events, stream=body.stream)
@@ -329,7 +330,7 @@ async def _state(app_state: AppState, chat: Chat) -> JsonObject:
     """Tell how a conversation stands; it may have been deleted since somebody asked to follow it."""
     serving = None
     with suppress(NotFound):
-        serving = await chat.serving()
+        serving = await chat.snapshots.serving()
     running = [work.id for work in app_state.tasks.of(chat.id, "turn") if work.status == "running"]
     elsewhere = [job.anchor for job in await app_state.engine.store.answers.being_written(chat.id)]
     return {

@@ -1,0 +1,198 @@
+"""The snapshots of one conversation: list them, edit them, make them again, choose between versions, read receipts."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from octavo.core.context import build_context, render_summary
+from octavo.core.messages import Branch
+from octavo.core.snapshot import Snapshot
+from octavo.engine.compression import CompressionRequest
+from octavo.engine.outcome import Cancelled, CompressionEnded, Event, Outcome
+from octavo.errors import BadInput, NotFound, NotOnBranch
+from octavo.store.ids import new_id
+
+if TYPE_CHECKING:
+    from octavo.core.receipt import Fact, Receipt
+    from octavo.engine.chat import Chat
+    from octavo.engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarySize:
+    """What a snapshot costs with a summary that somebody is writing."""
+
+    tokens: int
+    """Of the whole snapshot, its exact lines included."""
+    room: int
+    """The most it may have; with more, the next turn would have to replace it."""
+
+    def check(self) -> None:
+        """Refuse what does not fit."""
+        if self.tokens > self.room:
+            raise BadInput(
+                "summary",
+                f"with it the snapshot has {self.tokens:,} tokens, and {self.room:,} fit beside what follows it",
+            )
+
+
+class ChatSnapshots:
+    """The snapshots of a conversation, as `chat.snapshots`."""
+
+    def __init__(self, chat: Chat, engine: Engine) -> None:
+        self._chat, self._engine = chat, engine
+
+    async def list(self) -> tuple[Snapshot, ...]:
+        """List the snapshots that belong to the branch of the tip, the serving one among them."""
+        at = await self._chat._tip()
+        return await self._engine.store.snapshots.of_branch(at) if at else ()
+
+    async def serving(self) -> Snapshot | None:
+        """Give the snapshot that serves the tip."""
+        at = await self._chat._tip()
+        return (await self._engine.store.snapshots.context(at)).snapshot if at else None
+
+    async def left_behind(self) -> Snapshot | None:
+        """Give the compression that this branch has left: it covers messages of the branch, and is not true here.
+
+        None if there is none that covers more than the one in use here does.
+        """
+        at, store = await self._chat._tip(), self._engine.store
+        if at is None:
+            return None
+        here, serving = {one.id for one in await self.list()}, await self.serving()
+        deepest = serving.cutoff_depth if serving else 0
+        others = [
+            one
+            for one in await store.snapshots.of_conversation(self._chat.id)
+            if one.state == "active" and one.id not in here and one.cutoff_depth > deepest
+        ]
+        begun_here = await store.tree.on_branch(at, {one.first for one in others}) if others else ()
+        shared = [one for one in others if one.first in begun_here]
+        return max(shared, key=lambda one: (one.cutoff_depth, one.version), default=None)
+
+    async def get(self, id: str) -> Snapshot:
+        snapshot = await self._engine.store.snapshots.get(id)
+        if await self._engine.store.snapshots.conversation_of(id) != self._chat.id:
+            raise NotFound(f"there is no snapshot {id} in this conversation")
+        return snapshot
+
+    async def get_here(self, id: str) -> Snapshot:
+        """Give a snapshot that is true on the branch of the tip; any other may know what nobody said here."""
+        snapshot, at = await self.get(id), await self._chat._tip()
+        if at is None or not await self._engine.store.tree.on_branch(at, [snapshot.anchor]):
+            raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
+        return snapshot
+
+    async def edit(self, id: str, text: str) -> Snapshot:
+        """Make a new version of a snapshot with another summary; one that does not fit is refused with the numbers."""
+        if not text.strip():
+            raise BadInput("summary", "an empty summary would lose everything it stands for; undo it instead")
+        size = await self.size(id, text)
+        size.check()
+        return await self._engine.store.snapshots.edit(id, text, tokens_after=size.tokens)
+
+    async def size(self, id: str, text: str) -> SummarySize:
+        """Count what a snapshot would cost with another summary, and how much there is room for."""
+        return await self._size(replace(await self.get_here(id), summary=text))
+
+    async def _size(self, changed: Snapshot) -> SummarySize:
+        state = await self._chat._state()
+        tokens = sum(map(state.meter.count_message, render_summary(changed, state.policy.voice)))
+        serving, budget = state.recipe.snapshot, state.budget
+        if serving is not None and serving.cutoff_depth > changed.cutoff_depth:
+            return SummarySize(tokens=tokens, room=budget.available)
+        # Above the soft mark already: what the next turn may still be sent with is the hard one.
+        mark = budget.trigger if state.reading.cautious <= budget.trigger else budget.hard
+        whole = state.measure(build_context(state.served_by(changed)))
+        return SummarySize(tokens=tokens, room=max(0, tokens + mark - whole))
+
+    async def regenerate(self, id: str, *, focus: str = "") -> Outcome:
+        """Make a new version of a snapshot, from the originals, with another focus."""
+        outcome: Outcome = Cancelled()
+        async for event in self.regenerating(id, focus=focus):
+            if isinstance(event, CompressionEnded):
+                outcome = event.outcome
+        return outcome
+
+    async def regenerating(self, id: str, *, focus: str = "", job: str | None = None) -> AsyncIterator[Event]:
+        """Make a new version of a snapshot, from the originals, with another focus; yields what happens.
+
+        The job is stored under the id `job`, if one is given.
+        """
+        old = await self.get_here(id)
+        state = await self._chat._state(without=old)
+        request = CompressionRequest(urgency="manual", kind="regenerated", focus=focus, replaces=old, id=job)
+        async for event in self._engine.run_compression(state, request):
+            yield event
+
+    async def diff(self, one: str, other: str) -> str:
+        """Compare the summaries of two versions, line by line."""
+        a, b = await self.get(one), await self.get(other)
+        lines = difflib.unified_diff(
+            a.summary.splitlines(),
+            b.summary.splitlines(),
+            fromfile=f"version {a.version}",
+            tofile=f"version {b.version}",
+            lineterm="",
+        )
+        return "\n".join(lines)
+
+    async def use(self, id: str) -> Snapshot:
+        """Choose the version of a snapshot that is in use on this branch; what stood above it there is undone."""
+        chosen, at = await self.get(id), await self._chat._tip()
+        assert at is not None  # where there is a snapshot, there are messages
+        return await self._engine.store.snapshots.use(chosen.id, tip=at)
+
+    async def expand(self, id: str) -> Branch:
+        """Give the original messages that a snapshot covers."""
+        snapshot = await self.get(id)
+        whole = await self._engine.store.tree.branch(snapshot.cutoff)
+        start = next((i for i, node in enumerate(whole) if node.id == snapshot.first), 0)
+        return whole[start:]
+
+    async def receipt(self, id: str) -> Receipt | None:
+        """Give what a compression cost, kept and lost."""
+        # Imported where it is needed: what reads messages for facts takes a fifth of the import of the engine.
+        from octavo.core.receipt import Receipt
+
+        text = (await self.get(id)).receipt
+        return Receipt.from_json(text) if text else None
+
+    async def restore(self, id: str, item: str) -> Snapshot:
+        """Add the line of a lost fact back: a new version of the snapshot that contains it."""
+        from octavo.core.receipt import add_back, lost_of
+
+        snapshot, paper = await self.get_here(id), await self.receipt(id)
+        if paper is None:
+            raise NotFound("this snapshot has no receipt: it was edited by hand")
+        lost = await self._left_out(snapshot, paper, item)
+        node = await self._engine.store.tree.node(lost.source)
+        extracts = add_back(snapshot.extracts, lost, node)
+        added = [extract.text for extract in extracts if extract not in snapshot.extracts]
+        beside = await asyncio.to_thread(lost_of, (node,), snapshot.extracts, snapshot.summary)
+        receipt = paper.restored(added, beside).trimmed().to_json()
+        made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
+        size = await self._size(made)
+        size.check()
+        return await self._engine.store.snapshots.add(self._chat.id, replace(made, tokens_after=size.tokens))
+
+    async def _left_out(self, snapshot: Snapshot, paper: Receipt, item: str) -> Fact:
+        """Find a fact that a snapshot left out: in its receipt, or in the originals where that does not list it."""
+        from octavo.core.receipt import find_lost, lost_of
+
+        try:
+            return find_lost(paper.lost, item)
+        except NotFound:
+            if paper.lists_all:
+                raise
+        first = (await self._engine.store.tree.node(snapshot.first)).depth
+        covered = [
+            node for node in await self._engine.store.tree.branch(snapshot.cutoff) if node.depth >= first
+        ]
+        lost = await asyncio.to_thread(lost_of, covered, snapshot.extracts, snapshot.summary)
+        return find_lost(lost, item)
