@@ -1,7 +1,7 @@
-"""What goes over the wire of the API, as pydantic models: the only place that has any.
+"""The schemas of the API, as pydantic models: what clients send and what they get.
 
-What comes in is strict: an unknown field is refused, so that a misspelt one is noticed. What goes out is described by
-the same models that write it.
+Requests are strict: an unknown field is refused, so that a misspelt one is noticed. The models that describe responses
+also write them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, Stri
 from octavo.core.policy import PRESETS
 
 MAX_TOKENS = 100_000_000
-"""No window is larger, and every database column holds it."""
+"""More than any window has; every database column can hold it."""
 MAX_SIZE = 2**53 - 1
-"""The largest whole number that every reader of JSON keeps."""
+"""The largest whole number that every JSON parser reads exactly."""
 
 
 def _no_switch(value: object) -> object:
@@ -25,7 +25,7 @@ def _no_switch(value: object) -> object:
 
 
 Number = BeforeValidator(_no_switch)
-"""`true` is no 1."""
+"""Refuses `true` and `false` where a number is expected."""
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Title = Annotated[str, StringConstraints(max_length=500)]
@@ -36,7 +36,7 @@ Size = Annotated[int, Field(ge=0, le=MAX_SIZE), Number]
 Share = Annotated[float, Field(gt=0, lt=1), Number]
 Mark = Annotated[float, Field(gt=0, le=1, description="A share; 1 turns the mark off."), Number]
 Switch = Annotated[bool, Strict()]
-"""True or false: `1` and `"yes"` are neither."""
+"""True or false; `1` and `"yes"` are refused."""
 Address = Annotated[
     str,
     StringConstraints(
@@ -47,7 +47,7 @@ Role = Literal["user", "assistant", "system", "tool"]
 
 
 class Shape(BaseModel):
-    """Anything on the wire."""
+    """The base of all schemas."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
@@ -100,7 +100,7 @@ class ToolCallPart(Shape):
 
 
 class OtherPart(Shape):
-    """A part only the format that wrote it understands."""
+    """A part that only the provider's own format can express."""
 
     type: Literal["other"]
     kind: str
@@ -150,41 +150,41 @@ class NodeOut(Shape):
     role: Role
     status: str
     name: str
-    text: str = Field(description="The words of the message itself, without tool results and reasoning.")
+    text: str = Field(description="The text of the message, without tool results and reasoning.")
     parts: list[PartOut]
-    tokens: dict[str, int] = Field(description="Tokens by unit of counting, as far as they were counted.")
+    tokens: dict[str, int] = Field(description="Tokens by tokenizer, as far as they were counted.")
 
 
 class MessageOut(NodeOut):
-    """A message with all that is known about it."""
+    """A message with everything that is stored about it."""
 
     model: str
     input_tokens: int | None
     output_tokens: int | None
     created: str
-    sibling: int = Field(description="Its number among its siblings, from 1.")
+    sibling: int = Field(description="The number of this message among its siblings, from 1.")
     siblings: int
 
 
 class MessagePage(Shape):
     messages: list[MessageOut] = Field(description="Oldest first.")
-    before: str | None = Field(description="Ask for the page before this one with it; null at the root.")
+    before: str | None = Field(description="Pass it as `before` to get the previous page; null at the root.")
 
 
 class MessageList(Shape):
     messages: list[MessageOut]
-    more: bool = Field(description="Whether there are more of them in the direction that was asked for.")
+    more: bool = Field(description="Whether there are more messages in the requested direction.")
 
 
 class MessageIn(Shape):
     content: Content
     role: Role = "user"
-    parent: Id | None = Field(default=None, description="Where it goes; without, below the tip.")
+    parent: Id | None = Field(default=None, description="The message to add it below; without one, the tip.")
     edits: Id | None = Field(
-        default=None, description="The message it is another version of, beside which it goes."
+        default=None, description="The message that this one is a new version of. It is stored beside it."
     )
     id: Id | None = Field(
-        default=None, description="Your own id, so that a repeated request stores the message once."
+        default=None, description="An id of your own, so that a repeated request stores the message once."
     )
 
 
@@ -199,7 +199,7 @@ class TreeNode(Shape):
 
 class TreeOut(Shape):
     nodes: list[TreeNode] = Field(description="Parents before children.")
-    complete: bool = Field(description="False when the tree has more nodes than were asked for.")
+    complete: bool = Field(description="False if the tree has more nodes than the limit.")
 
 
 class FileOut(Shape):
@@ -226,7 +226,7 @@ class ConversationOut(Shape):
     updated: str
     archived: bool
     deleted: bool = Field(
-        description="Whether it waits to be deleted: it is in no list but that of the deleted."
+        description="Whether it is in the bin. Only the list of deleted conversations shows it."
     )
 
 
@@ -236,7 +236,7 @@ class ConversationList(Shape):
 
 
 class SettingsIn(Shape):
-    """Settings; null removes one, so that the next level holds."""
+    """Settings. Null removes a setting, so that the next level counts."""
 
     model: Annotated[str, StringConstraints(max_length=200)] | None = None
     policy: Literal["octavo", "onyx", "wave", "requirements", "gemini"] | None = None
@@ -255,10 +255,10 @@ class SettingsIn(Shape):
 
 
 class SettingsOut(Shape):
-    own: dict[str, Any] = Field(description="What is set at this level.")
-    effective: dict[str, Any] = Field(description="What holds, from all levels.")
+    own: dict[str, Any] = Field(description="The settings that are set at this level.")
+    effective: dict[str, Any] = Field(description="The settings that apply, from all levels.")
     inherited: dict[str, Any] = Field(
-        description="What would hold without what is set at this level; built-in values included."
+        description="The settings that would apply without this level, built-in values included."
     )
 
 
@@ -270,13 +270,13 @@ class ConversationIn(Shape):
 class ConversationPatch(Shape):
     title: Title | None = None
     archived: Switch | None = None
-    tip: Id | None = Field(default=None, description="Show the branch through this message.")
+    tip: Id | None = Field(default=None, description="The message whose branch is shown from now on.")
 
 
 class CopyIn(Shape):
     title: Title | None = None
     message: Id | None = Field(
-        default=None, description="Copy the branch to this message only; without, the whole tree."
+        default=None, description="Copy only the branch down to this message; without one, the whole tree."
     )
 
 
@@ -300,28 +300,30 @@ class ToolIn(Shape):
 class TurnIn(Shape):
     content: Content | None = Field(
         default=None,
-        description="What the user says; without it, the model goes on from the tip, or from `parent`.",
+        description="The message of the user. Without it, the model answers the tip, or `parent`.",
     )
     parent: Id | None = None
-    edits: Id | None = Field(default=None, description="The message that `content` is another version of.")
-    regenerates: Id | None = Field(default=None, description="The answer beside which another one is wanted.")
+    edits: Id | None = Field(default=None, description="The message that `content` is a new version of.")
+    regenerates: Id | None = Field(
+        default=None, description="The answer to generate again. The new answer is stored beside it."
+    )
     id: Id | None = Field(
         default=None,
-        description="Your own id of the turn, under which the answer is stored: a repeated request goes on with it.",
+        description="An id of your own for the turn and its answer. A repeated request continues the turn.",
     )
     tools: list[ToolIn] = Field(default_factory=list, max_length=500)
     temperature: Annotated[float, Field(ge=0, le=2), Number] | None = None
     stream: Switch = Field(
-        default=True, description="Answer with events; otherwise with the task's id at once."
+        default=True, description="True: respond with events. False: respond with the task at once."
     )
 
 
 class CompressIn(Shape):
     focus: Focus = ""
     keep: Tokens | Share | None = Field(
-        default=None, description="Tokens, or a share, to keep verbatim; 0: nothing."
+        default=None, description="How much stays verbatim: tokens, or a share of the history; 0 is nothing."
     )
-    up_to: Id | None = Field(default=None, description="Cover everything up to this message.")
+    up_to: Id | None = Field(default=None, description="The last message to cover.")
     stream: Switch = True
 
 
@@ -335,12 +337,12 @@ class TaskOut(Shape):
     kind: Literal["turn", "compression"]
     conversation: str
     status: Literal["running", "done", "failed", "cancelled"]
-    events: int = Field(description="The id of its last event so far.")
-    url: str = Field(description="Where its events are.")
+    events: int = Field(description="The id of the last event so far.")
+    url: str = Field(description="The address of its events.")
 
 
 class ReplyOut(Shape):
-    """How an answer ended and what was billed."""
+    """How an answer ended, and what the provider billed."""
 
     finish: Literal["stop", "length", "tool_calls", "refusal", "cancelled"]
     model: str
@@ -351,14 +353,14 @@ class ReplyOut(Shape):
 
 
 class JobOut(Shape):
-    """A compression that some replica works on, or has worked on."""
+    """A compression, whichever replica runs it or has run it."""
 
     id: str
     status: Literal["running", "done", "failed", "cancelled"]
     trigger: str = Field(
-        description="Why it was begun: manual, soft (in the background) or hard (before sending)."
+        description="Why it was started: manual, soft (in the background) or hard (before sending)."
     )
-    attempt: int = Field(description="How many workers have had it: 2 after one died.")
+    attempt: int = Field(description="How many workers have run it: 2 after one has died.")
     progress: str
     error: str
     snapshot: str | None
@@ -366,7 +368,7 @@ class JobOut(Shape):
 
 
 class JobList(Shape):
-    jobs: list[JobOut] = Field(description="The newest first.")
+    jobs: list[JobOut] = Field(description="The newest job is first.")
 
 
 class TasksOut(Shape):
@@ -384,12 +386,12 @@ class SectionOut(Shape):
 class ReadingOut(Shape):
     tokens: int
     basis: Literal["exact", "calibrated", "estimated"] = Field(
-        description="The model's own tokenizer; corrected by bills; or a guess."
+        description="exact: by the model's tokenizer; calibrated: corrected by bills; estimated: without a tokenizer."
     )
     error_bound: int = Field(
-        description="How many more it may be: what the provider adds shows with its bills."
+        description="How many more tokens it may be. The provider adds some, which its bills show."
     )
-    breakdown: list[SectionOut] = Field(description="Tokens by section; they add up to `tokens`.")
+    breakdown: list[SectionOut] = Field(description="Tokens by section. They add up to `tokens`.")
 
 
 class BudgetOut(Shape):
@@ -413,7 +415,7 @@ class UsageOut(Shape):
     reading: ReadingOut
     budget: BudgetOut
     model: str
-    assumed: bool = Field(description="The model is unknown and its window assumed.")
+    assumed: bool = Field(description="Whether the model is unknown, so that its window is assumed.")
     percent: float
     left: int
     next_at: int
@@ -422,8 +424,8 @@ class UsageOut(Shape):
 
 
 class CountOut(Shape):
-    tokens: int = Field(description="By the provider's own count.")
-    expected: ReadingOut = Field(description="What the meter said before.")
+    tokens: int = Field(description="The provider's own count.")
+    expected: ReadingOut = Field(description="What our meter counted before.")
     model: str
 
 
@@ -437,7 +439,9 @@ class PlanOut(Shape):
     retained_tokens: int
     after_cap: int
     reason: str
-    small: bool = Field(description="The conversation is below the minimum: warn.")
+    small: bool = Field(
+        description="Whether the conversation is smaller than the minimum, so that a warning is due."
+    )
 
 
 class RepairOut(Shape):
@@ -455,10 +459,10 @@ class ContextOut(Shape):
     tools: list[dict[str, Any]]
     usage: UsageOut
     repairs: list[RepairOut]
-    notes: list[str] = Field(description="What had to be cut beyond compressing.")
+    notes: list[str] = Field(description="What had to be shortened or left out besides compressing.")
     fits: bool
     snapshot: str | None
-    sent: list[str] = Field(description="Messages sent verbatim.")
+    sent: list[str] = Field(description="Messages that are sent verbatim.")
     pinned: list[str]
 
 
@@ -499,7 +503,7 @@ class SnapshotOut(Shape):
 
 class SnapshotMoved(SnapshotOut):
     in_use: SnapshotOut | None = Field(
-        description="The snapshot in use on this branch now; null: the originals are sent."
+        description="The snapshot in use on this branch; null if the originals are sent."
     )
 
 
@@ -507,15 +511,17 @@ class SnapshotFull(SnapshotOut):
     summary: str
     extracts: list[ExtractOut]
     files: list[str]
-    text: str = Field(description="What the model is shown.")
-    receipt: bool = Field(description="Whether there is a receipt: a summary edited by hand has none.")
+    text: str = Field(description="The text that the model sees.")
+    receipt: bool = Field(
+        description="Whether there is a receipt. A summary that was edited by hand has none."
+    )
 
 
 class SnapshotList(Shape):
     snapshots: list[SnapshotOut]
-    serving: str | None = Field(description="The one that serves the tip.")
+    serving: str | None = Field(description="The snapshot that serves the tip.")
     left_behind: SnapshotOut | None = Field(
-        description="A compression of another branch that covers messages of this one and is not true here."
+        description="A snapshot of another branch that covers messages of this branch, but is not valid here."
     )
 
 
@@ -524,8 +530,8 @@ class SummaryIn(Shape):
 
 
 class SummarySizeOut(Shape):
-    tokens: int = Field(description="What the whole snapshot would have, its exact lines included.")
-    room: int = Field(description="The most it may have.")
+    tokens: int = Field(description="Tokens of the whole snapshot with this summary, extracts included.")
+    room: int = Field(description="The most tokens that a snapshot may have.")
 
 
 class DiffOut(Shape):
@@ -534,7 +540,7 @@ class DiffOut(Shape):
 
 class RestoreIn(Shape):
     item: Annotated[str, StringConstraints(min_length=1, max_length=10_000)] = Field(
-        description="The text of something the receipt lists as lost: what the model no longer sees."
+        description="The text of an item that the receipt lists as lost."
     )
 
 
@@ -565,12 +571,12 @@ class ReceiptOut(Shape):
     tokens_before: int
     tokens_after: int
     seconds: float
-    model: str = Field(description="Who wrote the summary; empty when nobody did.")
+    model: str = Field(description="The model that wrote the summary; empty if there is none.")
     price: float | None = Field(
-        description="US dollars that the summary cost; null when there is none, or nobody knows."
+        description="What the summary cost in US dollars; null if there is no summary, or no price."
     )
     no_summary: str = Field(
-        description="Why no summary was written; empty when one was, or for old receipts."
+        description="Why there is no summary; empty if there is one, and in receipts of old versions."
     )
     facts: list[TallyOut]
     conflicts: list[ConflictOut]
@@ -582,15 +588,17 @@ class ReceiptOut(Shape):
 class PinIn(Shape):
     message: Id
     selection: str = Field(
-        default="", description="A part of the message's text; without it, the whole message."
+        default="", description="The part of the text to pin; empty for the whole message."
     )
 
 
 class PinOut(Shape):
     message: str
-    start: int = Field(description="Counted in Unicode code points; 0 and 0 for the whole message.")
+    start: int = Field(
+        description="Counted in Unicode code points. Start and end are 0 for the whole message."
+    )
     stop: int
-    text: str = Field(description="The selection; empty for the whole message.")
+    text: str = Field(description="The pinned text; empty for the whole message.")
 
 
 class PinList(Shape):
@@ -605,7 +613,7 @@ class HitOut(Shape):
     role: Role
     snippet: str
     marks: list[tuple[int, int]] = Field(
-        description="Where the words are in the snippet, counted in Unicode code points."
+        description="The positions of the words in the snippet, in Unicode code points."
     )
 
 
@@ -617,7 +625,7 @@ class HitList(Shape):
 
 
 class CardIn(Shape):
-    like: Name | None = Field(default=None, description="The model whose card it starts from.")
+    like: Name | None = Field(default=None, description="The model whose card provides all other fields.")
     provider: Annotated[str, StringConstraints(max_length=200)] | None = None
     window: Some | None = None
     max_output: Some | None = None
@@ -628,7 +636,7 @@ class CardIn(Shape):
     price: (
         Annotated[list[Annotated[float, Field(ge=0, le=1e9), Number]], Field(min_length=2, max_length=3)]
         | None
-    ) = Field(default=None, description="Dollars per million tokens: input, output, and cached input.")
+    ) = Field(default=None, description="US dollars per million tokens: input, output, and cached input.")
     summariser: Annotated[str, StringConstraints(max_length=200)] | None = None
     soft: Mark | None = None
     retained: Tokens | None = None
@@ -644,14 +652,14 @@ class CardOut(Shape):
     price: list[float | None] | None
     summariser: str
     soft: float | None = Field(
-        description="Where the default policy compresses between turns; null: where it always does."
+        description="The soft mark of the default policy for this model; null for the usual one."
     )
     retained: int | None = Field(
-        description="Tokens that it keeps word for word then; null: as it always does."
+        description="Tokens that the default policy keeps verbatim for this model; null for the usual share."
     )
     assumed: bool
-    own: bool = Field(description="Defined here, and not by the table that comes with Octavo.")
-    given: dict[str, Any] = Field(description="The fields as they were defined here.")
+    own: bool = Field(description="Whether a user defined this card. The others come with Octavo.")
+    given: dict[str, Any] = Field(description="The fields that a user defined.")
 
 
 class ProviderOut(Shape):
@@ -667,16 +675,15 @@ class ProviderOut(Shape):
 class ModelsOut(Shape):
     models: list[CardOut]
     providers: list[ProviderOut]
-    default: str = Field(description="The model of a conversation that has none of its own; may be empty.")
-    usual: str = Field(
-        description="A model that can be used now, for somebody who did not choose; may be empty."
-    )
+    default: str = Field(description="The model of conversations that set none; may be empty.")
+    usual: str = Field(description="A model that can be used now, as a suggestion; may be empty.")
 
 
 class UpstreamIn(Shape):
     base_url: Address
     account: Literal["", "openai", "anthropic", "google", "azure"] = Field(
-        default="", description="Whose key of the server is sent there; without, the client's own."
+        default="",
+        description="The provider whose key of the server is sent there; without one, the client's own key is.",
     )
 
 
@@ -693,7 +700,7 @@ class UpstreamList(Shape):
 class KeyIn(Shape):
     name: Name
     owner: Annotated[str, StringConstraints(max_length=200)] = Field(
-        default="", description="Whose conversations it opens; keys of one owner share them."
+        default="", description="The owner of the conversations. Keys of one owner share them."
     )
     scopes: Annotated[list[Literal["read", "write", "admin"]], Field(min_length=1, max_length=3)] = [
         "read",
@@ -713,7 +720,7 @@ class KeyOut(Shape):
 
 
 class KeyMade(KeyOut):
-    secret: str = Field(description="Shown here and never again.")
+    secret: str = Field(description="The key itself. It is never shown again.")
 
 
 class KeyList(Shape):
@@ -734,9 +741,7 @@ class HealthOut(Shape):
 class ReadyOut(Shape):
     status: Literal["ready"]
     database: str
-    read_only: bool = Field(
-        description="Whether what is stored is only shown: nothing can be said or changed."
-    )
+    read_only: bool = Field(description="Whether the database is open for reading only.")
 
 
 assert set(PRESETS) == {"octavo", "onyx", "wave", "requirements", "gemini"}, (

@@ -1,4 +1,4 @@
-"""From the values of the engine to what goes over the wire."""
+"""Turns values of the engine into the schemas of the API, and messages of clients into values."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from octavo.store.rows import time_text
 from octavo.store.values import ApiKey, Conversation, Details, Hit, Job, PinPlace
 
 PREVIEW = 120
-"""Characters of a message in the picture of a tree."""
+"""Characters of a message that the tree shows."""
 EMBEDDED = 32_000
-"""Characters of a picture inside a message that are shown with it: the same as the store shortens lists to."""
+"""The longest inline picture in a list, in characters: the same limit that the store uses for lists."""
 SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""What a browser may show as it is; anything else could hold a script."""
+"""Types that a browser may display; any other could contain a script."""
 
 
 def show_part(part: Part) -> s.PartOut:
@@ -88,7 +88,7 @@ def show_piece(part: Text | Image | Attachment | Opaque) -> s.ResultContentOut:
 
 
 def show_node(node: Node, *, whole: bool = False) -> s.NodeOut:
-    """Show a message; a large picture in it only if it is to be `whole`."""
+    """Show a message; large pictures are left out unless it is to be `whole`."""
     message = node.message
     parts = message.parts if whole else tuple(_without_picture(part) for part in message.parts)
     return s.NodeOut(
@@ -110,7 +110,7 @@ def _without_picture(part: Part) -> Part:
 
 
 def content_of(part: Part) -> tuple[bytes, str] | None:
-    """Give what a part holds, and of which type it is; None if it holds nothing itself."""
+    """Give the content and the media type of a part; None if it has no content of its own."""
     match part:
         case Text():
             return part.text.encode("utf-8", "replace"), "text/plain; charset=utf-8"
@@ -156,7 +156,7 @@ def show_tree_node(node: Node) -> s.TreeNode:
 
 
 def read_message(content: str | list[s.PartIn], role: s.Role) -> Message:
-    """Read what a client wants to be stored."""
+    """Read a message that a client sends."""
     if isinstance(content, str):
         return Message(role=role, parts=(Text(text=content),))
     return Message(role=role, parts=tuple(_read_part(part) for part in content))

@@ -1,4 +1,4 @@
-"""The API under `/api/v1`, one module a noun. A route checks, asks the engine, and shows what it gave."""
+"""The API under `/api/v1`: one module for each kind of thing. A route checks, asks the engine and shows the result."""
 
 from __future__ import annotations
 

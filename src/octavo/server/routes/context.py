@@ -1,4 +1,4 @@
-"""What would be sent, what it costs, and what a compression would do: all read from one state of the tip."""
+"""The context: what would be sent, what it costs, and what a compression would do."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ routes = router("context", "/conversations/{conversation}")
 
 @routes.get("/usage", response_model=s.UsageOut)
 async def read_usage(chat: TheChat, *, tip: Annotated[s.Id | None, Query()] = None) -> Response:
-    """Read the meter, section by section: of the branch that is shown, or of the one down to another message."""
+    """Count the tokens by section, for the branch that is shown or for the branch of another message."""
     await chat.require(tip)
     return reply(show_usage(await chat.usage(tip=tip)))
 
 
 @routes.post("/count", response_model=s.CountOut)
 async def count_context(body: s.ContextIn, chat: TheChat, app_state: TheAppState) -> Response:
-    """Ask the provider itself what would be sent costs, tools included; the meter learns from it."""
+    """Have the provider count what would be sent, tools included. The meter learns from the count."""
     await chat.require(body.tip)
     settings = await chat.settings()
     # Opening a provider imports its library, which takes seconds once: not in the event loop.
@@ -48,7 +48,7 @@ async def read_plan(
     keep: Annotated[s.Tokens | s.Share | None, Query()] = None,
     up_to: Annotated[s.Id | None, Query()] = None,
 ) -> Response:
-    """See what a compression would do now, without doing it."""
+    """Plan a compression without running it."""
     await chat.require(up_to)
     return reply(show_plan(await chat.plan(focus=focus, keep=keep, up_to=up_to)))
 
@@ -57,7 +57,7 @@ async def read_plan(
 async def read_context(
     chat: TheChat, app_state: TheAppState, *, tip: Annotated[s.Id | None, Query()] = None
 ) -> Response:
-    """See what would be sent, as it stands: nothing is compressed for a look, `fits` tells whether it would be."""
+    """Read what would be sent now. Nothing is compressed for it; `fits` is false if a turn would have to."""
     await chat.require(tip)
     state = await chat.state(tip)
     format = app_state.engine.format_of(state.model)
@@ -78,7 +78,7 @@ async def read_context(
 
 @routes.post("/context", response_model=s.ContextOut)
 async def make_context(body: s.ContextIn, chat: TheChat) -> Response:
-    """Get exactly what to send now, compressed or shrunk if need be: for programs that ask the model themselves."""
+    """Make the context to send now, compressed if it has to be, for programs that ask the model themselves."""
     await chat.require(body.tip)
     sent = await chat.context(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
     state = await chat.state(body.tip)

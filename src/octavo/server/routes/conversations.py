@@ -1,4 +1,4 @@
-"""Conversations: list, make, rename, archive, switch branch, copy, delete."""
+"""Conversations: list, create, rename, archive, copy and delete them, and choose the branch that is shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from octavo.store.values import Everywhere, ForConversation
 routes = router("conversations", "/conversations")
 
 MONTH = 30 * 24 * 3_600
-"""Seconds a deleted conversation may wait at most."""
+"""The longest that a deleted conversation stays in the bin, in seconds."""
 
 
 @routes.get("", response_model=s.ConversationList)
@@ -30,7 +30,7 @@ async def list_conversations(
     title: Annotated[str, Query(max_length=500, description="A part of the title.")] = "",
     archived: bool | None = False,
     deleted: Annotated[
-        bool, Query(description="Those that wait to be deleted, and can be brought back.")
+        bool, Query(description="List the conversations in the bin, which can be restored.")
     ] = False,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
@@ -50,7 +50,7 @@ async def list_conversations(
 
 @routes.post("", response_model=s.ConversationOut, status_code=201)
 async def create_conversation(body: s.ConversationIn, app_state: TheAppState, caller: TheCaller) -> Response:
-    """Make a conversation."""
+    """Create a conversation."""
     given = body.settings.model_dump(exclude_unset=True)
     await check_settings(app_state, Everywhere(), given)
     made = await app_state.engine.store.create(body.title, owner=caller.owner)
@@ -66,7 +66,7 @@ async def read_conversation(chat: TheChat) -> Response:
 
 @routes.patch("/{conversation}", response_model=s.ConversationOut)
 async def change_conversation(body: s.ConversationPatch, chat: TheChat, app_state: TheAppState) -> Response:
-    """Rename, archive, or show another branch."""
+    """Rename or archive a conversation, or show another branch."""
     if body.tip is not None:
         await chat.checkout(body.tip)
     if body.title is not None:
@@ -86,11 +86,11 @@ async def delete_conversation(
         Query(
             ge=0,
             le=MONTH,
-            description="Seconds to change one's mind: it is out of sight at once, and gone for good then.",
+            description="Seconds in the bin, from which the conversation can be restored. Then it is deleted for good.",
         ),
     ] = 0,
 ) -> Response:
-    """Delete a conversation with everything in it: for good, now or in a while."""
+    """Delete a conversation with everything in it, at once or after some time in the bin."""
     await app_state.forget(chat.id)
     await app_state.engine.store.delete_conversation(chat.id, undo=undo)
     return Response(status_code=204)
@@ -98,7 +98,7 @@ async def delete_conversation(
 
 @routes.post("/{conversation}/undelete", response_model=s.ConversationOut)
 async def undelete_conversation(chat: TheChat, app_state: TheAppState) -> Response:
-    """Bring back a conversation that waits to be deleted."""
+    """Restore a conversation from the bin."""
     return reply(show_conversation(await app_state.engine.store.undelete(chat.id)))
 
 

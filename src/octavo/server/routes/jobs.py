@@ -1,4 +1,4 @@
-"""Jobs: the compressions of a conversation as the database knows them, those in the background and elsewhere too."""
+"""Jobs: the compressions of a conversation in the database, whichever replica runs them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ JobId = Annotated[s.Id, Path(description="A job.")]
 async def list_jobs(
     chat: TheChat, app_state: TheAppState, *, limit: Annotated[int, Query(ge=1, le=1_000)] = 20
 ) -> Response:
-    """List the compressions that run or ran, whoever began them and wherever they run."""
+    """List the compressions of a conversation, whoever started them and whichever replica runs them."""
     await app_state.engine.resume_abandoned(chat.id)
     found = await app_state.engine.store.jobs.of_conversation(chat.id)
     return reply(s.JobList(jobs=[show_job(job) for job in found[:limit]]))
@@ -31,7 +31,7 @@ async def list_jobs(
 
 @routes.delete("/{job}", status_code=204)
 async def cancel_job(job: JobId, chat: TheChat, app_state: TheAppState) -> Response:
-    """Stop a compression wherever it runs; its worker notices within seconds, and nothing is stored."""
+    """Cancel a compression, whichever replica runs it. Its worker stops within seconds, and nothing is stored."""
     if (await app_state.engine.store.jobs.get(job)).conversation != chat.id:
         raise NotFound(f"there is no job {job}")
     await app_state.engine.store.jobs.cancel(job)

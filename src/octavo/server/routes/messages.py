@@ -1,4 +1,4 @@
-"""Messages: page upward from the tip, look at siblings and the tree, add, delete."""
+"""Messages: read pages, siblings and the tree; add and delete messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TITLE = 60
 """Characters of the first question that become the title."""
 CONTENT: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The part itself.",
+        "description": "The content of the part.",
         "content": {
             kind: {"schema": {"type": "string", "format": "binary"}}
             for kind in ("text/plain", "application/octet-stream", *SHOWN)
@@ -36,7 +36,7 @@ Limit = Annotated[int, Query(ge=1, le=1_000)]
 
 
 async def show_all(app_state: AppState, nodes: Sequence[Node], *, whole: bool = False) -> list[s.MessageOut]:
-    """Show nodes with what else is known about them."""
+    """Show nodes with their stored details."""
     known = (
         {d.id: d for d in await app_state.engine.store.details([node.id for node in nodes])} if nodes else {}
     )
@@ -49,12 +49,12 @@ async def list_messages(
     app_state: TheAppState,
     *,
     tip: Annotated[
-        s.Id | None, Query(description="Of which branch; without, of the one that is shown.")
+        s.Id | None, Query(description="The branch of this message; without it, the branch that is shown.")
     ] = None,
-    before: Annotated[s.Id | None, Query(description="Older messages than this one only.")] = None,
+    before: Annotated[s.Id | None, Query(description="Only messages before this one.")] = None,
     limit: Limit = 100,
 ) -> Response:
-    """Page through a branch from its newest message upward; long texts and pictures are shortened."""
+    """Read a page of a branch, from its newest message upward. Long texts and pictures are shortened."""
     await chat.require(tip, before)
     at = tip or await chat.tip()
     if before:
@@ -66,14 +66,14 @@ async def list_messages(
 
 @routes.post("/messages", response_model=s.MessageOut, status_code=201)
 async def add_message(body: s.MessageIn, chat: TheChat, app_state: TheAppState) -> Response:
-    """Store a message without asking a model."""
+    """Store a message without having it answered."""
     node = await store_message(chat, body)
     (shown,) = await show_all(app_state, [node])
     return reply(shown, 201)
 
 
 async def store_message(chat: Chat, body: s.MessageIn) -> Node:
-    """Store what a client sent, below the tip, below a parent, or beside what it edits."""
+    """Store the message of a client: below the tip, below a parent, or beside the message that it edits."""
     await chat.require(body.parent, body.edits)
     message = read_message(body.content, body.role)
     if body.edits:
@@ -87,7 +87,7 @@ async def store_message(chat: Chat, body: s.MessageIn) -> Node:
 
 
 async def _give_title(chat: Chat, node: Node) -> None:
-    """Call a conversation without a title after its first question."""
+    """Name a conversation without a title after its first question."""
     words = " ".join(node.message.text.split())
     if node.message.role == "user" and words and not (await chat.info()).title:
         await chat.rename(words if len(words) <= TITLE else words[: TITLE - 1].rstrip() + "…")
@@ -95,7 +95,7 @@ async def _give_title(chat: Chat, node: Node) -> None:
 
 @routes.get("/messages/{message}", response_model=s.MessageOut)
 async def read_one_message(message: MessageId, chat: TheChat, app_state: TheAppState) -> Response:
-    """Read a message, whole."""
+    """Read a whole message."""
     await chat.require(message)
     (shown,) = await show_all(app_state, [await app_state.engine.store.node(message)], whole=True)
     return reply(shown)
@@ -105,7 +105,7 @@ async def read_one_message(message: MessageId, chat: TheChat, app_state: TheAppS
 async def read_part(
     message: MessageId, part: Annotated[int, Path(ge=0, le=100_000)], chat: TheChat, app_state: TheAppState
 ) -> Response:
-    """Read one part as it is: a picture as a picture, a text as a text; parts are counted from 0."""
+    """Read the content of one part, with its own media type. Parts are counted from 0."""
     await chat.require(message)
     parts = (await app_state.engine.store.node(message)).message.parts
     found = content_of(parts[part]) if part < len(parts) else None
@@ -122,9 +122,9 @@ async def delete_message(
     chat: TheChat,
     app_state: TheAppState,
     *,
-    subtree: Annotated[bool, Query(description="Everything below it too.")] = False,
+    subtree: Annotated[bool, Query(description="Delete everything below it too.")] = False,
 ) -> Response:
-    """Delete a message for good; snapshots that were shown it are retired."""
+    """Delete a message for good, and retire the snapshots that were made from it."""
     await chat.require(message)
     await chat.delete_message(message, subtree=subtree)
     app_state.gateway.cache.forget(chat.id)
@@ -137,11 +137,11 @@ async def list_siblings(
     chat: TheChat,
     app_state: TheAppState,
     *,
-    after: Annotated[s.Id | None, Query(description="The next ones after this one.")] = None,
-    before: Annotated[s.Id | None, Query(description="The last ones before this one.")] = None,
+    after: Annotated[s.Id | None, Query(description="Only messages after this one.")] = None,
+    before: Annotated[s.Id | None, Query(description="Only the last messages before this one.")] = None,
     limit: Limit = 100,
 ) -> Response:
-    """List the versions of a message, itself included, in the order they were made."""
+    """List all versions of a message, itself included, in the order of their creation."""
     await chat.require(message, after, before)
     found = await app_state.engine.store.siblings(message, after=after, before=before, limit=limit + 1)
     page = found[-limit:] if before and not after else found[:limit]
@@ -152,7 +152,7 @@ async def list_siblings(
 async def read_tree(
     chat: TheChat, app_state: TheAppState, *, limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000
 ) -> Response:
-    """See the whole conversation as a tree."""
+    """Read the whole conversation as a tree."""
     nodes: list[s.TreeNode] = []
     async for node in app_state.engine.store.tree(chat.id):
         if len(nodes) == limit:
@@ -166,10 +166,10 @@ async def list_branches(
     chat: TheChat,
     app_state: TheAppState,
     *,
-    after: Annotated[s.Id | None, Query(description="The next ones after this one.")] = None,
+    after: Annotated[s.Id | None, Query(description="Only messages after this one.")] = None,
     limit: Limit = 100,
 ) -> Response:
-    """List the tips of all branches, in the order they were made."""
+    """List the tips of all branches, in the order of their creation."""
     await chat.require(after)
     found = await app_state.engine.store.tips(chat.id, after=after, limit=limit + 1)
     return reply(s.MessageList(messages=await show_all(app_state, found[:limit]), more=len(found) > limit))
@@ -177,7 +177,7 @@ async def list_branches(
 
 @routes.get("/files", response_model=s.FileList)
 async def list_files(chat: TheChat, app_state: TheAppState) -> Response:
-    """List the files that came with messages."""
+    """List the files in a conversation."""
     found = await app_state.engine.store.files(chat.id)
     files = [
         s.FileOut(

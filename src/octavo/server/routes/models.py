@@ -1,4 +1,4 @@
-"""Models: what is known of them, which can be used now, cards of your own, and where their requests go."""
+"""Models: their cards, which of them can be used now, and upstream addresses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ routes = router("models")
 
 @routes.get("/models", response_model=s.ModelsOut)
 async def list_models(app_state: TheAppState, _: TheCaller) -> Response:
-    """List all cards, and what can be used right now."""
+    """List all model cards, and the providers that can be used now."""
     await app_state.registry.refresh()
     providers = await asyncio.to_thread(availability, app_state.settings.providers)
     own = app_state.registry.fields_of
@@ -34,7 +34,7 @@ async def list_models(app_state: TheAppState, _: TheCaller) -> Response:
 
 @routes.get("/models/{model:path}", response_model=s.CardOut)
 async def read_model(model: ModelName, app_state: TheAppState, _: TheCaller) -> Response:
-    """Read what is known of a model; of an unknown one, what is assumed."""
+    """Read the card of a model; for an unknown model, the assumed one."""
     await app_state.registry.refresh()
     card = (await app_state.engine.models.meter(model)).card
     return reply(show_card(card, app_state.registry.fields_of(model)))
@@ -42,7 +42,7 @@ async def read_model(model: ModelName, app_state: TheAppState, _: TheCaller) -> 
 
 @routes.put("/models/{model:path}", response_model=s.CardOut)
 async def define_model(model: ModelName, body: s.CardIn, app_state: TheAppState, _: TheAdmin) -> Response:
-    """Define a card of your own; it comes before the one that Octavo has."""
+    """Define a card of your own. It replaces the card that comes with Octavo."""
     await app_state.engine.models.define(model, body.model_dump(exclude_none=True))
     app_state.gateway.cache.forget_settings()
     return reply(show_card(app_state.engine.models.book.find(model), app_state.registry.fields_of(model)))
@@ -58,7 +58,7 @@ async def undefine_model(model: ModelName, app_state: TheAppState, _: TheAdmin) 
 
 @routes.get("/upstreams", response_model=s.UpstreamList)
 async def list_upstreams(app_state: TheAppState, _: TheAdmin) -> Response:
-    """List where the gateway sends requests instead of to the providers."""
+    """List the addresses that the gateway uses in place of the providers' own."""
     await app_state.registry.refresh()
     found = [
         s.UpstreamOut(model=model, base_url=upstream.base_url, account=upstream.account)
@@ -69,7 +69,7 @@ async def list_upstreams(app_state: TheAppState, _: TheAdmin) -> Response:
 
 @routes.put("/upstreams/{model:path}", response_model=s.UpstreamOut)
 async def set_upstream(model: ModelName, body: s.UpstreamIn, app_state: TheAppState, _: TheAdmin) -> Response:
-    """Send the requests for a model, or for all that begin as `name*` says, to another address."""
+    """Send the requests for a model to another address. `name*` stands for all models that begin with `name`."""
     await check_address(body.base_url, private=app_state.settings.private_upstreams)
     await app_state.registry.put_upstream(model, Upstream(base_url=body.base_url, account=body.account))
     return reply(s.UpstreamOut(model=model, base_url=body.base_url, account=body.account))
@@ -77,6 +77,6 @@ async def set_upstream(model: ModelName, body: s.UpstreamIn, app_state: TheAppSt
 
 @routes.delete("/upstreams/{model:path}", status_code=204)
 async def remove_upstream(model: ModelName, app_state: TheAppState, _: TheAdmin) -> Response:
-    """Send the requests for a model to its provider again."""
+    """Remove the address of a model, so that its requests go to its provider again."""
     await app_state.registry.remove_upstream(model)
     return Response(status_code=204)

@@ -52,7 +52,8 @@ async def remove_pins(
     *,
     start: Annotated[s.Size, Query(description="Where the selection begins.")] = 0,
     stop: Annotated[
-        s.Size | None, Query(description="Where it ends; without, everything of the message.")
+        s.Size | None,
+        Query(description="Where the selection ends; without it, all pins of the message are removed."),
     ] = None,
 ) -> Response:
     """Remove the pins of a message, or of one selection of it."""

@@ -1,4 +1,4 @@
-"""Search in all messages, covered ones included, the newest first."""
+"""Search: all messages, covered ones included, the newest first."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ async def search(
     caller: TheCaller,
     *,
     q: Annotated[str, Query(max_length=1_000, description="Words that must all occur.")],
-    conversation: Annotated[s.Id | None, Query(description="In this one only.")] = None,
+    conversation: Annotated[s.Id | None, Query(description="Search this conversation only.")] = None,
     before: Annotated[
         s.Id | None, Query(description="The message of the last hit of the previous page.")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
-    """Search your conversations."""
+    """Search all messages of your conversations."""
     if conversation:
         await app_state.chat(conversation, caller)
     found = await app_state.engine.store.search(

@@ -1,4 +1,4 @@
-"""Settings at three levels: the conversation's before the model's before those for everything."""
+"""Settings at three levels: those of a conversation, then those of a model, then the general ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def _shown(app_state: AppState, scope: Scope, conversation: str | None = N
 
 
 async def check_settings(app_state: AppState, scope: Scope, given: dict[str, Json]) -> None:
-    """Refuse what contradicts what is set already: each value is right by itself, or it would not get here."""
+    """Refuse settings that contradict others. Each value by itself is valid."""
     try:
         await app_state.engine.check_settings(scope, given)
     except BadInput as error:
@@ -48,13 +48,13 @@ async def _change(app_state: AppState, scope: Scope, body: s.SettingsIn) -> None
 
 @routes.get("/settings", response_model=s.SettingsOut)
 async def read_settings(app_state: TheAppState, _: TheCaller) -> Response:
-    """Read the settings that hold for everything."""
+    """Read the general settings."""
     return await _shown(app_state, Everywhere())
 
 
 @routes.patch("/settings", response_model=s.SettingsOut)
 async def change_settings(body: s.SettingsIn, app_state: TheAppState, _: TheAdmin) -> Response:
-    """Change settings for everything; what does not make sense is refused and nothing is changed."""
+    """Change the general settings: all of the given ones, or none if one is refused."""
     await _change(app_state, Everywhere(), body)
     return await _shown(app_state, Everywhere())
 

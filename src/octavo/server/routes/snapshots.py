@@ -1,4 +1,4 @@
-"""Snapshots: what stands for the older messages, read, edited, compared, undone, expanded to the originals."""
+"""Snapshots: read, edit, compare, undo and redo them, and read the messages that they cover."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ async def list_snapshots(
     chat: TheChat,
     app_state: TheAppState,
     *,
-    everywhere: Annotated[bool, Query(description="Of all branches, not only of the one shown.")] = False,
+    everywhere: Annotated[
+        bool, Query(description="List the snapshots of all branches, not only of the branch that is shown.")
+    ] = False,
 ) -> Response:
     """List snapshots, by cutoff and version."""
     found = (
@@ -56,13 +58,13 @@ async def read_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
 
 @routes.put("/snapshots/{snapshot}/summary", response_model=s.SnapshotFull, status_code=201)
 async def edit_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -> Response:
-    """Make a new version with another summary; it serves from now on."""
+    """Make a new version with another summary. It is used from now on."""
     return reply(show_snapshot_full(await chat.edit_summary(snapshot, body.summary)), 201)
 
 
 @routes.post("/snapshots/{snapshot}/summary/size", response_model=s.SummarySizeOut)
 async def measure_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -> Response:
-    """Count what the snapshot would cost with another summary, and how much there is room for."""
+    """Count the tokens that the snapshot would have with another summary, and the room for it."""
     size = await chat.summary_size(snapshot, body.summary)
     return reply(s.SummarySizeOut(tokens=size.tokens, room=size.room))
 
@@ -71,7 +73,7 @@ async def measure_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat
 async def regenerate_summary(
     snapshot: SnapshotId, body: s.RegenerateIn, chat: TheChat, app_state: TheAppState
 ) -> Response:
-    """Make a new version from the originals, with another focus."""
+    """Make a new version from the original messages, with another focus."""
     await chat.snapshot_here(snapshot)
     id = new_id()
     events = chat.regenerating_summary(snapshot, focus=body.focus, job=id)
@@ -80,7 +82,7 @@ async def regenerate_summary(
 
 @routes.get("/snapshots/{snapshot}/diff", response_model=s.DiffOut)
 async def diff_snapshots(
-    snapshot: SnapshotId, chat: TheChat, *, other: Annotated[s.Id, Query(description="The later one.")]
+    snapshot: SnapshotId, chat: TheChat, *, other: Annotated[s.Id, Query(description="The later snapshot.")]
 ) -> Response:
     """Compare the summaries of two snapshots, line by line."""
     return reply(s.DiffOut(diff=await chat.diff(snapshot, other)))
@@ -88,7 +90,7 @@ async def diff_snapshots(
 
 @routes.get("/snapshots/{snapshot}/receipt", response_model=s.ReceiptOut)
 async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
-    """Read what a compression cost, kept and lost; an edited snapshot has none."""
+    """Read the receipt: what a compression cost, kept and lost. An edited snapshot has none."""
     receipt = await chat.receipt(snapshot)
     if receipt is None:
         raise NotFound(f"snapshot {snapshot} has no receipt: it was edited by hand")
@@ -97,7 +99,7 @@ async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
 
 @routes.post("/snapshots/{snapshot}/restore", response_model=s.SnapshotFull, status_code=201)
 async def restore_item(snapshot: SnapshotId, body: s.RestoreIn, chat: TheChat) -> Response:
-    """Add something back that the receipt lists as lost: a new version with its line among the extracts."""
+    """Restore an item that the receipt lists as lost: make a new version with its line among the extracts."""
     return reply(show_snapshot_full(await chat.restore(snapshot, body.item)), 201)
 
 
@@ -107,7 +109,7 @@ async def list_originals(
     chat: TheChat,
     app_state: TheAppState,
     *,
-    before: Annotated[s.Id | None, Query(description="Older messages than this one only.")] = None,
+    before: Annotated[s.Id | None, Query(description="Only messages before this one.")] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Response:
     """Page through the original messages that a snapshot covers, the newest first."""
@@ -127,25 +129,25 @@ async def list_originals(
 
 @routes.post("/snapshots/{snapshot}/undo", response_model=s.SnapshotMoved)
 async def undo_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
-    """Take a snapshot out of use; the version before it, or the originals, are sent."""
+    """Undo a snapshot. The version before it is used, or the originals are sent."""
     return await _moved(chat, await chat.undo(snapshot))
 
 
 @routes.post("/snapshots/{snapshot}/use", response_model=s.SnapshotMoved)
 async def use_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
-    """Choose the version that is in use on this branch, an undone one too; what stood above it is undone."""
+    """Use this version on this branch, even if it was undone. Later versions are undone."""
     return await _moved(chat, await chat.use(snapshot))
 
 
 @routes.post("/undo", response_model=s.SnapshotMoved)
 async def undo(chat: TheChat) -> Response:
-    """Undo the compression in use."""
+    """Undo the snapshot in use."""
     return await _moved(chat, await chat.undo())
 
 
 @routes.post("/redo", response_model=s.SnapshotMoved)
 async def redo(chat: TheChat) -> Response:
-    """Bring back the compression that was undone last."""
+    """Redo the snapshot that was undone last."""
     return await _moved(chat, await chat.redo())
 
 

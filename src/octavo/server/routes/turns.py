@@ -37,7 +37,7 @@ from octavo.store.ids import made_at, new_id
 routes = router("turns and compressions", "/conversations/{conversation}")
 
 LOOK_SECONDS = 1.0
-"""Between two looks for an answer that another process is making."""
+"""Seconds between two looks at an answer that another process writes."""
 INTERRUPTED = ApiError(
     status=502,
     type="interrupted",
@@ -56,7 +56,7 @@ EVENT: dict[str, Any] = {
 }
 STREAMED: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Events: see the guide to the API. The last one is always `done`.",
+        "description": "Events, as the guide to the API describes them. The last one is always `done`.",
         "content": {EVENTS: {"itemSchema": EVENT}},
     },
     202: {"description": "The task, without its events.", "model": s.TaskOut},
@@ -82,7 +82,7 @@ def show_task(work: Work) -> s.TaskOut:
 def begin(
     app_state: AppState, kind: Kind, chat: Chat, id: str, events: AsyncIterator[Event], *, stream: bool
 ) -> Response:
-    """Start a task, and answer with its events or its id."""
+    """Start a task, and respond with its events or with the task."""
     app_state.check_open()
     work = app_state.tasks.start(id, kind, chat.id, events, app_state.announce)
     if kind == "turn" and work.task is not None:
@@ -97,7 +97,7 @@ def begin(
 
 @routes.post("/turns", response_model=None, responses=STREAMED)
 async def begin_turn(body: s.TurnIn, chat: TheChat, app_state: TheAppState) -> Response:
-    """Say something and have it answered, or have an answer made again."""
+    """Send a message and have the model answer it, or have an answer generated again."""
     app_state.check_open()
     settings = await chat.settings()
     # Opening a provider imports its library, which takes seconds once: not in the event loop.
@@ -113,7 +113,7 @@ async def begin_turn(body: s.TurnIn, chat: TheChat, app_state: TheAppState) -> R
 
 
 async def _begun(app_state: AppState, chat: Chat, id: str, *, stream: bool) -> Response | None:
-    """Go on with a turn that was begun by the same request before; None if there is none."""
+    """Continue the turn that the same request began before; None if there is none."""
     if work := app_state.tasks.find(id, "turn", chat.id):
         if not stream:
             return reply(show_task(work), 202)
@@ -132,12 +132,12 @@ async def _begun(app_state: AppState, chat: Chat, id: str, *, stream: bool) -> R
 
 
 def _question_id(turn: str | None) -> str | None:
-    """Give the id of the question of a turn: the one before the answer's, so that a repeated turn finds it."""
+    """Derive the id of a question from that of its answer, so that a repeated turn finds it."""
     return f"{(int(turn, 16) - 1) % (1 << 128):032x}" if turn else None
 
 
 async def _start_of(chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
-    """Store what was said, if anything; give the message that is to be answered."""
+    """Store the message of the user, if there is one; give the message to answer."""
     if body.regenerates:
         if body.content is not None or body.edits:
             raise UsageError("another answer is to the same question: leave 'content' and 'edits' out")
@@ -164,7 +164,7 @@ async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIter
 
 @routes.post("/compressions", response_model=None, responses=STREAMED)
 async def begin_compression(body: s.CompressIn, chat: TheChat, app_state: TheAppState) -> Response:
-    """Compress now."""
+    """Compress the older messages now."""
     await chat.require(body.up_to)
     await chat.state()
     id = new_id()
@@ -184,7 +184,7 @@ def _task(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Work:
 
 
 async def _cancel(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Response:
-    """Stop a task here, or have another replica stop it."""
+    """Cancel a task, here or at another replica."""
     here = app_state.tasks.find(id, kind, chat.id) is not None
     if here or not _may_run_elsewhere(app_state, id) or await _ended(app_state, id):
         app_state.tasks.cancel(_task(app_state, chat, kind, id).id, chat.id)
@@ -195,25 +195,25 @@ async def _cancel(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Respo
 
 @routes.get("/turns", response_model=s.TasksOut)
 async def list_turns(chat: TheChat, app_state: TheAppState) -> Response:
-    """List the turns that run, or ended a moment ago, in this process."""
+    """List the turns of this process that run, or ended a short while ago."""
     return _tasks(app_state, chat, "turn")
 
 
 @routes.get("/turns/{task}", response_model=s.TaskOut)
 async def read_turn(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
-    """See how a turn stands."""
+    """Read the status of a turn."""
     return reply(show_task(_task(app_state, chat, "turn", task)))
 
 
 @routes.delete("/turns/{task}", status_code=204)
 async def cancel_turn(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
-    """Stop a turn, whichever replica is at it; what was answered by then is kept."""
+    """Cancel a turn, whichever replica runs it. The partial answer is stored."""
     return await _cancel(app_state, chat, "turn", task)
 
 
 @routes.get("/turns/{task}/events", response_model=None, responses=FOLLOWED)
 async def follow_turn(task: TaskId, after: ResumePoint, chat: TheChat, app_state: TheAppState) -> Response:
-    """Follow a turn, or read on after a lost connection."""
+    """Follow the events of a turn, from the beginning or from where a connection was lost."""
     work = app_state.tasks.find(task, "turn", chat.id)
     ping = app_state.settings.limits.ping_seconds
     if work is not None:
@@ -232,13 +232,13 @@ async def _ended(app_state: AppState, id: str) -> bool:
 
 
 def _may_run_elsewhere(app_state: AppState, id: str) -> bool:
-    """Tell whether another replica may be at it: there may be others, and the id is young."""
+    """Tell whether another replica may still run a turn: there can be one, and the id is recent."""
     age = time.time() - made_at(id) / 1_000
     return app_state.engine.store.shared and age < app_state.settings.limits.answer_seconds
 
 
 async def _await_answer(app_state: AppState, chat: Chat, id: str, after: int) -> AsyncIterator[bytes]:
-    """Tell of an answer that another process makes, as far as it is stored, or that that process is gone."""
+    """Yield the answer that another process writes, as far as it is stored, or that the process has ended."""
     limits, store = app_state.settings.limits, app_state.engine.store
     until, told = time.monotonic() + limits.answer_seconds, ""
     while time.monotonic() < until and not app_state.closing:
@@ -253,7 +253,7 @@ async def _await_answer(app_state: AppState, chat: Chat, id: str, after: int) ->
         said = node.message.text if node else ""
         if said.startswith(told) and said != told:
             if after and not told:
-                # Nobody knows here how much of it was told elsewhere.
+                # This process does not know how much of the text the client has seen.
                 after += 1
                 yield frame(after, "text_restarted", {})
             after += 1
@@ -268,7 +268,7 @@ async def _await_answer(app_state: AppState, chat: Chat, id: str, after: int) ->
 
 
 def _ending(node: Node, *, gone: bool) -> Iterator[tuple[str, JsonObject]]:
-    """Tell how an answer ended that another process made; `gone`: that process is, and this is all there is."""
+    """Yield the last events of an answer that another process wrote; `gone`: that process has ended before it."""
     shown: JsonObject = show_node(node).model_dump()
     if gone:
         yield "failed", {**told_failure(INTERRUPTED), "retryable": True, "partial": shown}
@@ -280,13 +280,13 @@ def _ending(node: Node, *, gone: bool) -> Iterator[tuple[str, JsonObject]]:
 
 @routes.get("/compressions", response_model=s.TasksOut)
 async def list_compressions(chat: TheChat, app_state: TheAppState) -> Response:
-    """List the compressions that run, or ended a moment ago, in this process."""
+    """List the compressions of this process that run, or ended a short while ago."""
     return _tasks(app_state, chat, "compression")
 
 
 @routes.get("/compressions/{task}", response_model=s.TaskOut)
 async def read_compression(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
-    """See how a compression stands, whichever process runs it, or ran it."""
+    """Read the status of a compression, whichever process runs it."""
     if work := app_state.tasks.find(task, "compression", chat.id):
         return reply(show_task(work))
     if job := await remote_tasks.job_of(app_state, chat, task):
@@ -296,7 +296,7 @@ async def read_compression(task: TaskId, chat: TheChat, app_state: TheAppState) 
 
 @routes.delete("/compressions/{task}", status_code=204)
 async def cancel_compression(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
-    """Stop a compression that was asked for, whichever process is at it; nothing changes."""
+    """Cancel a compression, whichever process runs it. Nothing is stored."""
     if app_state.tasks.find(task, "compression", chat.id) is None and await remote_tasks.job_of(
         app_state, chat, task
     ):
@@ -309,7 +309,7 @@ async def cancel_compression(task: TaskId, chat: TheChat, app_state: TheAppState
 async def follow_compression(
     task: TaskId, after: ResumePoint, chat: TheChat, app_state: TheAppState
 ) -> Response:
-    """Follow a compression, or read on after a lost connection."""
+    """Follow the events of a compression, from the beginning or from where a connection was lost."""
     if work := app_state.tasks.find(task, "compression", chat.id):
         return event_stream(work.feed.follow(after, app_state.settings.limits.ping_seconds))
     if job := await remote_tasks.job_of(app_state, chat, task):
@@ -319,14 +319,14 @@ async def follow_compression(
 
 @routes.get("/events", response_model=None, responses=FOLLOWED)
 async def follow_conversation(after: ResumePoint, chat: TheChat, app_state: TheAppState) -> Response:
-    """Follow what happens to a conversation: turns, compressions, and whatever else changes, whoever changes it."""
+    """Follow a conversation: its turns, its compressions, and every other change, whoever makes it."""
     app_state.check_open()
     await app_state.feeds.open(chat.id)
     return event_stream(_watch(app_state, chat, after))
 
 
 async def _state(app_state: AppState, chat: Chat) -> JsonObject:
-    """Tell how a conversation stands; it may have been deleted since somebody asked to follow it."""
+    """Give the status of a conversation, which may have been deleted meanwhile."""
     serving = None
     with suppress(NotFound):
         serving = await chat.serving()
