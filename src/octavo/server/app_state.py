@@ -27,7 +27,7 @@ from octavo.server.conversation_feeds import ConversationFeeds
 from octavo.server.maintenance import run_maintenance
 from octavo.server.rate_limiter import RateLimiter
 from octavo.server.remote_cancel import RemoteCancel
-from octavo.server.schemas import Id
+from octavo.server.schemas.base import Id
 from octavo.server.tasks import Tasks
 from octavo.server.telemetry import Telemetry, open_telemetry
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from octavo.core.policy import PRESETS
+
 Schema = dict[str, Any]
 Responses = dict[int | str, Schema]
 
@@ -29,7 +31,7 @@ def request_of(schema: Schema) -> Schema:
 OPTIONS = object_of(
     [],
     conversation={"type": "string", "pattern": "^[0-9a-f]{32}$"},
-    policy={"enum": ["octavo", "onyx", "wave", "requirements", "gemini"]},
+    policy={"enum": [*PRESETS]},
     focus=TEXT,
     off={"type": "boolean"},
     recall={"type": "boolean"},

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from octavo.server.schemas import ErrorOut
+from octavo.server.schemas.base import ErrorOut
 
 ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorOut, "description": "Every error."}}
 API = "/api/v1"

@@ -8,11 +8,17 @@ from fastapi import Query
 from starlette.responses import Response
 
 from octavo.http.caller import TheCaller
-from octavo.server import schemas as s
 from octavo.server.app_state import TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import check_settings
+from octavo.server.schemas.conversations import (
+    ConversationIn,
+    ConversationList,
+    ConversationOut,
+    ConversationPatch,
+    CopyIn,
+)
 from octavo.server.show import show_conversation
 from octavo.store.values import Everywhere, ForConversation
 
@@ -22,7 +28,7 @@ MONTH = 30 * 24 * 3_600
 """The longest that a deleted conversation stays in the bin, in seconds."""
 
 
-@routes.get("", response_model=s.ConversationList)
+@routes.get("", response_model=ConversationList)
 async def list_conversations(
     app_state: TheAppState,
     caller: TheCaller,
@@ -45,11 +51,11 @@ async def list_conversations(
         offset=offset,
     )
     shown = [show_conversation(one) for one in found[:limit]]
-    return reply(s.ConversationList(conversations=shown, more=len(found) > limit))
+    return reply(ConversationList(conversations=shown, more=len(found) > limit))
 
 
-@routes.post("", response_model=s.ConversationOut, status_code=201)
-async def create_conversation(body: s.ConversationIn, app_state: TheAppState, caller: TheCaller) -> Response:
+@routes.post("", response_model=ConversationOut, status_code=201)
+async def create_conversation(body: ConversationIn, app_state: TheAppState, caller: TheCaller) -> Response:
     """Create a conversation."""
     given = body.settings.model_dump(exclude_unset=True)
     await check_settings(app_state, Everywhere(), given)
@@ -58,14 +64,14 @@ async def create_conversation(body: s.ConversationIn, app_state: TheAppState, ca
     return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
 
 
-@routes.get("/{conversation}", response_model=s.ConversationOut)
+@routes.get("/{conversation}", response_model=ConversationOut)
 async def read_conversation(chat: TheChat) -> Response:
     """Read a conversation's title, tip and dates."""
     return reply(show_conversation(await chat.info()))
 
 
-@routes.patch("/{conversation}", response_model=s.ConversationOut)
-async def change_conversation(body: s.ConversationPatch, chat: TheChat, app_state: TheAppState) -> Response:
+@routes.patch("/{conversation}", response_model=ConversationOut)
+async def change_conversation(body: ConversationPatch, chat: TheChat, app_state: TheAppState) -> Response:
     """Rename or archive a conversation, or show another branch."""
     if body.tip is not None:
         await chat.checkout(body.tip)
@@ -96,14 +102,14 @@ async def delete_conversation(
     return Response(status_code=204)
 
 
-@routes.post("/{conversation}/undelete", response_model=s.ConversationOut)
+@routes.post("/{conversation}/undelete", response_model=ConversationOut)
 async def undelete_conversation(chat: TheChat, app_state: TheAppState) -> Response:
     """Restore a conversation from the bin."""
     return reply(show_conversation(await app_state.engine.store.undelete(chat.id)))
 
 
-@routes.post("/{conversation}/copies", response_model=s.ConversationOut, status_code=201)
-async def copy_conversation(body: s.CopyIn, chat: TheChat, app_state: TheAppState) -> Response:
+@routes.post("/{conversation}/copies", response_model=ConversationOut, status_code=201)
+async def copy_conversation(body: CopyIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Copy a conversation, or one branch of it, with its snapshots, pins and settings."""
     await chat.require(body.message)
     store = app_state.engine.store

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from octavo import __version__
 from octavo.errors import ReadOnly, StoreError
 from octavo.http.errors import refuse
-from octavo.server import schemas as s
 from octavo.server.app_state import TheAppState
 from octavo.server.responses import reply
 from octavo.server.routes import ERRORS
+from octavo.server.schemas.health import HealthOut, ReadyOut
 from octavo.server.telemetry import HINT
 
 routes = APIRouter(tags=["health"], responses=ERRORS)
@@ -26,13 +26,13 @@ METRICS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@routes.get("/health", response_model=s.HealthOut)
+@routes.get("/health", response_model=HealthOut)
 async def health() -> Response:
     """Respond if the process is alive."""
-    return reply(s.HealthOut(status="ok", version=__version__))
+    return reply(HealthOut(status="ok", version=__version__))
 
 
-@routes.get("/ready", response_model=s.ReadyOut)
+@routes.get("/ready", response_model=ReadyOut)
 async def ready(app_state: TheAppState) -> Response:
     """Tell whether requests can be served: the database can be written, and the server is not stopping.
 
@@ -50,7 +50,7 @@ async def ready(app_state: TheAppState) -> Response:
         # The server was started to write and cannot, so it is not ready.
         raise StoreError(str(error)) from error
     database = store.place.partition(":")[0]
-    return reply(s.ReadyOut(status="ready", database=database, read_only=store.read_only))
+    return reply(ReadyOut(status="ready", database=database, read_only=store.read_only))
 
 
 @routes.get("/metrics", response_model=None, responses=METRICS)

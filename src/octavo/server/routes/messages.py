@@ -11,10 +11,20 @@ from starlette.responses import Response
 from octavo.core.messages import Node
 from octavo.engine.chat import Chat
 from octavo.errors import NotFound, UsageError
-from octavo.server import schemas as s
 from octavo.server.app_state import AppState, TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
+from octavo.server.schemas.base import Id
+from octavo.server.schemas.messages import (
+    FileList,
+    FileOut,
+    MessageIn,
+    MessageList,
+    MessageOut,
+    MessagePage,
+    TreeNode,
+    TreeOut,
+)
 from octavo.server.show import SHOWN, content_of, read_message, show_message, show_tree_node
 
 routes = router("messages", "/conversations/{conversation}")
@@ -31,11 +41,11 @@ CONTENT: dict[int | str, dict[str, Any]] = {
     }
 }
 
-MessageId = Annotated[s.Id, Path(description="A message.")]
+MessageId = Annotated[Id, Path(description="A message.")]
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 
 
-async def show_all(app_state: AppState, nodes: Sequence[Node], *, whole: bool = False) -> list[s.MessageOut]:
+async def show_all(app_state: AppState, nodes: Sequence[Node], *, whole: bool = False) -> list[MessageOut]:
     """Show nodes with their stored details."""
     known = (
         {d.id: d for d in await app_state.engine.store.details([node.id for node in nodes])} if nodes else {}
@@ -43,15 +53,15 @@ async def show_all(app_state: AppState, nodes: Sequence[Node], *, whole: bool = 
     return [show_message(node, known[node.id], whole=whole) for node in nodes if node.id in known]
 
 
-@routes.get("/messages", response_model=s.MessagePage)
+@routes.get("/messages", response_model=MessagePage)
 async def list_messages(
     chat: TheChat,
     app_state: TheAppState,
     *,
     tip: Annotated[
-        s.Id | None, Query(description="The branch of this message; without it, the branch that is shown.")
+        Id | None, Query(description="The branch of this message; without it, the branch that is shown.")
     ] = None,
-    before: Annotated[s.Id | None, Query(description="Only messages before this one.")] = None,
+    before: Annotated[Id | None, Query(description="Only messages before this one.")] = None,
     limit: Limit = 100,
 ) -> Response:
     """Read a page of a branch, from its newest message upward. Long texts and pictures are shortened."""
@@ -61,18 +71,18 @@ async def list_messages(
         at = (await app_state.engine.store.node(before)).parent
     page = await app_state.engine.store.page(at, limit=limit) if at else ()
     older = page[0].id if page and page[0].parent else None
-    return reply(s.MessagePage(messages=await show_all(app_state, page), before=older))
+    return reply(MessagePage(messages=await show_all(app_state, page), before=older))
 
 
-@routes.post("/messages", response_model=s.MessageOut, status_code=201)
-async def add_message(body: s.MessageIn, chat: TheChat, app_state: TheAppState) -> Response:
+@routes.post("/messages", response_model=MessageOut, status_code=201)
+async def add_message(body: MessageIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Store a message without having it answered."""
     node = await store_message(chat, body)
     (shown,) = await show_all(app_state, [node])
     return reply(shown, 201)
 
 
-async def store_message(chat: Chat, body: s.MessageIn) -> Node:
+async def store_message(chat: Chat, body: MessageIn) -> Node:
     """Store the message of a client: below the tip, below a parent, or beside the message that it edits."""
     await chat.require(body.parent, body.edits)
     message = read_message(body.content, body.role)
@@ -93,7 +103,7 @@ async def _give_title(chat: Chat, node: Node) -> None:
         await chat.rename(words if len(words) <= TITLE else words[: TITLE - 1].rstrip() + "…")
 
 
-@routes.get("/messages/{message}", response_model=s.MessageOut)
+@routes.get("/messages/{message}", response_model=MessageOut)
 async def read_one_message(message: MessageId, chat: TheChat, app_state: TheAppState) -> Response:
     """Read a whole message."""
     await chat.require(message)
@@ -131,56 +141,56 @@ async def delete_message(
     return Response(status_code=204)
 
 
-@routes.get("/messages/{message}/siblings", response_model=s.MessageList)
+@routes.get("/messages/{message}/siblings", response_model=MessageList)
 async def list_siblings(
     message: MessageId,
     chat: TheChat,
     app_state: TheAppState,
     *,
-    after: Annotated[s.Id | None, Query(description="Only messages after this one.")] = None,
-    before: Annotated[s.Id | None, Query(description="Only the last messages before this one.")] = None,
+    after: Annotated[Id | None, Query(description="Only messages after this one.")] = None,
+    before: Annotated[Id | None, Query(description="Only the last messages before this one.")] = None,
     limit: Limit = 100,
 ) -> Response:
     """List all versions of a message, itself included, in the order of their creation."""
     await chat.require(message, after, before)
     found = await app_state.engine.store.siblings(message, after=after, before=before, limit=limit + 1)
     page = found[-limit:] if before and not after else found[:limit]
-    return reply(s.MessageList(messages=await show_all(app_state, page), more=len(found) > limit))
+    return reply(MessageList(messages=await show_all(app_state, page), more=len(found) > limit))
 
 
-@routes.get("/tree", response_model=s.TreeOut)
+@routes.get("/tree", response_model=TreeOut)
 async def read_tree(
     chat: TheChat, app_state: TheAppState, *, limit: Annotated[int, Query(ge=1, le=100_000)] = 10_000
 ) -> Response:
     """Read the whole conversation as a tree."""
-    nodes: list[s.TreeNode] = []
+    nodes: list[TreeNode] = []
     async for node in app_state.engine.store.tree(chat.id):
         if len(nodes) == limit:
-            return reply(s.TreeOut(nodes=nodes, complete=False))
+            return reply(TreeOut(nodes=nodes, complete=False))
         nodes.append(show_tree_node(node))
-    return reply(s.TreeOut(nodes=nodes, complete=True))
+    return reply(TreeOut(nodes=nodes, complete=True))
 
 
-@routes.get("/branches", response_model=s.MessageList)
+@routes.get("/branches", response_model=MessageList)
 async def list_branches(
     chat: TheChat,
     app_state: TheAppState,
     *,
-    after: Annotated[s.Id | None, Query(description="Only messages after this one.")] = None,
+    after: Annotated[Id | None, Query(description="Only messages after this one.")] = None,
     limit: Limit = 100,
 ) -> Response:
     """List the tips of all branches, in the order of their creation."""
     await chat.require(after)
     found = await app_state.engine.store.tips(chat.id, after=after, limit=limit + 1)
-    return reply(s.MessageList(messages=await show_all(app_state, found[:limit]), more=len(found) > limit))
+    return reply(MessageList(messages=await show_all(app_state, found[:limit]), more=len(found) > limit))
 
 
-@routes.get("/files", response_model=s.FileList)
+@routes.get("/files", response_model=FileList)
 async def list_files(chat: TheChat, app_state: TheAppState) -> Response:
     """List the files in a conversation."""
     found = await app_state.engine.store.files(chat.id)
     files = [
-        s.FileOut(
+        FileOut(
             message=file.node,
             depth=file.depth,
             name=file.attachment.name,
@@ -189,4 +199,4 @@ async def list_files(chat: TheChat, app_state: TheAppState) -> Response:
         )
         for file in found
     ]
-    return reply(s.FileList(files=files))
+    return reply(FileList(files=files))

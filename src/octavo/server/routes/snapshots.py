@@ -10,21 +10,33 @@ from starlette.responses import Response
 from octavo.core.snapshot import Snapshot
 from octavo.engine.chat import Chat
 from octavo.errors import NotFound
-from octavo.server import schemas as s
 from octavo.server.app_state import TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.messages import show_all
 from octavo.server.routes.turns import STREAMED, begin
+from octavo.server.schemas.base import Id
+from octavo.server.schemas.messages import MessagePage
+from octavo.server.schemas.snapshots import (
+    DiffOut,
+    ReceiptOut,
+    RestoreIn,
+    SnapshotFull,
+    SnapshotList,
+    SnapshotMoved,
+    SummaryIn,
+    SummarySizeOut,
+)
+from octavo.server.schemas.tasks import RegenerateIn
 from octavo.server.show import show_receipt, show_snapshot, show_snapshot_full
 from octavo.store.ids import new_id
 
 routes = router("snapshots", "/conversations/{conversation}")
 
-SnapshotId = Annotated[s.Id, Path(description="A snapshot.")]
+SnapshotId = Annotated[Id, Path(description="A snapshot.")]
 
 
-@routes.get("/snapshots", response_model=s.SnapshotList)
+@routes.get("/snapshots", response_model=SnapshotList)
 async def list_snapshots(
     chat: TheChat,
     app_state: TheAppState,
@@ -42,7 +54,7 @@ async def list_snapshots(
     serving = await chat.serving()
     left = await chat.left_behind()
     return reply(
-        s.SnapshotList(
+        SnapshotList(
             snapshots=[show_snapshot(one) for one in found],
             serving=serving.id if serving else None,
             left_behind=show_snapshot(left) if left else None,
@@ -50,28 +62,28 @@ async def list_snapshots(
     )
 
 
-@routes.get("/snapshots/{snapshot}", response_model=s.SnapshotFull)
+@routes.get("/snapshots/{snapshot}", response_model=SnapshotFull)
 async def read_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
     """Read a snapshot with its summary and its extracts."""
     return reply(show_snapshot_full(await chat.snapshot(snapshot)))
 
 
-@routes.put("/snapshots/{snapshot}/summary", response_model=s.SnapshotFull, status_code=201)
-async def edit_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -> Response:
+@routes.put("/snapshots/{snapshot}/summary", response_model=SnapshotFull, status_code=201)
+async def edit_summary(snapshot: SnapshotId, body: SummaryIn, chat: TheChat) -> Response:
     """Make a new version with another summary. It is used from now on."""
     return reply(show_snapshot_full(await chat.edit_summary(snapshot, body.summary)), 201)
 
 
-@routes.post("/snapshots/{snapshot}/summary/size", response_model=s.SummarySizeOut)
-async def measure_summary(snapshot: SnapshotId, body: s.SummaryIn, chat: TheChat) -> Response:
+@routes.post("/snapshots/{snapshot}/summary/size", response_model=SummarySizeOut)
+async def measure_summary(snapshot: SnapshotId, body: SummaryIn, chat: TheChat) -> Response:
     """Count the tokens that the snapshot would have with another summary, and the room for it."""
     size = await chat.summary_size(snapshot, body.summary)
-    return reply(s.SummarySizeOut(tokens=size.tokens, room=size.room))
+    return reply(SummarySizeOut(tokens=size.tokens, room=size.room))
 
 
 @routes.post("/snapshots/{snapshot}/regenerate", response_model=None, responses=STREAMED)
 async def regenerate_summary(
-    snapshot: SnapshotId, body: s.RegenerateIn, chat: TheChat, app_state: TheAppState
+    snapshot: SnapshotId, body: RegenerateIn, chat: TheChat, app_state: TheAppState
 ) -> Response:
     """Make a new version from the original messages, with another focus."""
     await chat.snapshot_here(snapshot)
@@ -80,15 +92,15 @@ async def regenerate_summary(
     return begin(app_state, "compression", chat, id, events, stream=body.stream)
 
 
-@routes.get("/snapshots/{snapshot}/diff", response_model=s.DiffOut)
+@routes.get("/snapshots/{snapshot}/diff", response_model=DiffOut)
 async def diff_snapshots(
-    snapshot: SnapshotId, chat: TheChat, *, other: Annotated[s.Id, Query(description="The later snapshot.")]
+    snapshot: SnapshotId, chat: TheChat, *, other: Annotated[Id, Query(description="The later snapshot.")]
 ) -> Response:
     """Compare the summaries of two snapshots, line by line."""
-    return reply(s.DiffOut(diff=await chat.diff(snapshot, other)))
+    return reply(DiffOut(diff=await chat.diff(snapshot, other)))
 
 
-@routes.get("/snapshots/{snapshot}/receipt", response_model=s.ReceiptOut)
+@routes.get("/snapshots/{snapshot}/receipt", response_model=ReceiptOut)
 async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
     """Read the receipt: what a compression cost, kept and lost. An edited snapshot has none."""
     receipt = await chat.receipt(snapshot)
@@ -97,19 +109,19 @@ async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
     return reply(show_receipt(receipt))
 
 
-@routes.post("/snapshots/{snapshot}/restore", response_model=s.SnapshotFull, status_code=201)
-async def restore_item(snapshot: SnapshotId, body: s.RestoreIn, chat: TheChat) -> Response:
+@routes.post("/snapshots/{snapshot}/restore", response_model=SnapshotFull, status_code=201)
+async def restore_item(snapshot: SnapshotId, body: RestoreIn, chat: TheChat) -> Response:
     """Restore an item that the receipt lists as lost: make a new version with its line among the extracts."""
     return reply(show_snapshot_full(await chat.restore(snapshot, body.item)), 201)
 
 
-@routes.get("/snapshots/{snapshot}/originals", response_model=s.MessagePage)
+@routes.get("/snapshots/{snapshot}/originals", response_model=MessagePage)
 async def list_originals(
     snapshot: SnapshotId,
     chat: TheChat,
     app_state: TheAppState,
     *,
-    before: Annotated[s.Id | None, Query(description="Only messages before this one.")] = None,
+    before: Annotated[Id | None, Query(description="Only messages before this one.")] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Response:
     """Page through the original messages that a snapshot covers, the newest first."""
@@ -120,32 +132,32 @@ async def list_originals(
     if before:
         parent = (await store.node(before)).parent
         if parent is None or before == first.id:
-            return reply(s.MessagePage(messages=[], before=None))
+            return reply(MessagePage(messages=[], before=None))
         at = parent
     page = [node for node in await store.page(at, limit=limit) if node.depth >= first.depth]
     older = page[0].id if page and page[0].depth > first.depth else None
-    return reply(s.MessagePage(messages=await show_all(app_state, page), before=older))
+    return reply(MessagePage(messages=await show_all(app_state, page), before=older))
 
 
-@routes.post("/snapshots/{snapshot}/undo", response_model=s.SnapshotMoved)
+@routes.post("/snapshots/{snapshot}/undo", response_model=SnapshotMoved)
 async def undo_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
     """Undo a snapshot. The version before it is used, or the originals are sent."""
     return await _moved(chat, await chat.undo(snapshot))
 
 
-@routes.post("/snapshots/{snapshot}/use", response_model=s.SnapshotMoved)
+@routes.post("/snapshots/{snapshot}/use", response_model=SnapshotMoved)
 async def use_snapshot(snapshot: SnapshotId, chat: TheChat) -> Response:
     """Use this version on this branch, even if it was undone. Later versions are undone."""
     return await _moved(chat, await chat.use(snapshot))
 
 
-@routes.post("/undo", response_model=s.SnapshotMoved)
+@routes.post("/undo", response_model=SnapshotMoved)
 async def undo(chat: TheChat) -> Response:
     """Undo the snapshot in use."""
     return await _moved(chat, await chat.undo())
 
 
-@routes.post("/redo", response_model=s.SnapshotMoved)
+@routes.post("/redo", response_model=SnapshotMoved)
 async def redo(chat: TheChat) -> Response:
     """Redo the snapshot that was undone last."""
     return await _moved(chat, await chat.redo())
@@ -153,5 +165,5 @@ async def redo(chat: TheChat) -> Response:
 
 async def _moved(chat: Chat, moved: Snapshot) -> Response:
     serving = await chat.serving()
-    shown = s.SnapshotMoved(**dict(show_snapshot(moved)), in_use=show_snapshot(serving) if serving else None)
+    shown = SnapshotMoved(**dict(show_snapshot(moved)), in_use=show_snapshot(serving) if serving else None)
     return reply(shown)

@@ -17,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from octavo.http.caller import TheCaller
-from octavo.server import schemas as s
 from octavo.server.app_state import AppState, TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
+from octavo.server.schemas.conversations import ImportedOut
 from octavo.server.show import show_conversation
 from octavo.store.transfer.formats import Format
 
@@ -75,7 +75,7 @@ async def _pieces(path: File, folder: tempfile.TemporaryDirectory[str]) -> Async
 
 @routes.post(
     "/import",
-    response_model=s.ImportedOut,
+    response_model=ImportedOut,
     status_code=201,
     openapi_extra={
         "requestBody": {
@@ -103,4 +103,4 @@ async def import_file(
         made = await app_state.engine.store.import_file(
             path, format=format, owner=caller.owner, title=title, new_ids=True
         )
-    return reply(s.ImportedOut(conversations=[show_conversation(one) for one in made]), 201)
+    return reply(ImportedOut(conversations=[show_conversation(one) for one in made]), 201)

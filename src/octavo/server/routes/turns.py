@@ -23,12 +23,14 @@ from octavo.errors import NotFound, UsageError
 from octavo.http.errors import ApiError
 from octavo.http.responses import EVENTS
 from octavo.server import remote_tasks
-from octavo.server import schemas as s
 from octavo.server.app_state import AppState, TheAppState, TheChat
 from octavo.server.events import told_failure
 from octavo.server.responses import reply
 from octavo.server.routes import API, router
 from octavo.server.routes.messages import store_message
+from octavo.server.schemas.base import Id
+from octavo.server.schemas.messages import MessageIn
+from octavo.server.schemas.tasks import CompressIn, TaskOut, TasksOut, TurnIn
 from octavo.server.show import read_tool, show_node
 from octavo.server.stream import PING, event_stream, frame, resume_point
 from octavo.server.tasks import Kind, Status, Work
@@ -59,17 +61,17 @@ STREAMED: dict[int | str, dict[str, Any]] = {
         "description": "Events, as the guide to the API describes them. The last one is always `done`.",
         "content": {EVENTS: {"itemSchema": EVENT}},
     },
-    202: {"description": "The task, without its events.", "model": s.TaskOut},
+    202: {"description": "The task, without its events.", "model": TaskOut},
 }
 FOLLOWED: dict[int | str, dict[str, Any]] = {200: STREAMED[200]}
 
-TaskId = Annotated[s.Id, Path(description="A task.")]
+TaskId = Annotated[Id, Path(description="A task.")]
 ResumePoint = Annotated[int, Depends(resume_point)]
 
 
-def show_task(work: Work) -> s.TaskOut:
+def show_task(work: Work) -> TaskOut:
     noun = "turns" if work.kind == "turn" else "compressions"
-    return s.TaskOut(
+    return TaskOut(
         id=work.id,
         kind=work.kind,
         conversation=work.conversation,
@@ -96,7 +98,7 @@ def begin(
 
 
 @routes.post("/turns", response_model=None, responses=STREAMED)
-async def begin_turn(body: s.TurnIn, chat: TheChat, app_state: TheAppState) -> Response:
+async def begin_turn(body: TurnIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Send a message and have the model answer it, or have an answer generated again."""
     app_state.check_open()
     settings = await chat.settings()
@@ -136,7 +138,7 @@ def _question_id(turn: str | None) -> str | None:
     return f"{(int(turn, 16) - 1) % (1 << 128):032x}" if turn else None
 
 
-async def _start_of(chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
+async def _start_of(chat: Chat, body: TurnIn) -> tuple[str, list[Event]]:
     """Store the message of the user, if there is one; give the message to answer."""
     if body.regenerates:
         if body.content is not None or body.edits:
@@ -150,7 +152,7 @@ async def _start_of(chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
             raise UsageError("the conversation is empty: say something first")
         return at, []
     id = None if body.edits else _question_id(body.id)
-    said = s.MessageIn(content=body.content, parent=body.parent, edits=body.edits, id=id)
+    said = MessageIn(content=body.content, parent=body.parent, edits=body.edits, id=id)
     node = await store_message(chat, said)
     return node.id, [Stored(node)]
 
@@ -163,7 +165,7 @@ async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIter
 
 
 @routes.post("/compressions", response_model=None, responses=STREAMED)
-async def begin_compression(body: s.CompressIn, chat: TheChat, app_state: TheAppState) -> Response:
+async def begin_compression(body: CompressIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Compress the older messages now."""
     await chat.require(body.up_to)
     await chat.state()
@@ -173,7 +175,7 @@ async def begin_compression(body: s.CompressIn, chat: TheChat, app_state: TheApp
 
 
 def _tasks(app_state: AppState, chat: Chat, kind: Kind) -> Response:
-    return reply(s.TasksOut(tasks=[show_task(work) for work in app_state.tasks.of(chat.id, kind)]))
+    return reply(TasksOut(tasks=[show_task(work) for work in app_state.tasks.of(chat.id, kind)]))
 
 
 def _task(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Work:
@@ -193,13 +195,13 @@ async def _cancel(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Respo
     return Response(status_code=204)
 
 
-@routes.get("/turns", response_model=s.TasksOut)
+@routes.get("/turns", response_model=TasksOut)
 async def list_turns(chat: TheChat, app_state: TheAppState) -> Response:
     """List the turns of this process that run, or ended a short while ago."""
     return _tasks(app_state, chat, "turn")
 
 
-@routes.get("/turns/{task}", response_model=s.TaskOut)
+@routes.get("/turns/{task}", response_model=TaskOut)
 async def read_turn(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
     """Read the status of a turn."""
     return reply(show_task(_task(app_state, chat, "turn", task)))
@@ -278,13 +280,13 @@ def _ending(node: Node, *, gone: bool) -> Iterator[tuple[str, JsonObject]]:
     yield "done", {"status": "done" if node.status == "complete" else "cancelled"}
 
 
-@routes.get("/compressions", response_model=s.TasksOut)
+@routes.get("/compressions", response_model=TasksOut)
 async def list_compressions(chat: TheChat, app_state: TheAppState) -> Response:
     """List the compressions of this process that run, or ended a short while ago."""
     return _tasks(app_state, chat, "compression")
 
 
-@routes.get("/compressions/{task}", response_model=s.TaskOut)
+@routes.get("/compressions/{task}", response_model=TaskOut)
 async def read_compression(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
     """Read the status of a compression, whichever process runs it."""
     if work := app_state.tasks.find(task, "compression", chat.id):
