@@ -89,12 +89,12 @@ class AppState:
                 self._preparing.add(conversation)
             case CompressionEnded():
                 self._preparing.discard(conversation)
-        self.feeds.hear(conversation, event)
+        self.feeds.publish_event(conversation, event)
         self.telemetry.record_event(conversation, event)
 
     def start(self) -> None:
         """Start the background loops."""
-        chores = (self._empty_bin, self.remote_cancel.tidy)
+        chores = (self._empty_bin, self.remote_cancel.remove_old)
         loops = (run_maintenance(self.engine, also=chores), self.feeds.run(), self.remote_cancel.run())
         self._loops = [asyncio.create_task(loop) for loop in loops]
 

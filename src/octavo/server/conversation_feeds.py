@@ -57,29 +57,29 @@ class ConversationFeeds:
         self._announced: OrderedDict[str, None] = OrderedDict()
         self._nudged = asyncio.Event()
 
-    def tell(self, conversation: str, name: str, data: JsonObject) -> None:
+    def publish(self, conversation: str, name: str, data: JsonObject) -> None:
         """Send an event to those who follow a conversation."""
         if feed := self._feeds.get(conversation):
             feed.put(name, data)
 
-    def hear(self, conversation: str, event: Event) -> None:
+    def publish_event(self, conversation: str, event: Event) -> None:
         """Publish an event of the engine, if people want to know it."""
         if not isinstance(event, NOTIFIED):
             return
         match event:
-            case CompressionEnded(Compressed(snapshot=made)) if not self._first(made.id):
+            case CompressionEnded(Compressed(snapshot=made)) if not self._mark_announced(made.id):
                 return
             case Preparing() | CompressionStarted() if conversation in self._feeds:
                 self._busy.add(conversation)
             case CompressionEnded():
                 self._busy.discard(conversation)
-        self.tell(conversation, *describe(event))
+        self.publish(conversation, *describe(event))
 
     def nudge(self) -> None:
         """Poll soon: something may have changed."""
         self._nudged.set()
 
-    def _first(self, snapshot: str) -> bool:
+    def _mark_announced(self, snapshot: str) -> bool:
         """Mark a snapshot as announced; tell whether it was not before."""
         if snapshot in self._announced:
             return False
@@ -92,7 +92,7 @@ class ConversationFeeds:
         """Mark existing snapshots as announced before the first client follows a conversation."""
         if conversation not in self._feeds:
             for _, snapshot in await self._store.snapshots.newer([conversation], _since()):
-                self._first(snapshot.id)
+                self._mark_announced(snapshot.id)
 
     async def watch(
         self, conversation: str, after: int, ping: float, first: Callable[[], Awaitable[bytes]]
@@ -118,7 +118,7 @@ class ConversationFeeds:
                 self._statuses.pop(conversation, None)
                 self._busy.discard(conversation)
 
-    async def stand(self, conversation: str) -> JsonObject:
+    async def current_status(self, conversation: str) -> JsonObject:
         """Give the current status, for a client that begins to follow."""
         found = await read_statuses(self._engine, [conversation])
         if conversation not in found:
@@ -126,16 +126,16 @@ class ConversationFeeds:
         status = await with_jobs(self._engine, conversation, found[conversation])
         if status.jobs:
             self._busy.add(conversation)
-        return status.told()
+        return status.as_event()
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Poll the store once, and announce what has changed."""
         if not self._feeds:
             return
         watched = list(self._feeds)
         for conversation, snapshot in await self._store.snapshots.newer(watched, _since()):
-            if snapshot.state == "active" and self._first(snapshot.id):
-                self.tell(conversation, "compression_ended", made_elsewhere(snapshot))
+            if snapshot.state == "active" and self._mark_announced(snapshot.id):
+                self.publish(conversation, "compression_ended", describe_snapshot(snapshot))
         found = await read_statuses(self._engine, watched)
         for conversation in watched:
             if (now := found.get(conversation)) is None:
@@ -157,7 +157,7 @@ class ConversationFeeds:
                 self._busy.discard(conversation)
                 what.append("jobs")
         if what:
-            self.tell(conversation, "changed", {"what": what, **now.told()})
+            self.publish(conversation, "changed", {"what": what, **now.as_event()})
 
     def _announce_deleted(self, conversation: str) -> None:
         """Announce that a conversation was deleted, and end its feed."""
@@ -176,7 +176,7 @@ class ConversationFeeds:
             self._nudged.clear()
             began = loop.time()
             try:
-                await self.look()
+                await self.poll()
             except OctavoError as error:
                 log.warning("cannot poll for changes: %s", error)
             await asyncio.sleep(max(REST_SECONDS, REST_SHARE * (loop.time() - began)))
@@ -192,7 +192,7 @@ def _since() -> str:
     return f"{max(0, int((time.time() - OVERLAP_SECONDS) * 1_000)):012x}" + "0" * 20
 
 
-def made_elsewhere(snapshot: Snapshot) -> JsonObject:
+def describe_snapshot(snapshot: Snapshot) -> JsonObject:
     """Describe a compression of another process by the snapshot that it made."""
     paper = Receipt.from_json(snapshot.receipt) if snapshot.receipt else None
     measured = paper or snapshot

@@ -35,7 +35,7 @@ class ConversationStatus:
         names = [field.name for field in fields(self)]
         return [name for name in names if getattr(self, name) != getattr(before, name)]
 
-    def told(self) -> JsonObject:
+    def as_event(self) -> JsonObject:
         """Give the fields that clients need at once. They read the others when those have changed."""
         return {"tip": self.tip, "jobs": [*self.jobs], "deleted": self.deleted}
 

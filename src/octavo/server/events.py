@@ -87,10 +87,10 @@ def _failed(event: AnswerFailed) -> JsonObject:
     kind = snake(event.kind)
     api_error = ApiError(status=502, type=kind, message=event.error, hint=hint_of(kind))
     partial = show_node(event.node).model_dump() if event.node else None
-    return {**told_failure(api_error), "retryable": event.retryable, "partial": partial}
+    return {**describe_failure(api_error), "retryable": event.retryable, "partial": partial}
 
 
-def told_failure(api_error: ApiError) -> JsonObject:
+def describe_failure(api_error: ApiError) -> JsonObject:
     """Describe a failure in an event, with the fields of an error response."""
     return {
         "type": api_error.type,

@@ -30,12 +30,12 @@ class RemoteCancel:
     def __init__(self, store: Store, tasks: Tasks) -> None:
         self._store, self._tasks = store, tasks
 
-    async def ask(self, task: str, conversation: str) -> None:
+    async def request(self, task: str, conversation: str) -> None:
         """Ask the replica that runs a task to cancel it."""
         note: Json = {"conversation": conversation, "at": time.time()}
         await self._store.set_note(STOP + task, note)
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Cancel the tasks of this replica that others ask to cancel."""
         if not self._tasks.running:
             return
@@ -49,11 +49,11 @@ class RemoteCancel:
         while self._store.shared:
             await asyncio.sleep(LOOK_SECONDS)
             try:
-                await self.look()
+                await self.poll()
             except StoreError as error:
                 log.warning("cannot look for tasks to cancel: %s", error)
 
-    async def tidy(self) -> None:
+    async def remove_old(self) -> None:
         """Remove notes that no replica has acted on."""
         for task, note in (await self._store.notes(STOP)).items():
             match note:

@@ -1,7 +1,7 @@
 """Follows compressions that another process runs, or has run, by their jobs in the store.
 
-A compression that was asked for is stored under the id of its task. So whoever follows it learns how it ended from any
-process, also when the one that ran it is gone.
+The job of a requested compression has the id of its task. So a client can follow it at any process, even after the
+process that ran it has ended.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from octavo.engine.outcome import Cancelled, CompressionEnded, Failed
 from octavo.errors import NotFound
 from octavo.http.errors import Refusal, refuse
 from octavo.server.app_state import AppState
-from octavo.server.conversation_feeds import made_elsewhere
+from octavo.server.conversation_feeds import describe_snapshot
 from octavo.server.events import describe
 from octavo.server.stream import PING, frame
 from octavo.store.values import Job
@@ -68,4 +68,4 @@ async def _ending(app_state: AppState, job: Job) -> list[tuple[str, JsonObject]]
         made = await app_state.engine.store.snapshots.get(job.snapshot or "")
     except NotFound:
         return [describe(CompressionEnded(Failed("what it made was deleted since"))), done]
-    return [("compression_ended", made_elsewhere(made)), done]
+    return [("compression_ended", describe_snapshot(made)), done]

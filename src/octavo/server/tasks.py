@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 from octavo.engine.outcome import Answered, AnswerFailed, CompressionEnded, Event
 from octavo.errors import OctavoError
 from octavo.http.errors import UNEXPECTED, explain
-from octavo.server.events import describe, told_failure
+from octavo.server.events import describe, describe_failure
 from octavo.server.stream import Feed
 
 log = logging.getLogger("octavo.server")
@@ -81,7 +81,7 @@ class Tasks:
         """Record the end of a task, also of one that failed unexpectedly."""
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("the %s %s broke", work.kind, work.id, exc_info=error)
-            work.finish("failed", "failed", **told_failure(UNEXPECTED))
+            work.finish("failed", "failed", **describe_failure(UNEXPECTED))
         work.finish("cancelled")
         work.ended = self._clock()
 
@@ -162,7 +162,7 @@ async def _run(work: Work, events: AsyncIterator[Event], announce: Callable[[str
                     status = "done"
         work.finish(status)
     except OctavoError as error:
-        work.finish("failed", "failed", **told_failure(explain(error)))
+        work.finish("failed", "failed", **describe_failure(explain(error)))
     except asyncio.CancelledError:
         work.finish("cancelled", "cancelled")
         raise

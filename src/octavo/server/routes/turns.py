@@ -24,7 +24,7 @@ from octavo.http.errors import ApiError
 from octavo.http.responses import EVENTS
 from octavo.server import remote_tasks
 from octavo.server.app_state import AppState, TheAppState, TheChat
-from octavo.server.events import told_failure
+from octavo.server.events import describe_failure
 from octavo.server.responses import reply
 from octavo.server.routes import API, router
 from octavo.server.routes.messages import store_message
@@ -89,7 +89,7 @@ def begin(
     work = app_state.tasks.start(id, kind, chat.id, events, app_state.announce)
     if kind == "turn" and work.task is not None:
         work.task.add_done_callback(
-            lambda _: app_state.feeds.tell(chat.id, "turn_ended", {"turn": id, "status": work.status})
+            lambda _: app_state.feeds.publish(chat.id, "turn_ended", {"turn": id, "status": work.status})
         )
     if not stream:
         return reply(show_task(work), 202)
@@ -110,7 +110,7 @@ async def begin_turn(body: TurnIn, chat: TheChat, app_state: TheAppState) -> Res
     tools = tuple(read_tool(tool) for tool in body.tools)
     start, before = await _start_of(chat, body)
     answer = chat.answer(start, tools=tools, temperature=body.temperature, id=id)
-    app_state.feeds.tell(chat.id, "turn_started", {"turn": id})
+    app_state.feeds.publish(chat.id, "turn_started", {"turn": id})
     return begin(app_state, "turn", chat, id, _chained(before, answer), stream=body.stream)
 
 
@@ -191,7 +191,7 @@ async def _cancel(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Respo
     if here or not _may_run_elsewhere(app_state, id) or await _ended(app_state, id):
         app_state.tasks.cancel(_task(app_state, chat, kind, id).id, chat.id)
     else:
-        await app_state.remote_cancel.ask(id, chat.id)
+        await app_state.remote_cancel.request(id, chat.id)
     return Response(status_code=204)
 
 
@@ -273,7 +273,7 @@ def _ending(node: Node, *, gone: bool) -> Iterator[tuple[str, JsonObject]]:
     """Yield the last events of an answer that another process wrote; `gone`: that process has ended before it."""
     shown: JsonObject = show_node(node).model_dump()
     if gone:
-        yield "failed", {**told_failure(INTERRUPTED), "retryable": True, "partial": shown}
+        yield "failed", {**describe_failure(INTERRUPTED), "retryable": True, "partial": shown}
         yield "done", {"status": "failed"}
         return
     yield "answered", {"message": shown, "reply": None}
@@ -337,7 +337,7 @@ async def _state(app_state: AppState, chat: Chat) -> JsonObject:
     return {
         "snapshot": serving.id if serving else None,
         "turns": [*(id for id in elsewhere if id not in running), *running],
-        **await app_state.feeds.stand(chat.id),
+        **await app_state.feeds.current_status(chat.id),
     }
 
 
