@@ -155,7 +155,7 @@ async def test_tool_results_that_are_huge_are_shown_by_head_and_tail(house: Setu
 async def test_a_system_prompt_that_changes_is_sent_as_it_is_now_and_loses_no_history(house: Setup) -> None:
     """Clients put the time of day into it: the conversation and its snapshots stay the same."""
     history, headers = await grown(house, 20)
-    folded = await house.engine.store.snapshots.of_conversation(headers["x-octavo-conversation"])
+    before = await house.engine.store.snapshots.of_conversation(headers["x-octavo-conversation"])
     for minute in range(3):
         clock: Any = {"role": "system", "content": f"You guard the doors. It is 10:0{minute}."}
         answer, now = await house.ask(clock, *history[1:], user(f"Minute {minute}?"))
@@ -166,7 +166,7 @@ async def test_a_system_prompt_that_changes_is_sent_as_it_is_now_and_loses_no_hi
     tree = await house.tree(headers)
     assert len(tree) == len(history) - 1
     after = await house.engine.store.snapshots.of_conversation(headers["x-octavo-conversation"])
-    assert len(after) <= len(folded) + 1
+    assert len(after) <= len(before) + 1
     settings = await house.engine.settings.of(headers["x-octavo-conversation"])
     assert settings["system"] == "You guard the doors."
 

@@ -55,7 +55,7 @@ async def test_a_limit_that_nobody_names_is_found_by_sending_less(house: Setup) 
     assert house.provider.refused == before
 
 
-async def test_a_history_that_is_brought_along_is_stored_and_folded_at_once(house: Setup) -> None:
+async def test_a_history_that_is_brought_along_is_stored_and_compressed_at_once(house: Setup) -> None:
     history, attempts = brought(40), list[Attempt]()
     house.engine.watchers.append(attempts.append)
     _, headers = await house.ask(*history, user("And now?"))

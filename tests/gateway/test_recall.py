@@ -1,4 +1,4 @@
-"""The `recall` tool: the model looks into what was folded away, and the client never learns of it."""
+"""The `recall` tool: the model searches covered messages, and the client never sees that."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 RECALL = {"octavo": {"recall": True}}
 
 
-async def test_a_model_may_look_into_what_was_folded_away_if_that_is_asked_for(house: Setup) -> None:
+async def test_a_model_may_search_covered_messages_if_the_client_asks_for_that(house: Setup) -> None:
     history, headers = await grown(house, 20)
     asked: list[str] = []
 

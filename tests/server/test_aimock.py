@@ -97,7 +97,7 @@ async def test_errors_of_a_foreign_fake_pass_through(make_engine: MakeEngine, pe
             )
 
 
-async def test_a_history_that_is_too_long_reaches_a_foreign_fake_folded(
+async def test_a_history_that_is_too_long_reaches_a_foreign_fake_compressed(
     make_engine: MakeEngine, peer: Aimock
 ) -> None:
     """It knows the question by its words, so an answer shows that the newest message came through as it was."""

@@ -165,7 +165,7 @@ async def test_who_begins_to_watch_as_it_is_deleted_is_told_so(engine: Engine) -
     await engine.store.bin.delete(chat.id)
     (state,) = read_events((await anext(stream)).decode())
     assert (state.name, state.data["deleted"], state.data["tip"]) == ("state", True, None)
-    await app_state.feeds.look()
+    await app_state.feeds.poll()
     (changed,) = read_events((await anext(stream)).decode())
     assert changed.data["what"] == ["deleted"]
     with pytest.raises(StopAsyncIteration):
@@ -180,7 +180,7 @@ async def test_nothing_is_told_where_nothing_changed(engine: Engine) -> None:
         async with watching(client, place) as watch:
             await client.patch(other, json={"title": "Another"})
             for _ in range(3):
-                await app.state.octavo.feeds.look()
+                await app.state.octavo.feeds.poll()
             await client.patch(place, json={"title": "Renamed"})
             await watch.hears("changed")
             assert watch.names == ["state", "changed"]
@@ -258,7 +258,7 @@ async def test_what_happened_before_somebody_watches_is_no_news(engine: Engine) 
         await talk(client, place, *([LONG] * 3))
         await client.post(f"{place}/compressions", json={"keep": 0})
         async with watching(client, place) as watch:
-            await app.state.octavo.feeds.look()
+            await app.state.octavo.feeds.poll()
             serving = (await client.get(f"{place}/snapshots")).json()["serving"]
             (state,) = read_events(watch.text)
             assert state.data["snapshot"] == serving

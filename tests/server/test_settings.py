@@ -19,7 +19,7 @@ from octavo.providers.settings import ProviderAccount, ProviderSettings
 from octavo.server.app import create_app, open_engine
 from octavo.server.config import ServerSettings
 from octavo.server.page import add_page
-from octavo.server.schemas import SettingsIn
+from octavo.server.schemas.settings import SettingsIn
 from octavo.server.telemetry import Telemetry, open_telemetry
 from tests.server.conftest import MODEL, MakeEngine
 from tests.server.fake import Provider

@@ -457,16 +457,16 @@ async def test_a_turn_of_another_replica_is_stopped_from_here(postgres_url: str)
             provider.let("one ")
             await heard(one, place, id, 3)
             assert (await other.delete(f"{elsewhere}/turns/{id}")).status_code == 204
-            await app.state.octavo.remote_cancel.look()
+            await app.state.octavo.remote_cancel.poll()
             assert (await one.get(f"{place}/turns/{id}")).json()["status"] == "running"
             assert (await other.delete(f"{place}/turns/{id}")).status_code == 204
-            await app.state.octavo.remote_cancel.look()
+            await app.state.octavo.remote_cancel.poll()
             assert await finished(one, place, id) == "cancelled"
             assert (await other.get(f"{place}/messages/{id}")).json()["text"] == "one "
             assert (await other.delete(f"{place}/turns/{id}")).status_code == 404
             assert await here.store.notes.starting(STOP) == {}
             await here.store.notes.put(STOP + id, {"conversation": "x", "at": 0})
-            await app.state.octavo.remote_cancel.tidy()
+            await app.state.octavo.remote_cancel.remove_old()
             assert await here.store.notes.starting(STOP) == {}
     finally:
         await here.close()

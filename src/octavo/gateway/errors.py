@@ -1,4 +1,4 @@
-"""Errors in the shapes of the providers, so that their own libraries understand them."""
+"""Writes errors in the formats of the providers, so that their own client libraries understand them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ANTHROPIC_TYPES = {
 }
 TOO_LONG = "context_length_exceeded"
 CLIENT_ERRORS = (409, 422)
-"""Statuses of ours that the providers' libraries expect as 400."""
+"""Statuses of our API that the providers' libraries expect as 400."""
 
 
 def status_of(api_error: ApiError) -> int:
@@ -73,7 +73,7 @@ def _ours(api_error: ApiError, request_id: str) -> JsonObject:
 
 
 def _sum(error: ContextOverflow | BadBudget) -> tuple[int, int]:
-    """Give what is needed and what there is, as far as the error says."""
+    """Give the tokens that are needed and the tokens that fit, as far as the error tells them."""
     terms = error.terms
     overhead = sum(terms.get(name, 0) for name in ("reply", "margin", "system", "tools", "files", "pins"))
     return terms.get("needed", overhead), terms.get("limit", terms.get("window", 0))

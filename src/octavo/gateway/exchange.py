@@ -1,4 +1,4 @@
-"""A request and all that is known about it, from its arrival to its end."""
+"""One request of a client and everything the gateway finds out about it, from its arrival to its end."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from octavo.meters.meter import Meter
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """One request."""
+    """One request, and the state of answering it."""
 
     gateway: Gateway
     id: str
-    """The request's id, to ask about it."""
+    """The id under which the request is logged."""
     dialect: Dialect
     caller: Caller
     request: ClientRequest
@@ -36,14 +36,14 @@ class Exchange:
     settings: dict[str, Json]
     size: RequestSize
     decision: Decision
-    """What the marks say of the request as it came."""
+    """What the policy decides about the request as the client sent it."""
     retry: OverflowRetry
     fitted: FittedContext | None = None
-    """What is sent instead of the request; None as long as it is sent as it came."""
+    """What is sent in place of the request; None while the request is sent unchanged."""
 
     @property
     def too_large(self) -> bool:
-        """Whether the request must not be sent as it came."""
+        """Whether the request is too large to be sent unchanged."""
         match self.decision:
             case Compress(urgency="hard") | Shrink():
                 return True
@@ -58,22 +58,22 @@ class Exchange:
 
     @property
     def offers_recall(self) -> bool:
-        """Whether the model is offered a look at what it does not see."""
+        """Whether the model may search what the snapshot covers."""
         return self.request.options.recall and self.compressed
 
     @property
     def sent(self) -> int:
-        """Tokens of what is sent."""
+        """Tokens of what is sent to the provider."""
         return self.fitted.tokens if self.fitted else self.size.reading.tokens
 
     @property
     def context(self) -> Context:
-        """What is sent, as the meter sees it."""
+        """What is sent to the provider, as a context."""
         return self.fitted.context if self.fitted else request_context(self.request)
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the client is told beside the answer."""
+        """The headers that tell the client what happened."""
         told = {
             "conversation": self.branch.conversation,
             "compressed": "true" if self.compressed else "false",
@@ -83,7 +83,7 @@ class Exchange:
         return {f"x-octavo-{name}": value for name, value in told.items()}
 
     def report(self) -> JsonObject:
-        """Say the same for those who want it in the body."""
+        """The same, for clients that want it in the body."""
         return {
             "conversation": self.branch.conversation,
             "compressed": self.compressed,
@@ -92,6 +92,6 @@ class Exchange:
         }
 
     async def send(self, body: bytes) -> httpx2.Response:
-        """Send a body to where this request goes."""
+        """Send a body to the provider."""
         sent = with_model_name(body, self.request.model, self.destination)
         return await send(self.gateway, self.destination, sent, streamed=self.request.stream)

@@ -1,7 +1,10 @@
-"""A context that fits in the place of a request that does not.
+"""Measures a request, and makes a context that fits if the request does not.
 
-The engine makes it from the stored tree, with the snapshot that is true on this branch. What it retains is sent as
-the client wrote it this time, with its own system prompt, cache markers and thinking.
+Each message is counted once: the size of every prefix is cached by its digest. Reasoning is counted apart, because only
+the reasoning of the current turn is sent to a model.
+
+The engine makes the context from the stored tree, with the snapshot that serves the branch. Retained messages are sent
+as the client wrote them this time, with its system prompt, cache markers and reasoning.
 """
 
 from __future__ import annotations
@@ -39,116 +42,42 @@ from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import BranchMatch, canonical, digests_of, without_reasoning
 from octavo.meters.meter import Meter
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedContext:
-    """A context that fits, as it is sent."""
-
-    wired: Wired
-    context: Context
-    tokens: int
-    mark: int
-    """The hard mark it had to fit under."""
-    compressed: bool
-
-
-async def fit(
-    gateway: Gateway,
-    dialect: Dialect,
-    request: ClientRequest,
-    conversation: str,
-    tip: str,
-    *,
-    settings: Mapping[str, Json],
-    rules: Rules,
-    forced: bool = False,
-    spare: int = 0,
-) -> FittedContext:
-    """Make a context that fits; raise `ContextOverflow` or `BadBudget` with the sums if there is none."""
-    ready: PreparedRequest | None = None
-    focus = request.options.focus
-    steps = prepare(
-        gateway.engine,
-        conversation,
-        tip,
-        request.tools,
-        forced=forced,
-        spare=spare,
-        focus=focus,
-        override=settings,
-    )
-    async with aclosing(steps):
-        async for step in steps:
-            if isinstance(step, PreparedRequest):
-                ready = step
-            else:
-                gateway.host.announce(conversation, step)
-    if ready is None:
-        raise ContextOverflow("nothing can be sent", {})
-    hardened = ready.state.sent(with_client_wording(ready, request), rules)
-    return FittedContext(
-        wired=write(dialect.name, hardened.messages),
-        context=ready.context,
-        tokens=ready.state.meter.read(ready.context, ready.state.counts).tokens,
-        mark=ready.state.budget.hard,
-        compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
-    )
-
-
-def with_client_wording(ready: PreparedRequest, request: ClientRequest) -> Context:
-    """Put what is sent verbatim into the words of this very request."""
-    context, recipe = ready.context, ready.state.recipe
-    places = {node.id: node.depth for node in recipe.branch}
-    if recipe.carried:
-        places[recipe.carried.id] = recipe.carried.depth
-
-    def own(id: str, message: Message) -> Message:
-        said = request.messages[places[id] - 1]
-        # What was shortened to fit, or is shown by head and tail, stays so.
-        return said if chain(b"", canonical(said)) == chain(b"", message) else message
-
-    stored = context.system[len(recipe.system) :] + context.retained
-    sent = [own(*pair) for pair in zip(context.sent, stored, strict=True)]
-    front = len(context.system) - len(recipe.system)
-    return replace(context, system=(*request.system, *sent[:front]), retained=tuple(sent[front:]))
-
-
 SURE = 2
-"""A body with half as many bytes as there is room in tokens fits whatever the marks."""
+"""A body fits under any mark if it has at most half as many bytes as there is room in tokens."""
 ROUGH = 2.0
-"""A sum of local counts this far from the mark needs no second look: no calibration is off by so much."""
-THOUGHT = 3
-"""Characters of a token of thinking, on the safe side: its true count is known to the provider only."""
+"""A sum of plain counts that lies this far from the mark is not calibrated: no calibration is off by so much."""
+REASONING_CHARACTERS = 3
+"""Characters in a token of reasoning, on the safe side: only the provider knows the true count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSize:
-    """The size of a request as it came."""
+    """The size of a request as the client sent it."""
 
     reading: Reading
     budget: Budget | None
-    """How the window is divided for it; None if it cannot be."""
+    """How the window is divided; None if there is too little room to divide."""
     limit: int
-    """The most tokens that may be sent as they are: the hard mark, or the whole room if there are no marks."""
+    """The most tokens that are sent unchanged: the hard mark or, without a budget, the room beside the answer."""
     known: Mapping[Message, int]
-    """Counts of its messages, as far as they were needed one by one."""
+    """Tokens of single messages; empty if the sum alone was needed."""
 
 
 async def load_vocabulary(meter: Meter) -> Meter:
-    """Load a meter's vocabulary, outside of the event loop if it is not there yet."""
+    """Load the vocabulary of a meter in a thread, if it is not loaded yet."""
     if "unit" not in meter.__dict__:
         await asyncio.to_thread(lambda: meter.unit)
     return meter
 
 
 async def settings_for(gateway: Gateway, request: ClientRequest, branch: BranchMatch) -> dict[str, Json]:
-    """Resolve the settings of a request: those of its conversation, and what it says itself."""
+    """Resolve the settings of a request: those of its conversation, then what the request itself says."""
     where = "" if branch.new else branch.conversation
     known = gateway.cache.settings(where)
     if known is None:
         known = await gateway.engine.settings.of(where or None)
         gateway.cache.keep_settings(where, known)
-    # The system prompt is the client's own, also when it has none: one that was set here is for chats here.
+    # A request brings its own system prompt, or none. A system prompt from the settings is for chats.
     said: dict[str, Json] = {**known, "model": request.model, "system": request.prompt or None}
     if request.reply is not None:
         said["reply"] = request.reply + reasoning_tokens(request)
@@ -158,37 +87,39 @@ async def settings_for(gateway: Gateway, request: ClientRequest, branch: BranchM
 
 
 def reasoning_tokens(request: ClientRequest) -> int:
-    """Guess the tokens of thinking in the turn that goes on: it is sent back, and stored counts leave it out."""
+    """Estimate the reasoning in the current turn: it is sent back to the model, and stored counts leave it out."""
     start = last_turn(request.messages) or 0
     thoughts = (
         part for message in request.messages[start:] for part in message.parts if isinstance(part, Reasoning)
     )
-    return sum(math.ceil(len(part.text) / THOUGHT) for part in thoughts)
+    return sum(math.ceil(len(part.text) / REASONING_CHARACTERS) for part in thoughts)
 
 
 def usual_reply(card: ModelCard) -> int:
-    """What is left for an answer when the client does not say."""
+    """The room for an answer if the client names none."""
     return min(card.max_output, card.window // REPLY_SHARE)
 
 
 def surely_fits(request: ClientRequest, meter: Meter) -> bool:
-    """Tell at a glance that a request fits: a token is a byte at least, except in what is only linked to."""
+    """Tell by its bytes that a request fits: a token has at least one byte, except in what is only linked."""
     room = meter.card.window - (request.reply or usual_reply(meter.card))
     small = len(request.raw) * SURE < room
-    return small and not any(_weighs_more(part) for message in request.messages for part in message.parts)
+    return small and not any(
+        _may_exceed_its_bytes(part) for message in request.messages for part in message.parts
+    )
 
 
-def _weighs_more(part: Part) -> bool:
-    """Tell whether a part may have more tokens than its address has letters."""
+def _may_exceed_its_bytes(part: Part) -> bool:
+    """Tell whether a part may have more tokens than bytes: a link to an image is short, the image is not."""
     if isinstance(part, ToolResult):
-        return any(_weighs_more(piece) for piece in part.content)
+        return any(_may_exceed_its_bytes(piece) for piece in part.content)
     return isinstance(part, Image | Attachment | Opaque)
 
 
 def measure_request(
     gateway: Gateway, request: ClientRequest, branch: BranchMatch, meter: Meter, settings: Mapping[str, Json]
 ) -> RequestSize:
-    """Measure a request as it came, counting only what was not counted before."""
+    """Measure a request as the client sent it; what was counted before is not counted again."""
     sums = _sums(gateway, meter, request.messages, branch.digests)
     prompt = _sums(gateway, meter, request.system, digests_of(request.system))[-1:]
     frame, tools = meter.unit.frame.request, _tools(gateway, meter, request.tools)
@@ -206,9 +137,9 @@ def measure_request(
 
 
 def decide_request(size: RequestSize, policy: Policy) -> Decision:
-    """Decide about a request as it came, by the rule that every turn follows.
+    """Decide about a request by the rule that every turn follows.
 
-    Where the window cannot be divided there are no marks, and the provider judges what is close to its window.
+    Without a budget there are no marks: what fits the window is sent, and the provider decides.
     """
     if size.budget is not None:
         return decide(policy, size.budget, size.reading)
@@ -217,7 +148,7 @@ def decide_request(size: RequestSize, policy: Policy) -> Decision:
 
 
 def request_context(request: ClientRequest) -> Context:
-    """See a request as the context it is, without thinking."""
+    """Give a request as a context, without reasoning."""
     return Context(
         system=(system(request.prompt),) if request.prompt.strip() else (),
         tools=request.tools,
@@ -226,7 +157,7 @@ def request_context(request: ClientRequest) -> Context:
 
 
 def _sums(gateway: Gateway, meter: Meter, messages: Sequence[Message], digests: Sequence[bytes]) -> list[int]:
-    """Add messages up: `[i]` is what the first `i + 1` hold."""
+    """Add up the tokens of messages: entry `i` is the sum of the first `i + 1`."""
     unit, sums = meter.unit.name, list[int]()
     for message, digest in zip(messages, digests, strict=True):
         known = gateway.cache.sizes.get((unit, digest))
@@ -262,6 +193,79 @@ def _budget(meter: Meter, settings: Mapping[str, Json], overhead: Overhead) -> B
 
 
 def _room(meter: Meter, request: ClientRequest) -> int:
-    """What the window holds besides the answer, if there is anything besides it."""
+    """The room in the window beside the answer; the whole window if the answer would take all of it."""
     room = meter.card.window - (request.reply or 0)
     return room if room > 0 else meter.card.window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedContext:
+    """A context that fits, and its messages in the provider's format."""
+
+    wired: Wired
+    context: Context
+    tokens: int
+    mark: int
+    """The hard mark that it fits under."""
+    compressed: bool
+
+
+async def fit(
+    gateway: Gateway,
+    dialect: Dialect,
+    request: ClientRequest,
+    conversation: str,
+    tip: str,
+    *,
+    settings: Mapping[str, Json],
+    rules: Rules,
+    forced: bool = False,
+    spare: int = 0,
+) -> FittedContext:
+    """Make a context that fits; raise `ContextOverflow` or `BadBudget` with the numbers if none can."""
+    ready: PreparedRequest | None = None
+    focus = request.options.focus
+    steps = prepare(
+        gateway.engine,
+        conversation,
+        tip,
+        request.tools,
+        forced=forced,
+        spare=spare,
+        focus=focus,
+        override=settings,
+    )
+    async with aclosing(steps):
+        async for step in steps:
+            if isinstance(step, PreparedRequest):
+                ready = step
+            else:
+                gateway.host.announce(conversation, step)
+    if ready is None:
+        raise ContextOverflow("nothing can be sent", {})
+    hardened = ready.state.sent(with_client_wording(ready, request), rules)
+    return FittedContext(
+        wired=write(dialect.name, hardened.messages),
+        context=ready.context,
+        tokens=ready.state.meter.read(ready.context, ready.state.counts).tokens,
+        mark=ready.state.budget.hard,
+        compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
+    )
+
+
+def with_client_wording(ready: PreparedRequest, request: ClientRequest) -> Context:
+    """Replace retained messages by the client's own wording of them."""
+    context, recipe = ready.context, ready.state.recipe
+    places = {node.id: node.depth for node in recipe.branch}
+    if recipe.carried:
+        places[recipe.carried.id] = recipe.carried.depth
+
+    def own(id: str, message: Message) -> Message:
+        said = request.messages[places[id] - 1]
+        # A message that was shortened stays short.
+        return said if chain(b"", canonical(said)) == chain(b"", message) else message
+
+    stored = context.system[len(recipe.system) :] + context.retained
+    sent = [own(*pair) for pair in zip(context.sent, stored, strict=True)]
+    front = len(context.system) - len(recipe.system)
+    return replace(context, system=(*request.system, *sent[:front]), retained=tuple(sent[front:]))

@@ -1,4 +1,6 @@
-"""Where a request goes, and with whose key: the client's own, which is passed on and kept nowhere, or the server's.
+"""Sends requests to providers: to which address, with whose key, and what every failure on the way is called.
+
+The key is the server's, or the client's own, which is passed on and stored nowhere.
 
 Of the client's headers only those go on that the providers know. An Octavo key never leaves.
 """
@@ -49,16 +51,16 @@ VARIABLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where a request goes."""
+    """Where a request is sent."""
 
     provider: str
     url: str
     model: str
-    """What the model is called there."""
+    """The name by which the provider knows the model."""
     headers: dict[str, str] = field(repr=False)
     rules: Rules
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
-    """What must not show in anything that is said about the request: the server's key, or the client's."""
+    """Keys that no error and no log may show."""
 
 
 async def find_destination(
@@ -71,9 +73,9 @@ async def find_destination(
     path: str = "",
     query: str = "",
 ) -> Destination:
-    """Find out where the requests for a model go; `path` is another endpoint than the one for chats.
+    """Find out where the requests for a model are sent; `path` names another endpoint than the one for chats.
 
-    `query` is what the client put behind its address, such as `beta=true`: it is meant for the provider.
+    `query` is the query of the client's address, such as `beta=true`. It is meant for the provider.
     """
     own = gateway.upstreams.upstream(model)
     if own is not None:
@@ -97,9 +99,9 @@ async def find_destination(
 async def _embedded(
     gateway: Gateway, dialect: Dialect, model: str, headers: Headers, path: str, query: str
 ) -> Destination:
-    """Find the model that runs inside the server: it listens on this machine, behind a key that nobody else knows.
+    """Find the model that runs inside the server. It listens on this machine only, behind a key of its own.
 
-    Its engine speaks both languages.
+    It answers in the formats of OpenAI and Anthropic.
     """
     provider = await asyncio.to_thread(gateway.engine.models.provider, model)
     if not isinstance(provider, Embedded):
@@ -133,7 +135,7 @@ def _destination(
         name: value for name, value in headers.items() if name in PASSED or name.startswith(PASSED_STARTS)
     }
     keys = tuple(Secret(value.removeprefix("Bearer "), "request") for value in signed.values())
-    # Answers are read as they pass, so they must not come compressed.
+    # The gateway reads answers while it passes them on, so they must not be compressed.
     sent = {**passed, "content-type": "application/json", "accept-encoding": "identity", **signed}
     return Destination(
         provider=provider,
@@ -146,7 +148,7 @@ def _destination(
 
 
 def _provider(gateway: Gateway, dialect: Dialect, model: str) -> tuple[str, str]:
-    """Tell whose a model is; a name nobody knows is left to the provider whose interface was chosen."""
+    """Find the provider of a model; an unknown name goes to the provider whose interface the client uses."""
     try:
         found = resolve(gateway.engine.models.address(model))
     except UnknownModel:
@@ -187,7 +189,7 @@ def _root(base: str) -> str:
 def _auth_headers(
     gateway: Gateway, provider: str, account: ProviderAccount, headers: Headers, caller: Caller, *, style: str
 ) -> dict[str, str]:
-    """Choose the key: what the client sent for the provider, or the server's."""
+    """Make the headers with the key: the client's own, or the server's."""
     theirs = _their_key(headers, caller)
     explicit = caller.apart or gateway.upstream_keys == "client"
     if theirs and (explicit or account.key is None):
@@ -212,7 +214,7 @@ def _auth_headers(
 
 
 def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
-    """Take the client's own key out of its headers, under the name it came; an Octavo key is none."""
+    """Find the client's own provider key in its headers; an Octavo key is not one."""
     if caller.account not in ("local",) and not caller.apart:
         return {}
     found: dict[str, str] = {}
@@ -224,20 +226,20 @@ def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
 
 
 def returned_headers(headers: Headers) -> dict[str, str]:
-    """Choose the provider's headers that the client gets."""
+    """Choose the provider's headers that are passed on to the client."""
     return {
         name: value for name, value in headers.items() if name in RETURNED or name.startswith(RETURNED_STARTS)
     }
 
 
 async def send(gateway: Gateway, destination: Destination, body: bytes, *, streamed: bool) -> httpx2.Response:
-    """Send a request; its answer has begun when this returns. Raise `ProviderError` when there is none.
+    """Send a request, and return when its answer begins; raise `ProviderError` if there is none.
 
-    One that is not `streamed` begins when all of it is written.
+    An answer that is not `streamed` begins when the provider has written all of it.
     """
     waits = gateway.providers.waits
     first_byte = waits.first_byte if streamed and destination.provider != "local" else waits.answer
-    # As bytes: clients may put any of Latin-1 into a header, and the library would not.
+    # As bytes: clients may use all of Latin-1 in a header, which the library refuses in text.
     headers = [
         (name.encode("latin-1"), value.encode("latin-1")) for name, value in destination.headers.items()
     ]
@@ -260,7 +262,7 @@ async def send(gateway: Gateway, destination: Destination, body: bytes, *, strea
 
 
 async def receive(destination: Destination, response: httpx2.Response) -> bytes:
-    """Read all of an answer; raise `ProviderError` when it breaks off."""
+    """Read a whole answer; raise `ProviderError` if it breaks off."""
     try:
         return await response.aread()
     except httpx2.RequestError as error:
@@ -270,7 +272,7 @@ async def receive(destination: Destination, response: httpx2.Response) -> bytes:
 
 
 async def stream_body(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
-    """Give what a provider sends, as it comes; closing this hangs up."""
+    """Yield the bytes of an answer as they arrive; closing the generator closes the connection."""
     try:
         async for piece in response.aiter_raw():
             yield piece
@@ -281,14 +283,14 @@ async def stream_body(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
 def connection_error(
     destination: Destination, error: httpx2.RequestError | httpx2.InvalidURL
 ) -> ProviderError:
-    """Name what went wrong on the line, without any key."""
+    """Name what went wrong on the connection, without showing a key."""
     if isinstance(error, httpx2.TimeoutException):
         return silent(destination.provider, error)
     return unreachable(destination.provider, error, destination.secrets)
 
 
 def with_model_name(body: bytes, model: str, destination: Destination) -> bytes:
-    """Call the model what the provider calls it; a name without our prefix is left as it is, bytes and all."""
+    """Put the provider's name of the model into a body; a body that has it already stays byte for byte."""
     if destination.model == model:
         return body
     return to_json({**json.loads(body), "model": destination.model})

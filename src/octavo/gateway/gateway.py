@@ -24,21 +24,21 @@ from octavo.engine.outcome import Event
 from octavo.gateway.upstreams import UpstreamClient, UpstreamRegistry
 from octavo.providers.settings import ProviderSettings
 
-PLACES = 50_000
-"""Beginnings of conversations remembered: the last few of ten thousand conversations."""
-SIZES = 200_000
-"""Beginnings whose size is remembered; one is a hundred bytes."""
-TOOLS = 1_000
-SETTINGS = 10_000
+CACHED_NODES = 50_000
+"""Prefixes of conversations that are remembered: the last few of ten thousand conversations."""
+CACHED_SIZES = 200_000
+"""Prefixes whose size is remembered; an entry takes about a hundred bytes."""
+CACHED_TOOLS = 1_000
+CACHED_SETTINGS = 10_000
 FRESH_SECONDS = 5.0
-"""How long settings are believed: a change at another replica holds here after that."""
+"""How long cached settings are used: after that, a change made at another replica takes effect here."""
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """A mapping that forgets what was not asked for longest."""
+    """A mapping of limited size; when it is full, it drops the entry that was used longest ago."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -65,26 +65,26 @@ class LruCache(Generic[K, V]):
 
 @dataclass(frozen=True, slots=True)
 class CachedNode:
-    """Where a known beginning of a conversation is stored."""
+    """Where a prefix of a conversation is stored."""
 
     conversation: str
     node: str
 
 
 class GatewayCache:
-    """What is remembered."""
+    """What the gateway remembers, so that the next request of a conversation needs no query."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self.nodes: LruCache[tuple[str, bytes], CachedNode] = LruCache(PLACES)
-        """By owner and digest."""
-        self.sizes: LruCache[tuple[str, bytes], int] = LruCache(SIZES)
-        """Tokens of all messages of a beginning, by unit and digest."""
-        self.tools: LruCache[tuple[str, tuple[Tool, ...]], int] = LruCache(TOOLS)
-        self._settings: LruCache[str, tuple[float, Mapping[str, Json]]] = LruCache(SETTINGS)
+        self.nodes: LruCache[tuple[str, bytes], CachedNode] = LruCache(CACHED_NODES)
+        """By owner and by the digest of a prefix."""
+        self.sizes: LruCache[tuple[str, bytes], int] = LruCache(CACHED_SIZES)
+        """Tokens of all messages of a prefix, by token unit and digest."""
+        self.tools: LruCache[tuple[str, tuple[Tool, ...]], int] = LruCache(CACHED_TOOLS)
+        self._settings: LruCache[str, tuple[float, Mapping[str, Json]]] = LruCache(CACHED_SETTINGS)
 
     def forget(self, conversation: str) -> None:
-        """Forget where a conversation is: something in it was deleted."""
+        """Forget the nodes of a conversation: something in it was deleted."""
         self.nodes.drop(lambda cached: cached.conversation == conversation)
 
     def settings(self, conversation: str) -> Mapping[str, Json] | None:

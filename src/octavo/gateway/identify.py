@@ -1,7 +1,8 @@
-"""Which stored branch a request goes on with: the longest beginning that is known, by a chain of hashes.
+"""Finds the stored branch that a request continues: the longest prefix of its messages that is stored.
 
-The chain begins with the first message after the system prompt. That one is sent as the client has it now and is no
-part of the tree: clients put the time of day into it, and a new minute is no new conversation.
+Prefixes are compared by a chain of hashes over the canonical form of each message. Clients drop reasoning, empty texts
+and the spaces of tool arguments before they send a message back; two messages that differ in nothing else have one
+canonical form. The system prompt is not part of the chain: many clients put the time of day into it.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ from octavo.store.ids import new_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchMatch:
-    """Where a request belongs."""
+    """The stored branch that a request continues."""
 
     conversation: str
     new: bool
-    """Whether the conversation is not there yet, as far as is known."""
+    """Whether the conversation has yet to be created."""
     known: int
-    """How many of its messages are stored."""
+    """How many of the request's messages are stored."""
     node: str | None
-    """The last of them."""
+    """The node of the last stored message."""
     digests: tuple[bytes, ...]
-    """Of each beginning of the request."""
+    """The digest of each prefix of the request."""
 
 
 async def identify(
     gateway: Gateway, owner: str, request: ClientRequest, known: BranchMatch | None = None
 ) -> BranchMatch:
-    """Find where a request belongs; from the store rather than from memory if a place was `known` and is doubted."""
+    """Find the branch that a request continues; an earlier match that is `known` is checked in the store."""
     digests = known.digests if known else digests_of(request.messages)
     if request.options.conversation:
         return await _named(gateway, owner, request.options.conversation, digests)
@@ -52,13 +53,13 @@ async def identify(
         )
     made = make_id(b"conversation", owner.encode("utf-8", "surrogatepass"), digests[least - 1])
     if await gateway.engine.store.conversations.list(archived=None, deleted=True, ids=[made]):
-        # It waits to be deleted, and nobody finds it any more: who says the same again begins a new one.
+        # The conversation is in the bin, where nobody finds it. The same words begin a new one.
         made = new_id()
     return BranchMatch(conversation=made, new=True, known=0, node=None, digests=digests)
 
 
 async def _named(gateway: Gateway, owner: str, wanted: str, digests: tuple[bytes, ...]) -> BranchMatch:
-    """Find the place in the conversation a client names; what it has not got yet is a new root in it."""
+    """Find the branch in the conversation that the client names; without a match, the request is a new root there."""
     found = await gateway.engine.store.conversations.get(wanted)
     if found.owner != owner or found.deleted:
         raise NotFound(f"there is no conversation {wanted}")
@@ -75,7 +76,10 @@ async def _named(gateway: Gateway, owner: str, wanted: str, digests: tuple[bytes
 def _remembered(
     gateway: Gateway, owner: str, request: ClientRequest, digests: tuple[bytes, ...], least: int
 ) -> BranchMatch | None:
-    """Find the place in memory; not if the rest holds an answer, which another replica may have stored."""
+    """Find the branch in the cache.
+
+    The search stops at an answer that is not cached: another replica may have stored it.
+    """
     for known in range(len(digests), least - 1, -1):
         cached = gateway.cache.nodes.get((owner, digests[known - 1]))
         if cached is not None:
@@ -88,7 +92,7 @@ def _remembered(
 
 
 def make_id(*pieces: bytes) -> str:
-    """Make an id from what it stands for: who makes it again makes the same."""
+    """Derive an id from content, so that the same content gets the same id everywhere."""
     digest = blake2b(digest_size=16)
     for piece in pieces:
         digest.update(len(piece).to_bytes(4, "big") + piece)
@@ -96,21 +100,21 @@ def make_id(*pieces: bytes) -> str:
 
 
 THOUGHTS = "thoughts"
-"""Where a stored message keeps the thinking that came with it: beside what was said."""
+"""The note under which a stored message keeps its reasoning."""
 
 
 def without_reasoning(message: Message) -> Message:
-    """Leave out thinking and empty texts; the rest is what is counted."""
-    said = tuple(part for part in message.parts if not _is_dressing(part))
+    """Leave out reasoning and empty texts. The rest is counted."""
+    said = tuple(part for part in message.parts if not _is_left_out(part))
     return message if len(said) == len(message.parts) else replace(message, parts=said)
 
 
-def _is_dressing(part: Part) -> bool:
+def _is_left_out(part: Part) -> bool:
     return isinstance(part, Reasoning) or (isinstance(part, Text) and not part.text)
 
 
 def canonical(message: Message) -> Message:
-    """Give the canonical form of a message."""
+    """Give the form in which messages are compared and stored."""
     said = without_reasoning(message)
     if not any(isinstance(part, ToolCall) for part in said.parts):
         return said
@@ -119,7 +123,7 @@ def canonical(message: Message) -> Message:
 
 
 def _respaced(call: ToolCall) -> ToolCall:
-    """Write arguments as our own reading would: libraries parse them, and write them again with other spaces."""
+    """Write tool arguments without spaces: client libraries parse them and write them again in their own way."""
     try:
         input = compact(parse(call.input))
     except ValueError:
@@ -128,7 +132,7 @@ def _respaced(call: ToolCall) -> ToolCall:
 
 
 def stored_form(message: Message, format: Format) -> Message:
-    """Give a message as it is stored: its thinking is kept, as a note that is not part of what was said."""
+    """Give a message as it is stored: in canonical form, with its reasoning in a note."""
     said = canonical(message)
     thinking = tuple(part for part in message.parts if isinstance(part, Reasoning))
     if not thinking:
@@ -139,7 +143,7 @@ def stored_form(message: Message, format: Format) -> Message:
 
 
 def digests_of(messages: Sequence[Message]) -> tuple[bytes, ...]:
-    """Digest every beginning of a list of messages."""
+    """Compute the digest of every prefix of a list of messages."""
     found: list[bytes] = []
     value = b""
     for message in messages:
@@ -149,5 +153,5 @@ def digests_of(messages: Sequence[Message]) -> tuple[bytes, ...]:
 
 
 def first_turn(messages: Sequence[Message]) -> int:
-    """How many messages there are up to the first question: what has less in common is another conversation."""
+    """Count the messages up to the first question: requests that share fewer belong to different conversations."""
     return next((i + 1 for i, message in enumerate(messages) if opens_turn(message)), 1)

@@ -1,4 +1,4 @@
-"""The models a client can choose from: those of providers that are ready, and those that users defined."""
+"""Lists the models that a client can use: those of configured providers, and those that users defined."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from octavo.gateway.gateway import Gateway
 from octavo.providers.availability import availability
 
 UNKNOWN_TIME = "1970-01-01T00:00:00Z"
-"""When a model was made is not known here, and no client depends on it."""
+"""The date of a model is unknown here, and no client depends on it."""
 
 
-async def listed(gateway: Gateway) -> list[ModelCard]:
-    """List what can be used, by name."""
+async def list_models(gateway: Gateway) -> list[ModelCard]:
+    """List the usable models, by name."""
     every = await asyncio.to_thread(availability, gateway.providers)
     found = [one for one in every if one.ready]
     ready, book = {one.provider for one in found}, gateway.engine.models.book

@@ -1,6 +1,6 @@
-"""What a client may tell the gateway besides its request: by header, or in the field `octavo` of the body.
+"""The options of a request: headers `x-octavo-…`, or the field `octavo` of the body.
 
-The field is taken out before anything is sent on; a body without it is sent on as it came.
+The field is removed before the body is sent on. A body without it is sent on byte for byte.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ _FALSE = ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayOptions:
-    """What the client wants of us."""
+    """The options of one request."""
 
     conversation: str = ""
-    """The conversation this belongs to; empty: found by content."""
+    """The conversation to store the request in; empty: the one that its messages continue."""
     policy: str = ""
     focus: str = ""
-    """What a compression is to pay attention to."""
+    """What a compression should pay attention to."""
     off: bool = False
-    """Pass everything on, store nothing, compress nothing."""
+    """Pass the request on; store nothing and compress nothing."""
     recall: bool = False
-    """Offer the model a tool to look into what was folded away."""
+    """Offer the model a tool to search what the snapshot covers."""
     usage: bool = False
-    """Say in the body too what happened."""
+    """Report in the body, too, what happened."""
 
 
 def read_options(headers: Headers, body: JsonObject) -> GatewayOptions:
-    """Read the options; the body's win. Raise `BadInput` naming the one that is wrong."""
+    """Read the options; the body's win over headers. Raise `BadInput` naming the one that is wrong."""
     said = body.get(FIELD)
     if said is not None and not isinstance(said, dict):
         raise BadInput(FIELD, f"expected an object, got {type(said).__name__}")

@@ -1,7 +1,8 @@
-"""The `recall` tool: a model that sees a summary can look into the originals, and the gateway answers it itself.
+"""The `recall` tool: a model that sees a snapshot can search the messages that the snapshot covers.
 
-The client never learns of it: the calls and their answers are not part of its conversation and are not stored. All
-that is shown for one request fits into what was kept free for it.
+The gateway answers the calls itself and asks the model again, until it answers the client. The client never sees the
+calls, and they are not stored. All results for one request fit into the room that was reserved for them. An answer is
+passed on once it is known to be meant for the client, so a stream arrives all at once.
 """
 
 from __future__ import annotations
@@ -24,15 +25,17 @@ from octavo.providers.error_mapping import unreadable
 from octavo.store.store import Store
 
 NAME = "octavo_recall"
+ROUNDS = 4
+"""How often a model may call the tool before it has to answer."""
 HITS = 8
 SEARCHED = 200
-"""Hits looked at, newest first, for those that are covered and on the branch."""
+"""Hits that are fetched, newest first; those that are covered and on the branch are shown."""
 CHARACTERS = 4_000
-"""Of one answer: what a reader takes in at a glance, and small against any window."""
+"""The longest result, in characters: small beside any window."""
 RESERVE = 2_000
-"""Tokens kept free for the tool, its calls and its answers when it is offered."""
+"""Tokens reserved for the tool, its calls and its results."""
 SHOWN = 1_500
-"""How many of them the answers may take."""
+"""Tokens that the results may take of that."""
 TOOL = Tool(
     name=NAME,
     description=(
@@ -52,25 +55,25 @@ NO_QUESTION = "Give a query, or the id of a message."
 
 
 def calls_of(message: Message) -> tuple[ToolCall, ...]:
-    """Find the calls of our own tool."""
+    """Find the calls of the recall tool."""
     return tuple(call for call in message.calls if call.name == NAME)
 
 
 @dataclass(slots=True, kw_only=True)
 class RecallAnswerer:
-    """Where the calls of one request are answered."""
+    """Answers the recall calls of one request."""
 
     store: Store
     meter: Meter
     conversation: str
     tip: str
     covered: int
-    """The depth down to which the model sees a summary only."""
+    """The depth of the snapshot's cutoff: what is deeper is sent to the model anyway."""
     left: int = SHOWN
     """Tokens that may still be shown."""
 
     async def answer(self, message: Message) -> Message:
-        """Answer all calls of a message; the client's own tools wait."""
+        """Answer all calls of a message; calls of the client's own tools are put off."""
         results = [
             ToolResult(call_id=call.id, name=call.name, content=(Text(text=await self._answer(call)),))
             for call in message.calls
@@ -115,19 +118,15 @@ class RecallAnswerer:
 
     async def _search(self, query: str) -> str:
         found = await self.store.search.find(query, conversation=self.conversation, limit=SEARCHED)
-        # What is still sent verbatim the model sees anyway.
+        # The model sees retained messages anyway.
         hits = [hit for hit in found if hit.depth <= self.covered]
         mine = await self.store.tree.on_branch(self.tip, [hit.node for hit in hits]) if hits else frozenset()
         lines = [f"[{hit.node}] {hit.role}: {hit.snippet}" for hit in hits if hit.node in mine]
         return "\n".join(lines[:HITS]) or NOT_FOUND
 
 
-ROUNDS = 4
-"""How often a model may look before it has to answer."""
-
-
 async def ask_with_recall(exchange: Exchange, body: bytes) -> ProviderResponse:
-    """Ask until the answer is the client's; raise `BadReply` when the model cannot be brought to give one."""
+    """Ask until the model answers the client; raise `BadReply` if it only calls the tool."""
     answerer = RecallAnswerer(
         store=exchange.gateway.engine.store,
         meter=exchange.meter,
@@ -144,17 +143,19 @@ async def ask_with_recall(exchange: Exchange, body: bytes) -> ProviderResponse:
             return answer
         more = write(exchange.dialect.name, [called, await answerer.answer(called)]).messages
         body = _extended(exchange, body, more, last=rounds + 1 == ROUNDS)
-    raise unreadable(exchange.destination.provider, f"the model calls {NAME} although it may not any more")
+    raise unreadable(
+        exchange.destination.provider, f"the model calls {NAME} although it was told to call no tool"
+    )
 
 
 def _called(exchange: Exchange, answer: ProviderResponse, raw: bytes) -> Message | None:
-    """Give the answer that calls our tool, if there is one."""
+    """Find the message that calls the recall tool."""
     found = exchange.dialect.read_answer(raw, streamed=answer.streamed)
     return next((message for message in found.messages if calls_of(message)), None)
 
 
 def _extended(exchange: Exchange, body: bytes, more: list[JsonObject], *, last: bool) -> bytes:
-    """Go on with calls and their answers, as if the client had answered them; the last time without any tool."""
+    """Add calls and results to a body; the `last` time, the model may call no tool."""
     before = json.loads(body)
     forbidden = {"tool_choice": exchange.dialect.no_tools} if last else {}
     return to_json({**before, "messages": [*before["messages"], *more], **forbidden})

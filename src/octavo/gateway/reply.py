@@ -1,8 +1,8 @@
-"""The answer on its way back: passed on byte for byte, read on the side, and stored before its end.
+"""Passes answers on to the client byte for byte, and stores them before they end.
 
-The last event of a stream is held back until the request and the answer are stored: what a client has seen in full is
-never lost, and its next request finds it. When a client goes away, so does the request to the provider, and what was
-answered by then is kept. A stream that breaks off ends in an error that the provider's own library understands.
+The last event of a stream is held back until request and answer are stored: an answer that a client has seen in full
+is never lost, and the next request finds it. If the client goes away, the request to the provider is closed and the
+partial answer is stored. If the provider breaks off, the stream ends in an error that its own library understands.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ log = logging.getLogger("octavo.gateway")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderResponse:
-    """What a provider answered: all of it, or as far as its head."""
+    """The answer of a provider: all of it, or only its headers so far."""
 
     response: httpx2.Response
     raw: bytes | None = None
-    """The body; None while it is still coming."""
+    """The body; None while it is still arriving."""
     recalls: int | None = None
-    """How often the model looked into what was folded away; None if it could not."""
+    """How often the model called the recall tool; None if it was not offered."""
 
     @property
     def failed(self) -> bool:
@@ -62,7 +62,7 @@ async def pass_on(exchange: Exchange, answer: ProviderResponse) -> Response:
     if answer.recalls is not None:
         headers["x-octavo-recalls"] = str(answer.recalls)
     if answer.failed:
-        # Nothing is stored: the request is when it is repeated and answered.
+        # A failed request is not stored. The client repeats it, and it is stored with its answer.
         return Response(_error(exchange, answer), response.status_code, headers)
     gateway = exchange.gateway
     gateway.host.record_request(compressed=exchange.compressed)
@@ -79,7 +79,7 @@ async def pass_on(exchange: Exchange, answer: ProviderResponse) -> Response:
 
 
 def _error(exchange: Exchange, answer: ProviderResponse) -> bytes:
-    """Give an error as it came, unless a service that only imitates Anthropic words its errors in its own way."""
+    """Give the error of a provider unchanged; services that imitate Anthropic get Anthropic's format."""
     raw = answer.raw or b""
     if exchange.dialect.name != "anthropic":
         return raw
@@ -95,11 +95,11 @@ def _error(exchange: Exchange, answer: ProviderResponse) -> bytes:
 
 
 def _check_json(exchange: Exchange, raw: bytes) -> None:
-    """Refuse an answer that no client could read: a page to log in at, or what a proxy made of it."""
+    """Refuse an answer that is not JSON, such as the login page of a proxy."""
     try:
         json.loads(raw)
     except (ValueError, RecursionError):
-        raise unreadable(exchange.destination.provider, "it is no JSON") from None
+        raise unreadable(exchange.destination.provider, "it is not JSON") from None
 
 
 def _headers(response: httpx2.Response) -> Headers:
@@ -107,7 +107,7 @@ def _headers(response: httpx2.Response) -> Headers:
 
 
 async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIterator[bytes]:
-    """Pass a stream on, and hold its end back until everything is stored."""
+    """Pass a stream on; its last event waits until everything is stored."""
     copy, ending, stored = list[bytes](), StreamEnd(exchange.dialect.ends), False
     try:
         async with aclosing(stream_body(response)) as pieces:
@@ -123,7 +123,7 @@ async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIte
                     await finish_and_wait(exchange, b"".join(copy), streamed=True)
                     yield _report_event(exchange) + ending.held
         if not stored:
-            # Some services just stop.
+            # Some services end a stream without a last event.
             stored = True
             await finish_and_wait(exchange, b"".join(copy), streamed=True)
             yield ending.held + _report_event(exchange)
@@ -135,26 +135,26 @@ async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIte
             yield _error_event(exchange, error)
     finally:
         if not stored:
-            # The client went away: what came by then is kept, by a task that outlives us.
+            # The client went away. A task of the server stores the partial answer.
             exchange.gateway.host.spawn(finish(exchange, b"".join(copy), streamed=True))
 
 
 class StreamEnd:
-    """Finds where the last event of a stream begins, in pieces that are cut anywhere.
+    """Finds where the last event of a stream begins, although the stream arrives in arbitrary pieces.
 
-    It begins a line, which no text inside an event can: in JSON there are no bare line ends.
+    The event begins a line. No text inside an event can do that: JSON escapes line ends.
     """
 
     def __init__(self, marks: tuple[bytes, ...]) -> None:
         self._marks = marks
         self._inside = False
-        """Whether what was passed on ended in the middle of a line."""
+        """Whether the last piece that was passed on ended in the middle of a line."""
         self.held = b""
-        """What is not passed on yet: perhaps the beginning of the end, or all of it."""
+        """Bytes that are not passed on yet: the last event, or what may be its beginning."""
         self.reached = False
 
     def feed(self, piece: bytes) -> bytes:
-        """Take a piece; give what can be passed on."""
+        """Take a piece, and give the bytes that can be passed on."""
         data = self.held + piece
         at = self._find(data)
         self.reached = at is not None
@@ -190,7 +190,7 @@ def _with_report_event(exchange: Exchange, raw: bytes) -> bytes:
 
 
 def _report_event(exchange: Exchange) -> bytes:
-    """Say what happened in an event that both libraries accept."""
+    """Write the report as an event that both client libraries accept."""
     if not exchange.request.options.usage:
         return b""
     if exchange.dialect.name == "anthropic":
@@ -207,7 +207,7 @@ def _report_event(exchange: Exchange) -> bytes:
 
 
 def _error_event(exchange: Exchange, error: httpx2.RequestError) -> bytes:
-    """Say that the answer broke off; the empty line ends whatever event it broke off in."""
+    """Write an event that says that the answer broke off. The empty line ends the event that was cut."""
     cause = connection_error(exchange.destination, error)
     api_error = explain(cause)
     if exchange.dialect.name == "anthropic":

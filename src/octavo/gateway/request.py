@@ -1,7 +1,7 @@
-"""The straight path of a request: read, recognise, weigh, send what fits, pass the answer on.
+"""The path of a request: read it, identify its branch, measure it, send what fits, pass the answer on.
 
-What fits at a glance is sent before it is known where it belongs. What the provider finds too large all the same is
-made smaller and sent again; the client learns of it by a header only.
+A request that is obviously small is sent before its branch is known. A request that the provider refuses as too large
+is made smaller and sent again; the client sees that only in a header.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ from octavo.providers.error_mapping import Fault, classify
 log = logging.getLogger("octavo.gateway")
 
 LONGEST_ERROR = 1_000
-"""Bytes of an error that is no JSON which are looked at: such a page says it at the beginning or not at all."""
+"""Bytes read of an error that is not JSON: such a page says what happened at its beginning or not at all."""
 
 
 async def relay(
     gateway: Gateway, dialect: Dialect, caller: Caller, raw: bytes, headers: Headers, id: str, query: str
 ) -> Response:
-    """Answer a request of a client."""
+    """Answer the request of a client."""
     request = dialect.read(raw, headers)
     await gateway.upstreams.refresh()
     destination = await find_destination(gateway, dialect, request.model, headers, caller, query=query)
@@ -81,7 +81,7 @@ async def relay(
 
 
 async def _send(gateway: Gateway, request: ClientRequest, destination: Destination) -> httpx2.Response:
-    """Send a request as it came."""
+    """Send a request unchanged."""
     return await send(
         gateway,
         destination,
@@ -99,7 +99,7 @@ async def _open(
     destination: Destination,
     meter: Meter,
 ) -> Exchange:
-    """Find out where a request belongs and what it weighs."""
+    """Identify the branch of a request, and measure the request."""
     branch = await identify(gateway, caller.owner, request)
     settings = await settings_for(gateway, request, branch)
     size = measure_request(gateway, request, branch, meter, settings)
@@ -120,7 +120,7 @@ async def _open(
 
 
 async def _hang_up(early: asyncio.Task[httpx2.Response]) -> None:
-    """Give up a request that should not have been sent."""
+    """Close a request that should not have been sent."""
     try:
         response = await early
         await response.aclose()
@@ -129,7 +129,7 @@ async def _hang_up(early: asyncio.Task[httpx2.Response]) -> None:
 
 
 async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | None) -> Response:
-    """Send what fits; when the provider finds it too large all the same, believe it and send less."""
+    """Send a request that fits; if the provider refuses it as too large, send less."""
     body = await _fitted_body(exchange) if exchange.too_large and not early else exchange.request.onward
     while True:
         answer = await _ask(exchange, body, early)
@@ -141,7 +141,7 @@ async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | Non
 
 
 async def _is_worth_retrying(exchange: Exchange, overflow: WindowExceeded) -> bool:
-    """Learn from a refusal, as a turn of a chat does."""
+    """Learn from a refusal by the rule that every turn follows; tell whether to send less and try again."""
     mark = exchange.fitted.mark if exchange.fitted else exchange.size.limit
     again = await exchange.retry.refused(overflow, exchange.context, exchange.size.known, exchange.sent, mark)
     exchange.meter = await load_vocabulary(await exchange.gateway.engine.models.meter(exchange.request.model))
@@ -151,7 +151,7 @@ async def _is_worth_retrying(exchange: Exchange, overflow: WindowExceeded) -> bo
 async def _ask(
     exchange: Exchange, body: bytes, early: asyncio.Task[httpx2.Response] | None
 ) -> ProviderResponse:
-    """Send a body, unless it was sent already."""
+    """Send a body, unless it is on its way already."""
     if exchange.offers_recall:
         return await ask_with_recall(exchange, body)
     response = await early if early is not None else await exchange.send(body)
@@ -162,10 +162,10 @@ async def _ask(
 
 
 async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
-    """Store the request, and write it with a context that fits."""
+    """Store the request, and write a body with a context that fits."""
     request = exchange.request
     if not exchange.fitted:
-        # What is built on must be there: from the store, not from memory.
+        # The snapshot builds on stored messages, so the match is checked in the store.
         exchange.branch = await identify(exchange.gateway, exchange.caller.owner, request, exchange.branch)
     saved = await save_exchange(exchange)
     exchange.fitted = await fit(
@@ -184,7 +184,7 @@ async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
 
 
 def _overflow(exchange: Exchange, answer: ProviderResponse) -> WindowExceeded | None:
-    """Tell whether the provider found the request too large."""
+    """Give the error of a provider that refuses a request as too large; None for everything else."""
     if not answer.failed or answer.raw is None:
         return None
     try:
@@ -199,13 +199,13 @@ def _overflow(exchange: Exchange, answer: ProviderResponse) -> WindowExceeded | 
 
 BASIS = "x-octavo-basis"
 NOT_OFFERED = (404, 405, 501)
-"""How a service says that it does not count."""
+"""Statuses of services that offer no counting."""
 
 
 async def count_request(
     gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response:
-    """Count a request."""
+    """Count the tokens of a request: by the provider if it counts, else by our meter."""
     told = await _ask_provider(gateway, caller, request, headers, query)
     if told is not None:
         return told
@@ -218,7 +218,7 @@ async def count_request(
 async def _ask_provider(
     gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response | None:
-    """Let the provider count; None if it cannot be asked, or does not count."""
+    """Ask the provider to count; None if it cannot be asked, or does not count."""
     try:
         destination = await find_destination(
             gateway, ANTHROPIC, request.model, headers, caller, path="/count_tokens", query=query
@@ -240,7 +240,7 @@ async def _ask_provider(
 
 
 async def _learn_count(gateway: Gateway, request: ClientRequest, body: bytes) -> None:
-    """An exact count is as good as a bill."""
+    """Calibrate the meter by the provider's count, as by a bill."""
     try:
         said: Any = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The routes of the gateway: what the libraries of OpenAI and Anthropic call."""
+"""The routes of the gateway: those that the client libraries of OpenAI and Anthropic call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from octavo.gateway.dialects.dialect import Dialect
 from octavo.gateway.dialects.openai import CHAT_REQUEST, OPENAI
 from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES, RESPONSES
 from octavo.gateway.gateway import Gateway, TheGateway
-from octavo.gateway.models import anthropic_model, listed, openai_model
+from octavo.gateway.models import anthropic_model, list_models, openai_model
 from octavo.gateway.request import count_request, relay
 from octavo.http.caller import Caller, TheCaller
 from octavo.http.errors import refuse
@@ -30,13 +30,13 @@ async def _body(request: Request) -> bytes:
 
 @routes.post("/chat/completions", response_model=None, responses=RESPONSES, openapi_extra=CHAT_REQUEST)
 async def chat_completions(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
-    """OpenAI's Chat Completions."""
+    """Answer a request of OpenAI's Chat Completions."""
     return await _relayed(request, gateway, caller, OPENAI)
 
 
 @routes.post("/messages", response_model=None, responses=RESPONSES, openapi_extra=MESSAGES_REQUEST)
 async def messages(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
-    """Anthropic's Messages."""
+    """Answer a request of Anthropic's Messages."""
     return await _relayed(request, gateway, caller, ANTHROPIC)
 
 
@@ -50,7 +50,7 @@ async def _relayed(request: Request, gateway: Gateway, caller: Caller, dialect: 
     "/messages/count_tokens", response_model=None, responses=COUNT_RESPONSES, openapi_extra=COUNT_REQUEST
 )
 async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
-    """Count as Anthropic does: by asking it, or by our own meter where it cannot be asked."""
+    """Count the tokens of a request: by the provider if it counts, else by our own meter."""
     raw = await _body(request)
     await gateway.upstreams.refresh()
     return await count_request(
@@ -60,9 +60,9 @@ async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller)
 
 @routes.get("/models", response_model=None, responses=MODELS_RESPONSES)
 async def list_gateway_models(request: Request, gateway: TheGateway, _: TheCaller) -> Response:
-    """List the models that can be used, in the shape of whoever asks."""
+    """List the models that can be used, in the format of the client: OpenAI's or Anthropic's."""
     await gateway.upstreams.refresh()
-    cards = await listed(gateway)
+    cards = await list_models(gateway)
     if "anthropic-version" in request.headers:
         shown: list[Json] = [anthropic_model(card) for card in cards]
         ends: JsonObject = {
@@ -75,7 +75,7 @@ async def list_gateway_models(request: Request, gateway: TheGateway, _: TheCalle
 
 @routes.get("/models/{model:path}", response_model=None, responses=MODEL_RESPONSES)
 async def read_gateway_model(model: str, request: Request, gateway: TheGateway, _: TheCaller) -> Response:
-    """Read about a model."""
+    """Read what is known of a model."""
     await gateway.upstreams.refresh()
     card = gateway.engine.models.book.find(model)
     if "anthropic-version" in request.headers:

@@ -1,8 +1,8 @@
-"""Storing a request below what is known of it, and its answers below that, in one transaction.
+"""Stores a request and its answer, learns from the bill, and has the next snapshot prepared.
 
-What is new becomes a branch, so an edited or regenerated message changes nothing that was there. A message's id is
-made from its place and its content: two requests that say the same at the same place, even at the same time, store
-it once.
+New messages become a branch below the stored ones, so an edited message changes nothing that is stored. The id of a
+message is made from its place and its content: two requests that say the same at the same place store it once, even at
+the same time. By then the client has its answer, so no failure here fails its request.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ log = logging.getLogger("octavo.gateway")
 
 TITLE = 80
 """Characters of the first question that become the title."""
+LEARNED_FROM = 0.5
+"""The meter learns from bills above this share of the window. Far below the window nothing depends on them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class SavedRequest:
     """Where a request and its answers are stored."""
 
     branch: BranchMatch
-    """Where the request belongs now that all of it is known."""
+    """The branch, now that it holds the whole request."""
     tip: str
     """The node of the request's last message."""
     answers: tuple[str, ...] = ()
@@ -52,11 +54,11 @@ async def save_request(
     meter: Meter,
     answers: Sequence[Entry] = (),
 ) -> SavedRequest:
-    """Store what is new of a request and, below it, what was answered; several answers are siblings."""
+    """Store the new messages of a request, and its answers below them; several answers are siblings."""
     try:
         return await _save(gateway, owner, request, branch, answers, _entries(request, branch, format, meter))
     except (UsageError, StoreError):
-        # It was deleted, or somebody stored the same at this moment, maybe in another process: look again, and insist.
+        # The branch was deleted, or another process stored the same messages just now. Look it up again and store anew.
         gateway.cache.forget(branch.conversation)
         again = await identify(gateway, owner, request, branch)
         said = [replace(entry, id=None) for entry in _entries(request, again, format, meter)]
@@ -71,12 +73,12 @@ async def _save(
     answers: Sequence[Entry],
     said: Sequence[Entry],
 ) -> SavedRequest:
-    """Store a request with its first answer in one go: a transaction costs more than what is in it."""
+    """Store a request and its first answer in one transaction, which is faster than two."""
     store, entries = gateway.engine.store, [*said, *answers[:1]]
     if branch.new:
         values: dict[str, Json] = {"model": request.model}
         if request.prompt.strip():
-            # For whoever goes on with the conversation elsewhere; requests bring their own.
+            # For chats that continue the conversation. Requests bring their own system prompt.
             values["system"] = request.prompt
         nodes = await store.messages.record(
             branch.conversation, entries, title=_title(request), owner=owner, values=values
@@ -102,7 +104,7 @@ async def _save(
 
 
 def _entries(request: ClientRequest, branch: BranchMatch, format: Format, meter: Meter) -> list[Entry]:
-    """Give what is new of a request as it is stored."""
+    """Make the entries for the new messages of a request."""
     now, unit = datetime.now(UTC).isoformat(), meter.unit.name
     return [
         Entry(
@@ -122,12 +124,8 @@ def _title(request: ClientRequest) -> str:
     return " ".join(said.split())[:TITLE]
 
 
-LEARNED_FROM = 0.5
-"""Share of the window from which bills are worth learning from: far from it nothing depends on them."""
-
-
 async def save_exchange(exchange: Exchange, *answers: Entry) -> SavedRequest:
-    """Store what is new of a request, and what was answered."""
+    """Store the new messages of an exchange, and its answers."""
     owner, format = exchange.caller.owner, exchange.dialect.name
     saved = await save_request(
         exchange.gateway, owner, exchange.request, exchange.branch, format, exchange.meter, answers
@@ -137,12 +135,12 @@ async def save_exchange(exchange: Exchange, *answers: Entry) -> SavedRequest:
 
 
 async def finish_and_wait(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
-    """Finish, and wait for it; it goes on when nobody waits any more."""
+    """Finish an exchange and wait for it; it is finished even if the client goes away meanwhile."""
     await asyncio.shield(exchange.gateway.host.spawn(finish(exchange, raw, streamed=streamed)))
 
 
 async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
-    """Store an answer as far as it came, learn, prepare."""
+    """Store an answer as far as it came, learn from its bill, and prepare the next snapshot."""
     try:
         answer = exchange.dialect.read_answer(raw, streamed=streamed)
         saved = await _store(exchange, answer)
@@ -171,7 +169,7 @@ async def _store(exchange: Exchange, answer: ProviderAnswer) -> SavedRequest:
 
 
 def _is_bill_comparable(exchange: Exchange) -> bool:
-    """Tell whether a bill is for what the meter saw: no calls of `recall`, no thinking sent back."""
+    """Tell whether the bill is for what the meter counted: `recall` and reasoning add to a bill."""
     return not exchange.offers_recall and not reasoning_tokens(exchange.request)
 
 
@@ -185,7 +183,7 @@ async def _learn_bill(exchange: Exchange, billed: int) -> None:
 
 
 async def _prepare(exchange: Exchange, tip: str) -> None:
-    """Get a snapshot ready while the client thinks."""
+    """Compress in the background, before the client sends its next request."""
     engine, conversation = exchange.gateway.engine, exchange.branch.conversation
     tools, settings = exchange.request.tools, exchange.settings
     engine.compress_in_background(await engine.state_of(conversation, tip, tools=tools, override=settings))

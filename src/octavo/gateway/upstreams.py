@@ -1,6 +1,8 @@
-"""Model cards and upstream addresses that users defined: kept as notes in the store, the same for every replica.
+"""Upstream addresses that administrators set, and the client that carries the gateway's requests to providers.
 
-They are read again with every request that depends on them, so a change made at one replica holds at all of them.
+Addresses and model cards are notes in the store. They are read again with every request that depends on them, so a
+change made at one replica holds at all of them. The client checks every address before it connects, and removes the
+server's keys from every error.
 """
 
 from __future__ import annotations
@@ -36,18 +38,18 @@ class Upstream:
 
     base_url: str
     account: str = ""
-    """Whose key of the server is sent there; empty: the client's own."""
+    """The provider whose key of the server is sent there; empty: only the client's own key is."""
 
 
 class UpstreamRegistry:
-    """Cards and upstreams, as they are in the store."""
+    """Upstreams and model cards as the store has them."""
 
     def __init__(self, store: Store, models: Models) -> None:
         self._store, self._models = store, models
         self._upstreams: JsonObject = {}
 
     async def refresh(self) -> None:
-        """Read what people defined, here or at another replica."""
+        """Read them again: another replica may have changed them."""
         found = await self._store.notes.named(self._models.CARDS, UPSTREAMS)
         self._models.take(found[self._models.CARDS])
         upstreams = found[UPSTREAMS]
@@ -58,14 +60,12 @@ class UpstreamRegistry:
         return frozenset(self._models.own)
 
     def fields_of(self, name: str) -> JsonObject | None:
-        """Give what somebody defined of a card; None: nothing."""
+        """Give the fields of a card that a user defined; None if nobody defined one."""
         found = self._models.own.get(name)
         return found if isinstance(found, dict) else None
 
-    # Upstreams
-
     def upstream(self, model: str) -> Upstream | None:
-        """Give where a model's requests go: by its whole name, or by the longest beginning that ends in `*`."""
+        """Find the upstream of a model: under its whole name, or under the longest prefix that ends in `*`."""
         starts = [n for n in self._upstreams if n.endswith("*") and model.startswith(n[:-1])]
         name = model if model in self._upstreams else max(starts, key=len, default="")
         return _upstream(self._upstreams.get(name))
@@ -75,7 +75,7 @@ class UpstreamRegistry:
         return {name: upstream for name, upstream in found.items() if upstream}
 
     def leads_to(self, host: str) -> bool:
-        """Tell whether an upstream that somebody set is at this host."""
+        """Tell whether an upstream is at this host."""
         return any(urlsplit(each.base_url).hostname == host for each in self.upstreams().values())
 
     async def put_upstream(self, model: str, upstream: Upstream) -> None:
@@ -105,9 +105,10 @@ BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 
 
 async def check_address(url: str, *, private: bool) -> None:
-    """Refuse an address that is none, is everybody's, or leads into a private network without leave.
+    """Refuse an address that is invalid, is not of a single machine, or lies in a private network.
 
-    Otherwise whoever may set one could make this server fetch what only this server can reach.
+    Without this check, whoever may set an upstream could make the server fetch what only the server can reach.
+    `private`: private networks are allowed.
     """
     try:
         parts = urlsplit(url)
@@ -153,14 +154,14 @@ async def addresses_of(host: str, port: int) -> list[IpAddress]:
 
 
 STALE = (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError)
-"""What a request meets on a connection that the other side has just closed."""
+"""The errors of a request on a connection that the other side has just closed."""
 
 
 class UpstreamClient(Client):
-    """A client that does not mistake a closed idle connection for a service that is down.
+    """A client that repeats a request if the idle connection it was sent on had just been closed.
 
-    Services close connections that were idle for some seconds. A request that is sent in that very moment was never
-    read by anybody; it is sent once more, on another connection. One that failed on a new connection is not.
+    Services close idle connections after some seconds. Nobody has read a request that is sent at that moment, so it is
+    sent once more on another connection. A request that fails on a new connection is not repeated.
     """
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -185,10 +186,10 @@ Resolve = Callable[[str, int], Awaitable[list[IpAddress]]]
 def check_upstream(
     registry: UpstreamRegistry, providers: ProviderSettings, *, private: bool, resolve: Resolve = addresses_of
 ) -> Callable[[httpx2.Request], Awaitable[None]]:
-    """Make the check of requests to addresses that were set over HTTP.
+    """Make the hook that checks requests to upstreams.
 
-    A name that led to a public address when it was set may lead into the private network now. So it is looked up
-    again, and the request goes to the very address that was looked at.
+    A host name that was public when the upstream was set may lead into a private network now. So the hook looks the
+    name up again, and sends the request to the address that it has checked.
     """
     accounts = (providers.openai, providers.anthropic, providers.google, providers.azure, providers.ollama)
     own = {urlsplit(account.base_url).hostname for account in accounts if account.base_url}
@@ -215,7 +216,7 @@ def check_upstream(
 
 
 def redact_errors(providers: ProviderSettings) -> Callable[[httpx2.Response], Awaitable[None]]:
-    """Make the hook that blots the server's own keys out of errors: a service may repeat what it was sent."""
+    """Make the hook that removes the server's keys from errors: a service may repeat what it was sent."""
     accounts = (providers.openai, providers.anthropic, providers.google, providers.azure)
     secrets = [account.key for account in accounts if account.key]
 
@@ -228,7 +229,7 @@ def redact_errors(providers: ProviderSettings) -> Callable[[httpx2.Response], Aw
 
 
 class _RedactedError(httpx2.AsyncByteStream):
-    """An error, read whole, so that a key is found although it came in two pieces."""
+    """The body of an error, read whole, so that a key is found even if it arrives in two pieces."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, secrets: Sequence[Secret]) -> None:
         self._stream, self._secrets = stream, secrets

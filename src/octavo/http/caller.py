@@ -17,9 +17,9 @@ class Caller:
     owner: str
     scopes: frozenset[str]
     account: str
-    """Whose limits count: the key's id."""
+    """The account whose limits count: the id of the key."""
     apart: bool = False
-    """Whether the key came in a header of its own, so that `Authorization` is meant for the provider."""
+    """Whether the key came as `x-octavo-key`, so that `Authorization` is meant for the provider."""
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes

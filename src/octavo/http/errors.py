@@ -1,4 +1,4 @@
-"""Every error as one JSON shape: what happened, the numbers, what to do, and the id to ask about it.
+"""Every error in one JSON format: what happened, the numbers, what to do, and the id of the request.
 
 `TABLE` is the only place where an error becomes a status. No message holds a stack trace; what nobody expected is
 logged with its id and reported as that and nothing more.
@@ -52,16 +52,16 @@ TABLE: tuple[tuple[type[OctavoError], int, str], ...] = (
     (StoreError, 503, "the database is the cause; try again later"),
     (OctavoError, 500, "report this with the request id"),
 )
-"""From the most special to the most general: the first that fits decides."""
+"""From the most special to the most general; the first match counts."""
 STORE_RETRY_SECONDS = "1"
-"""When to come back to a server whose database was busy or away."""
+"""When a client may try again after an error of the database."""
 PLACE = re.compile(r"\b(?:postgresql|sqlite)\S{0,500}: ")
-"""Where the database is; that is for the log, and nobody else's business."""
+"""The address of the database: it is logged, and not shown to clients."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiError:
-    """An error as it is told."""
+    """An error as clients see it."""
 
     status: int
     type: str
@@ -83,7 +83,7 @@ class ApiError:
 
 
 class Refusal(Exception):
-    """A request that is turned down before anything was done for it."""
+    """A request that is refused before anything was done for it."""
 
     def __init__(self, api_error: ApiError) -> None:
         super().__init__(api_error.message)
@@ -91,13 +91,13 @@ class Refusal(Exception):
 
 
 def refuse(status: int, type: str, message: str, hint: str = "", **headers: str) -> Refusal:
-    """Make a refusal; headers are given with underscores."""
+    """Make a refusal; names of headers are given with underscores."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Refusal(ApiError(status=status, type=type, message=message, hint=hint, headers=named))
 
 
 def explain(error: OctavoError) -> ApiError:
-    """Tell what an error of Octavo's means to a client."""
+    """Turn an error of Octavo into one for clients."""
     status, hint = next((status, hint) for kind, status, hint in TABLE if isinstance(error, kind))
     headers: dict[str, str] = {}
     if isinstance(error, RateLimited) and error.retry_after is not None:
@@ -118,7 +118,7 @@ def explain(error: OctavoError) -> ApiError:
 
 
 def hint_of(type: str) -> str:
-    """Tell what to do about an error that is known by its type only."""
+    """Give the hint for an error of which only the type is known."""
     return next((hint for kind, _, hint in TABLE if snake(kind.__name__) == type), "")
 
 
@@ -127,7 +127,7 @@ def snake(name: str) -> str:
 
 
 def explain_http(error: HTTPException) -> ApiError:
-    """Tell what the framework turned down: a path, a method, a body."""
+    """Turn a refusal of the framework into an error for clients: a wrong path, method or body."""
     phrase = HTTPStatus(error.status_code).phrase
     hint = {404: "see /openapi.json for what is here", 405: "see /openapi.json for the methods"}
     return ApiError(
@@ -140,9 +140,9 @@ def explain_http(error: HTTPException) -> ApiError:
 
 
 def explain_invalid(error: RequestValidationError) -> ApiError:
-    """Tell which field of a request is wrong; never the value, which may be long, or secret."""
+    """Name the field of a request that is wrong, without its value, which may be long or secret."""
     first = error.errors()[0]
-    # Where several shapes are possible, the framework names the validators it tried: that helps nobody.
+    # For a union, the framework also names the validators that it tried. They help nobody.
     where = ".".join(str(step) for step in first["loc"] if re.fullmatch(r"[\w-]+", str(step)))
     more = len(error.errors()) - 1
     message = f"{where}: {first['msg']}" + (f" (and {more} more)" if more else "")
@@ -157,7 +157,7 @@ UNEXPECTED = ApiError(
 
 
 def api_error_of(error: Exception) -> ApiError:
-    """Tell what any error means to a client."""
+    """Turn any error into one for clients."""
     match error:
         case Refusal():
             return error.api_error

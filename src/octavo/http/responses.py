@@ -1,4 +1,4 @@
-"""JSON as it leaves the server: UTF-8, and any text a conversation can hold.
+"""Responses of JSON: in UTF-8, for any text that a conversation can hold.
 
 Lone surrogates, which UTF-8 has no form for, are written as JSON escapes; they come from streams that cut characters.
 """
@@ -14,7 +14,7 @@ from starlette.responses import Response
 JSON = "application/json"
 EVENTS = "text/event-stream"
 STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
-"""No cache keeps a stream, and no proxy collects it before passing it on."""
+"""No cache stores a stream, and no proxy buffers it."""
 
 
 def to_json(value: object) -> bytes:

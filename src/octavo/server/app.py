@@ -1,4 +1,4 @@
-"""The application: gate, routes, page, and what happens when it starts and stops."""
+"""The application: its guard, its routes and its page, and what happens when it starts and stops."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CORS_HEADERS = ("authorization", "content-type", "x-octavo-key", "last-event-id"
 
 
 async def open_engine(settings: ServerSettings) -> Engine:
-    """Open the engine a server is told to serve, with the accounts it was told of."""
+    """Open the engine of a server, with the providers of its settings."""
     engine = await Engine.open(
         settings.db, model=settings.model, policy=settings.policy, summariser=settings.summariser or None
     )
@@ -62,7 +62,7 @@ async def open_engine(settings: ServerSettings) -> Engine:
 
 
 def _opened(model: str, settings: ServerSettings) -> tuple[Provider, str]:
-    """Open a model's provider; a file of this machine is opened only for the person who sits at it."""
+    """Open the provider of a model; a server with keys opens no model by the path of a file."""
     target = resolve(model)
     if target.provider == "local" and model.endswith(".gguf") and settings.keyed:
         raise UsageError("a model is named by its name here, not by a file: see octavo local list")
@@ -76,9 +76,9 @@ def create_app(
     transport: httpx2.AsyncBaseTransport | None = None,
     telemetry: Telemetry | None = None,
 ) -> FastAPI:
-    """Make the application, for an engine that is open, or for one that is opened when the application starts.
+    """Make the application for an open engine, or for settings by which it opens one when it starts.
 
-    `transport` carries the gateway's requests; tests put a provider of their own there.
+    `transport` carries the requests of the gateway; tests pass a fake provider.
     """
     told = source if isinstance(source, ServerSettings) else settings or ServerSettings()
 
@@ -118,7 +118,7 @@ def create_app(
         )
     for kind in (OctavoError, Refusal, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, handle_exception)
-    # First, because routes are tried in order and these are in a hurry.
+    # The gateway comes first, because routes are tried in order.
     app.include_router(gateway)
     for noun in (
         conversations,
@@ -141,7 +141,7 @@ def create_app(
 
 
 def _install(app: FastAPI, app_state: AppState) -> None:
-    """Give the routes what they share; the gateway's know their own part only."""
+    """Give the routes their shared state; the routes of the gateway know only their own."""
     app.state.octavo, app.state.gateway = app_state, app_state.gateway
 
 

@@ -1,6 +1,6 @@
-"""What the routes of one server share: the engine, the callers, the tasks, the streams, the gateway's connections.
+"""The state that all routes of one server share: the engine, the callers, the tasks, the feeds and the gateway.
 
-Everything here can be lost with the process: what must not be is in the store.
+All of it may be lost with the process. What must not be lost is in the store.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from octavo.server.conversation_feeds import ConversationFeeds
 from octavo.server.maintenance import run_maintenance
 from octavo.server.rate_limiter import RateLimiter
 from octavo.server.remote_cancel import RemoteCancel
-from octavo.server.schemas import Id
+from octavo.server.schemas.base import Id
 from octavo.server.tasks import Tasks
 from octavo.server.telemetry import Telemetry, open_telemetry
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class AppState:
-    """The shared things of one server."""
+    """The state of one server."""
 
     def __init__(
         self,
@@ -83,19 +83,19 @@ class AppState:
         self.telemetry.relayed(compressed=compressed)
 
     def announce(self, conversation: str, event: Event) -> None:
-        """Pass on what happens, in the background or in a turn."""
+        """Tell feeds and telemetry what happens in a conversation."""
         match event:
             case Preparing():
                 self._preparing.add(conversation)
             case CompressionEnded():
                 self._preparing.discard(conversation)
-        self.feeds.hear(conversation, event)
-        self.telemetry.heard(conversation, event)
+        self.feeds.publish_event(conversation, event)
+        self.telemetry.record_event(conversation, event)
 
     def start(self) -> None:
-        """Begin to look after what other replicas do and leave behind."""
-        errands = (self._empty_bin, self.remote_cancel.tidy)
-        loops = (run_maintenance(self.engine, also=errands), self.feeds.run(), self.remote_cancel.run())
+        """Start the background loops."""
+        chores = (self._empty_bin, self.remote_cancel.remove_old)
+        loops = (run_maintenance(self.engine, also=chores), self.feeds.run(), self.remote_cancel.run())
         self._loops = [asyncio.create_task(loop) for loop in loops]
 
     async def _empty_bin(self) -> None:
@@ -103,17 +103,17 @@ class AppState:
             await self.forget(conversation)
 
     async def forget(self, conversation: str) -> None:
-        """Let go of everything that is kept here about a conversation."""
+        """Stop the tasks of a conversation, and forget what is cached about it."""
         await self.tasks.drop(conversation)
         self.gateway.cache.forget(conversation)
 
     def stop_accepting(self) -> None:
-        """Take on no new work, and let watchers go to another replica."""
+        """Refuse new work, and end all feeds, so that clients connect to another replica."""
         self.closing = True
         self.feeds.close()
 
     async def close(self) -> None:
-        """Finish what runs, as far as the time allows, and give everything back but the engine."""
+        """Stop: finish what runs within the grace period, and close everything but the engine."""
         self.stop_accepting()
         for loop in self._loops:
             loop.cancel()
@@ -126,7 +126,7 @@ class AppState:
         self.telemetry.close()
 
     async def _settle(self, grace: float) -> None:
-        """Let what goes on in the background finish; whoever answers the next turn does what does not."""
+        """Wait for compressions in the background. The next turn repeats what does not finish in time."""
         waiting = [asyncio.create_task(self.engine.wait_until_idle(id)) for id in self._preparing]
         if waiting:
             _, late = await asyncio.wait(waiting, timeout=grace)

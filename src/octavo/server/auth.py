@@ -1,7 +1,7 @@
-"""Who asks, and what they may do: keys of 32 random bytes, stored as hashes, that belong to an owner.
+"""Identifies callers by their keys: 32 random bytes that are stored as a hash and belong to an owner.
 
-A conversation is seen by its owner only, whatever a key may do otherwise: the scopes say which doors open, the owner
-says whose rooms are behind them. Without a key there is one caller, the person at this machine.
+The scopes of a key say what its caller may do; the owner says with whose conversations. Nobody sees the conversations
+of another owner. Where no key is needed there is one caller, the person at this machine.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ GRANTS: dict[str, frozenset[str]] = {
     "write": frozenset({"read", "write"}),
     "admin": frozenset({"read", "write", "admin"}),
 }
-"""Who may do more may do less."""
+"""The scopes that each scope of a key includes."""
 TRUSTED_SECONDS = 5.0
-"""How long a key that was looked up is believed: the longest a revoked one still works in another process."""
+"""How long a key is cached: the longest that a revoked key still works in another process."""
 TRUSTED = 10_000
-"""Keys believed at a time."""
+"""Keys that are cached at a time."""
 FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
-"""What a proxy adds: such a request does not come from the person at this machine."""
+"""Headers that a proxy adds. A request that has one does not come from the person at this machine."""
 
 
 LOCAL = Caller(owner="", scopes=GRANTS["admin"], account="local")
 
 
 class Authenticator:
-    """Tells callers by their keys."""
+    """Identifies callers."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Authenticator:
         self._trusted: OrderedDict[bytes, tuple[float, ApiKey | None]] = OrderedDict()
 
     async def identify(self, headers: Headers) -> Caller:
-        """Tell who sends a request; raise `Refusal` if that is nobody."""
+        """Identify the caller of a request; raise `Refusal` without a valid key."""
         apart = headers.get("x-octavo-key")
         if apart is not None:
             return await self._holder(apart, apart=True)
@@ -103,7 +103,7 @@ class Authenticator:
         return found
 
     def forget(self) -> None:
-        """Look all keys up again: one was revoked."""
+        """Forget all cached keys: one was revoked."""
         self._trusted.clear()
 
 

@@ -1,6 +1,6 @@
-"""What a server is told when it starts, read once at the edge; nothing in this package looks elsewhere later.
+"""The settings of a server, read from the environment once, when it starts.
 
-A server that listens to other machines demands a key of everybody. That cannot be switched off here, only on.
+A server that other machines can reach demands a key of every caller. That cannot be switched off.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much one caller, one request and one connection may take."""
+    """Limits of callers, requests and connections."""
 
     body: int = 32 * MIB
-    """Bytes of a request: what Anthropic accepts, the largest of the providers."""
+    """Bytes of a request: as many as Anthropic accepts, the most of all providers."""
     upload: int = 512 * MIB
-    """Bytes of a file to be imported: several times a person's whole history with a chat service."""
+    """Bytes of a file to import: several times a person's whole history with a chat service."""
     rate: float = 100.0
-    """Requests a second that a key may keep up."""
+    """Requests a second that a key may send in the long run."""
     burst: int = 500
-    """Requests a key may send at once after a pause."""
+    """Requests that a key may send at once after a pause."""
     concurrency: int = 1_000
     """Requests and streams of one key that are open at a time."""
     body_seconds: float = 60.0
-    """The longest a client may take to send a request."""
+    """The longest that a client may take to send a request."""
     answer_seconds: float = 600.0
-    """The longest until a response begins: what providers allow for one answer that is not streamed."""
+    """The longest time until a response begins: as long as providers take for an answer that is not streamed."""
     ping_seconds: float = 15.0
-    """Silence after which a stream says that it is alive: half of what proxies commonly bear."""
+    """Silence after which a stream sends a ping: half of what proxies usually allow."""
     stream_seconds: float = 3_600.0
-    """How long a stream of a conversation's events stays open before the client has to come back."""
+    """How long the event feed of a conversation stays open before the client has to reconnect."""
     keep_seconds: float = 300.0
     """How long the events of a finished task can still be read."""
     grace_seconds: float = 20.0
-    """What a stopping server gives its tasks to finish: less than the half minute supervisors wait before they kill."""
+    """How long a stopping server waits for its tasks: less than the half minute after which supervisors kill it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """Everything a server is told."""
+    """The settings of a server."""
 
     db: str = "sqlite://"
     host: str = LOOPBACK
@@ -60,18 +60,18 @@ class ServerSettings:
     summariser: str = ""
     """As `Engine` takes it: a model, `same`, `none`; empty for the cheap model of the provider."""
     require_key: bool = False
-    """Demand a key although only this machine is listened to, as behind a reverse proxy."""
+    """Demand a key even if only this machine can connect, as behind a reverse proxy."""
     admin_key: Secret | None = None
     """A key that is not in the database: the first one of a new installation."""
     hosts: tuple[str, ...] = ()
-    """Names this server answers to, besides those of the loopback; empty and with keys: any."""
+    """Host names of this server, besides those of the loopback; if it is empty and keys are needed, any."""
     origins: tuple[str, ...] = ()
     """Other web sites whose pages may use this server."""
     limits: Limits = Limits()
     upstream_keys: Literal["server", "client"] = "server"
     """Whose key the gateway sends to a provider when both have one."""
     log: str = "warning"
-    """The least important lines that are written to standard error; `info` shows every request."""
+    """The lowest level that is logged to standard error; `info` logs every request."""
     private_upstreams: bool = False
     """Whether upstream addresses set over HTTP may lie in a private network."""
     providers: ProviderSettings = field(default_factory=ProviderSettings)
@@ -88,7 +88,7 @@ class ServerSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address to listen at is this machine's own; a name is not, `localhost` excepted."""
+    """Tell whether only this machine can reach an address; of all names, only `localhost` is known to be local."""
     if host == "localhost":
         return True
     try:
@@ -98,7 +98,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_server_settings(environment: Mapping[str, str]) -> ServerSettings:
-    """Read `OCTAVO_...` and what the providers' own tools use."""
+    """Read the variables `OCTAVO_...`, and those that the providers' own tools use."""
     get = environment.get
     keys = get("OCTAVO_UPSTREAM_KEYS", "server")
     if keys not in ("server", "client"):

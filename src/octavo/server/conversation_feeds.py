@@ -1,8 +1,8 @@
-"""A conversation's own stream: background preparation, compressions, turns that begin and end, and what else changed.
+"""The event feeds of conversations: turns that begin and end, compressions, and every other change.
 
-What the engine does in this process is heard at once. Everything else is found in the database by looking at all
-conversations that anybody watches, now and then and whenever this server was asked to change something: so one event,
-`changed`, tells of every change, whoever made it. A snapshot is announced once, whoever noticed it first.
+Events of the engine in this process are published at once. All other changes are found by polling the database for the
+conversations that somebody follows, every few seconds and after each request that may have changed something. The event
+`changed` reports every such change, whoever made it. A snapshot is announced once.
 """
 
 from __future__ import annotations
@@ -28,59 +28,59 @@ from octavo.server.stream import Feed
 log = logging.getLogger("octavo.server")
 
 CAPACITY = 256
-"""Events of a channel that can still be read by somebody who was away."""
+"""Events of a feed that are kept for clients that reconnect."""
 LOOK_SECONDS = 2.0
-"""How often other replicas' work is looked for; compressions take longer than that."""
+"""Seconds between two polls; a compression takes longer than that."""
 REST_SECONDS = 0.1
-"""Between two looks at least, however much happens here."""
+"""The shortest pause between two polls, however much happens here."""
 REST_SHARE = 9
-"""Times as long as a look took, nothing is looked for: with very many watchers it takes a tenth of the time."""
+"""The pause is this many times as long as the poll took, so that polling takes at most a tenth of the time."""
 GONE: JsonObject = {"tip": None, "jobs": [], "deleted": True}
-"""How a conversation stands that is not there."""
+"""The status of a conversation that was deleted."""
 OVERLAP_SECONDS = 60
-"""How far back a look reaches: clocks of replicas differ, and a snapshot's id is made before it is stored."""
+"""How far back a poll reaches: clocks of replicas differ, and a snapshot gets its id before it is stored."""
 ANNOUNCED = 10_000
-"""Snapshots remembered as announced."""
+"""Announced snapshots that are remembered."""
 
 
 class ConversationFeeds:
-    """The streams of all conversations that somebody watches."""
+    """The feeds of all conversations that somebody follows."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._store = engine, engine.store
         self._feeds: dict[str, Feed] = {}
         self._watchers: dict[str, int] = {}
         self._statuses: dict[str, ConversationStatus] = {}
-        """How each conversation that is watched stood at the last look."""
+        """The status of each conversation at the last poll."""
         self._busy: set[str] = set()
-        """Conversations whose watchers were told of a compression and not of its end."""
+        """Conversations whose followers know of a compression that has not ended."""
         self._announced: OrderedDict[str, None] = OrderedDict()
         self._nudged = asyncio.Event()
 
-    def tell(self, conversation: str, name: str, data: JsonObject) -> None:
-        """Tell those who watch a conversation."""
+    def publish(self, conversation: str, name: str, data: JsonObject) -> None:
+        """Send an event to those who follow a conversation."""
         if feed := self._feeds.get(conversation):
             feed.put(name, data)
 
-    def hear(self, conversation: str, event: Event) -> None:
-        """Pass on what the engine tells, as far as it is news to people."""
+    def publish_event(self, conversation: str, event: Event) -> None:
+        """Publish an event of the engine, if people want to know it."""
         if not isinstance(event, NOTIFIED):
             return
         match event:
-            case CompressionEnded(Compressed(snapshot=made)) if not self._first(made.id):
+            case CompressionEnded(Compressed(snapshot=made)) if not self._mark_announced(made.id):
                 return
             case Preparing() | CompressionStarted() if conversation in self._feeds:
                 self._busy.add(conversation)
             case CompressionEnded():
                 self._busy.discard(conversation)
-        self.tell(conversation, *describe(event))
+        self.publish(conversation, *describe(event))
 
     def nudge(self) -> None:
-        """Look soon: something may have changed."""
+        """Poll soon: something may have changed."""
         self._nudged.set()
 
-    def _first(self, snapshot: str) -> bool:
-        """Tell whether a snapshot was not announced before; from now on it was."""
+    def _mark_announced(self, snapshot: str) -> bool:
+        """Mark a snapshot as announced; tell whether it was not before."""
         if snapshot in self._announced:
             return False
         self._announced[snapshot] = None
@@ -89,17 +89,17 @@ class ConversationFeeds:
         return True
 
     async def open(self, conversation: str) -> None:
-        """Prepare for the first who watches a conversation: what happened before is no news."""
+        """Mark existing snapshots as announced before the first client follows a conversation."""
         if conversation not in self._feeds:
             for _, snapshot in await self._store.snapshots.newer([conversation], _since()):
-                self._first(snapshot.id)
+                self._mark_announced(snapshot.id)
 
     async def watch(
         self, conversation: str, after: int, ping: float, first: Callable[[], Awaitable[bytes]]
     ) -> AsyncGenerator[list[bytes], None]:
-        """Follow a conversation until the client goes away; `first` tells how it stands when that begins.
+        """Follow a conversation until the client goes away; `first` makes the event with its status.
 
-        Followed before it is asked how things stand: what begins in between is told twice rather than not at all.
+        The feed is opened before `first` is called, so a change in between is told twice rather than not at all.
         """
         feed = self._feeds.setdefault(conversation, Feed(CAPACITY))
         self._watchers[conversation] = self._watchers.get(conversation, 0) + 1
@@ -118,56 +118,56 @@ class ConversationFeeds:
                 self._statuses.pop(conversation, None)
                 self._busy.discard(conversation)
 
-    async def stand(self, conversation: str) -> JsonObject:
-        """Tell how a conversation stands now, to somebody who begins to watch."""
+    async def current_status(self, conversation: str) -> JsonObject:
+        """Give the current status, for a client that begins to follow."""
         found = await read_statuses(self._engine, [conversation])
         if conversation not in found:
             return GONE
         status = await with_jobs(self._engine, conversation, found[conversation])
         if status.jobs:
             self._busy.add(conversation)
-        return status.told()
+        return status.as_event()
 
-    async def look(self) -> None:
-        """Announce what has changed, here or elsewhere."""
+    async def poll(self) -> None:
+        """Poll the store once, and announce what has changed."""
         if not self._feeds:
             return
         watched = list(self._feeds)
         for conversation, snapshot in await self._store.snapshots.newer(watched, _since()):
-            if snapshot.state == "active" and self._first(snapshot.id):
-                self.tell(conversation, "compression_ended", made_elsewhere(snapshot))
+            if snapshot.state == "active" and self._mark_announced(snapshot.id):
+                self.publish(conversation, "compression_ended", describe_snapshot(snapshot))
         found = await read_statuses(self._engine, watched)
         for conversation in watched:
             if (now := found.get(conversation)) is None:
-                self._bury(conversation)
+                self._announce_deleted(conversation)
             else:
                 await self._compare(conversation, now)
 
     async def _compare(self, conversation: str, now: ConversationStatus) -> None:
-        """Tell what is not as it was at the last look."""
+        """Announce the difference from the last poll."""
         if conversation not in self._feeds:
             return
         what = now.changes(self._statuses.get(conversation, now))
         self._statuses[conversation] = now
         if conversation in self._busy:
             now = await with_jobs(self._engine, conversation, now)
-            # What this process is at begins before there is a job, and ends after.
+            # A compression of this process begins before its job exists, and ends after it.
             if not now.jobs and not self._engine.is_compressing(conversation):
-                # It was stopped, or its worker died: nobody told its end.
+                # It was cancelled, or its worker died, so nothing has announced its end.
                 self._busy.discard(conversation)
                 what.append("jobs")
         if what:
-            self.tell(conversation, "changed", {"what": what, **now.told()})
+            self.publish(conversation, "changed", {"what": what, **now.as_event()})
 
-    def _bury(self, conversation: str) -> None:
-        """Tell that a conversation is gone for good; who comes back learns that it does not exist."""
+    def _announce_deleted(self, conversation: str) -> None:
+        """Announce that a conversation was deleted, and end its feed."""
         feed = self._feeds.get(conversation)
         if feed and not feed.ended:
             feed.put("changed", {"what": ["deleted"], **GONE})
             feed.end()
 
     async def run(self) -> None:
-        """Look for news as long as the server runs."""
+        """Poll as long as the server runs."""
         loop = asyncio.get_running_loop()
         while True:
             with suppress(TimeoutError):
@@ -176,24 +176,24 @@ class ConversationFeeds:
             self._nudged.clear()
             began = loop.time()
             try:
-                await self.look()
+                await self.poll()
             except OctavoError as error:
-                log.warning("cannot look for news: %s", error)
+                log.warning("cannot poll for changes: %s", error)
             await asyncio.sleep(max(REST_SECONDS, REST_SHARE * (loop.time() - began)))
 
     def close(self) -> None:
-        """End all streams; clients come back to another replica."""
+        """End all feeds; clients connect to another replica."""
         for feed in self._feeds.values():
             feed.end()
 
 
 def _since() -> str:
-    """Give the smallest id that may have been made since a while ago."""
+    """Give the smallest id that a snapshot of the last while can have."""
     return f"{max(0, int((time.time() - OVERLAP_SECONDS) * 1_000)):012x}" + "0" * 20
 
 
-def made_elsewhere(snapshot: Snapshot) -> JsonObject:
-    """Tell of a compression by what it made."""
+def describe_snapshot(snapshot: Snapshot) -> JsonObject:
+    """Describe a compression of another process by the snapshot that it made."""
     paper = Receipt.from_json(snapshot.receipt) if snapshot.receipt else None
     measured = paper or snapshot
     return {

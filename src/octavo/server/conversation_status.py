@@ -1,7 +1,7 @@
-"""How a conversation stands: everything a page shows of it that somebody else can change, small enough to compare.
+"""The status of a conversation: everything on the page that somebody else can change, small enough to compare.
 
-Two standings are equal exactly when nothing has to be read again. What is read here is read from the store, so that it
-makes no difference who changed it: a tab, a program, another replica, the command line.
+If two statuses are equal, a client has nothing to read again. The status is read from the store, so it does not matter
+who changed the conversation: another tab, a program, another replica or the command line.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from octavo.engine.engine import Engine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationStatus:
-    """What may change; the names of its fields are what clients are told."""
+    """What may change. Clients are told the names of the fields that did."""
 
     tip: str | None
     messages: int
     context: int
-    """Grows with snapshots, their undoing, pins and deletions."""
+    """A number that grows with every snapshot, undo, pin and deletion."""
     title: str
     archived: bool
     deleted: bool
-    """Out of sight, and gone for good when nobody brings it back."""
+    """In the bin, from which it can be restored for a while."""
     settings: Mapping[str, Json]
     jobs: tuple[str, ...] = ()
-    """Compressions that run."""
+    """Ids of the compressions that run."""
 
     def changes(self, before: ConversationStatus) -> list[Json]:
-        """Name what is not as it was."""
+        """Name the fields that differ from an earlier status."""
         names = [field.name for field in fields(self)]
         return [name for name in names if getattr(self, name) != getattr(before, name)]
 
-    def told(self) -> JsonObject:
-        """Give the part that clients need at once; the rest they read when it changed."""
+    def as_event(self) -> JsonObject:
+        """Give the fields that clients need at once. They read the others when those have changed."""
         return {"tip": self.tip, "jobs": [*self.jobs], "deleted": self.deleted}
 
 
 async def read_statuses(engine: Engine, ids: Sequence[str]) -> dict[str, ConversationStatus]:
-    """Read how conversations stand, without their jobs; those that are gone are left out."""
+    """Read the statuses of conversations, without their jobs; deleted ones are left out."""
     found = await engine.store.conversations.list(archived=None, deleted=None, limit=len(ids), ids=ids)
     settings = await engine.settings.of_many([one.id for one in found])
     return {
@@ -58,7 +58,7 @@ async def read_statuses(engine: Engine, ids: Sequence[str]) -> dict[str, Convers
 
 
 async def with_jobs(engine: Engine, id: str, status: ConversationStatus) -> ConversationStatus:
-    """Add the compressions that run now; those whose process ended do not."""
+    """Add the compressions that run now; those of a dead process are closed first."""
     await engine.resume_abandoned(id)
     jobs = await engine.store.jobs.of_conversation(id)
     return replace(status, jobs=tuple(job.id for job in jobs if job.status == "running"))

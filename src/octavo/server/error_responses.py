@@ -1,4 +1,4 @@
-"""Answers to requests that failed: in the shape of the API, or of the provider whose interface was used."""
+"""Responses to failed requests: in the format of the API, or of the provider whose interface the client uses."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ANTHROPIC = "/v1/messages"
 
 
 def respond(request: Request, error: Exception) -> Response:
-    """Tell a client what went wrong."""
+    """Make the response that tells a client what went wrong."""
     api_error, id, path = api_error_of(error), request_id(request), request.url.path
     if api_error is UNEXPECTED:
-        log.error("%s: nobody expected this", id, exc_info=error)
+        log.error("%s: unexpected error", id, exc_info=error)
     elif api_error.status >= 500:
         log.warning("%s %s: %s", id, api_error.type, error)
     if path.startswith(ANTHROPIC):
@@ -41,7 +41,7 @@ async def handle_exception(request: Request, error: Exception) -> Response:
 
 
 def _allowed(request: Request) -> list[str]:
-    """List the methods of a path: the framework names those of the first route only."""
+    """List the methods of a path. The framework names those of the first route only."""
     described: dict[str, dict[str, object]] = request.app.openapi()["paths"]
     for path, operations in described.items():
         pattern, _, _ = compile_path(path.replace("{model}", "{model:path}"))

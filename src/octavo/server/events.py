@@ -1,4 +1,4 @@
-"""What the engine tells, as events with a name and plain JSON: one table for turns, compressions and notifications."""
+"""Turns events of the engine into events of the API: a name and plain JSON, by one table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from octavo.http.errors import ApiError, hint_of, snake
 from octavo.server.show import show_node, show_reply, show_snapshot, show_usage
 
 NOTIFIED = (Preparing, CompressionStarted, CompressionEnded, Shrunk)
-"""What a conversation's own stream announces besides the beginning and end of turns."""
+"""Events that the feed of a conversation publishes, besides the beginning and end of turns."""
 
 
 def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, one row a case
@@ -87,11 +87,11 @@ def _failed(event: AnswerFailed) -> JsonObject:
     kind = snake(event.kind)
     api_error = ApiError(status=502, type=kind, message=event.error, hint=hint_of(kind))
     partial = show_node(event.node).model_dump() if event.node else None
-    return {**told_failure(api_error), "retryable": event.retryable, "partial": partial}
+    return {**describe_failure(api_error), "retryable": event.retryable, "partial": partial}
 
 
-def told_failure(api_error: ApiError) -> JsonObject:
-    """Tell what went wrong, in an event: the same that an answer would say."""
+def describe_failure(api_error: ApiError) -> JsonObject:
+    """Describe a failure in an event, with the fields of an error response."""
     return {
         "type": api_error.type,
         "message": api_error.message,
@@ -103,7 +103,7 @@ def told_failure(api_error: ApiError) -> JsonObject:
 
 
 def describe_outcome(outcome: Outcome) -> JsonObject:
-    """Tell how a compression ended."""
+    """Describe how a compression ended."""
     match outcome:
         case Compressed():
             return {

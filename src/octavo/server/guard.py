@@ -1,4 +1,4 @@
-"""The gate every request passes before anything is done for it, in one place, so that no route can forget a check.
+"""Checks every request before a route sees it, in one place, so that no route can forget a check.
 
 Host, origin, key, scope, rate, number of open requests, size and time; and every response gets its request id. What
 is public is listed here; everything else needs a caller.
@@ -26,9 +26,9 @@ from octavo.store.ids import new_id
 log = logging.getLogger("octavo.access")
 
 GUARDED = ("/api/", "/v1/", "/metrics")
-"""What needs a caller; the rest (the page, health, the description of the interface) is public."""
+"""Paths that need a caller. The rest is public: the page, health, and the OpenAPI document."""
 PROBES = ("/health", "/ready")
-"""What supervisors ask by whatever address they know a machine by; the answers are of no use to anybody else."""
+"""Paths that supervisors ask under any host name. The answers are of no use to anybody else."""
 UPLOAD = "/api/v1/import"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 READING = ("GET", "HEAD", "OPTIONS")
@@ -43,7 +43,7 @@ SECURITY = {
 
 
 class GuardMiddleware:
-    """Checks requests, then lets them in."""
+    """Checks each request, then passes it to the application."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -70,7 +70,7 @@ class GuardMiddleware:
             guarded.record()
 
     async def _check(self, guarded: GuardedRequest, app_state: AppState) -> str:
-        """Raise `Refusal`, or give the account the request is open on; empty for what is public."""
+        """Check a request; give the account that it counts for, empty for public paths. Raise `Refusal`."""
         if guarded.path not in PROBES:
             check_host(guarded.headers, app_state.settings)
         check_origin(guarded.headers, app_state.settings)
@@ -91,7 +91,7 @@ class GuardMiddleware:
         try:
             return await app_state.authenticator.identify(guarded.headers)
         except Refusal:
-            # Guessing is limited too, by where it comes from.
+            # Wrong keys are limited by the address they come from, so that nobody can guess one.
             client = f"from {(guarded.scope.get('client') or ('',))[0]}"
             _admit(app_state, client)
             app_state.rate_limiter.leave(client)
@@ -112,7 +112,7 @@ def _admit(app_state: AppState, account: str) -> None:
 
 
 def check_host(headers: Headers, settings: ServerSettings) -> None:
-    """Refuse names this server was not given: a page that makes its own name point here must not get in."""
+    """Refuse host names that are not configured: a site may make its own name point to this server."""
     name = headers.get("host", "").lower()
     bare = name[: name.rfind(":")] if name.rpartition(":")[2].isdecimal() else name
     if bare in settings.hosts or (settings.local and bare in LOOPBACK_NAMES):
@@ -125,7 +125,7 @@ def check_host(headers: Headers, settings: ServerSettings) -> None:
 
 
 def check_origin(headers: Headers, settings: ServerSettings) -> None:
-    """Refuse pages of other sites: a browser says where a request comes from."""
+    """Refuse requests of other sites' pages; browsers send the origin of a request."""
     origin = headers.get("origin")
     if origin is None:
         crossed = (
@@ -152,7 +152,7 @@ def _site(origin: str) -> str:
 
 
 class GuardedRequest:
-    """One request on its way through the gate."""
+    """One request: its size, its time limits, and its line in the log."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, app_state: AppState) -> None:
         self.scope, self._receive, self._send, self._app_state = scope, receive, send, app_state
@@ -178,7 +178,7 @@ class GuardedRequest:
             )
 
     async def run(self, app: ASGIApp) -> None:
-        """Pass the request on; it has to begin to answer in time."""
+        """Pass the request to the application, which must begin to answer in time."""
         try:
             async with asyncio.timeout(self._app_state.settings.limits.answer_seconds) as self._clock:
                 await app(self.scope, self.receive, self.send)
@@ -189,7 +189,7 @@ class GuardedRequest:
             await self.refuse(refuse(504, "timeout", "no answer in time", "try again, or ask for a stream"))
 
     async def receive(self) -> Message:
-        """Receive a piece of the body, in time and within the size."""
+        """Receive a piece of the body; refuse a body that is too late or too large."""
         if self._complete:
             return await self._receive()
         try:
@@ -220,7 +220,7 @@ class GuardedRequest:
         self.record()
 
     def record(self) -> None:
-        """Note the request: no query, which may hold words of a conversation."""
+        """Log the request, without its query, which may hold words of a conversation."""
         seconds = time.perf_counter() - self._began
         log.info("%s %s %s %d %.1f ms", self.id, self.method, self.path, self.status, seconds * 1_000)
         self._app_state.telemetry.request(self.method, self.status, seconds)

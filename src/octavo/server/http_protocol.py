@@ -1,6 +1,6 @@
-"""HTTP on the socket, before there is a request: who connects and says nothing is hung up on.
+"""HTTP on the socket: closes connections that send no request in time, and answers what is not HTTP.
 
-What cannot be read as HTTP is answered in the shape of every other error.
+The answer has the format of every other error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from octavo.http.responses import JSON, to_json
 from octavo.store.ids import new_id
 
 HEAD_SECONDS = 20.0
-"""The longest a client may take for the head of a request; a byte a minute would hold a socket for ever."""
+"""The longest time for the head of a request; a client that sends a byte a minute would hold a socket for ever."""
 
 
 class TimedHttpProtocol(HttpToolsProtocol):
@@ -49,7 +49,7 @@ class TimedHttpProtocol(HttpToolsProtocol):
             self._alarm = None
 
     def _hang_up(self) -> None:
-        # A client may begin its next request while the last one is being answered: that one is not cut off.
+        # A client may send its next request while the last one is being answered. That answer is not cut off.
         if self.cycle is not None and not self.cycle.response_complete:
             self._expect_head()
         elif not self.transport.is_closing():

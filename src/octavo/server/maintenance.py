@@ -1,4 +1,4 @@
-"""Goes on with what a dead replica left behind, and tidies up, now and then, as long as the server runs."""
+"""Regular maintenance: closes what a dead replica left behind, and removes what has expired."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from octavo.errors import OctavoError
 log = logging.getLogger("octavo.server")
 
 ROUND_SECONDS = 15.0
-"""Half of a lease: a job is taken over soon after its worker's time ran out."""
+"""Half of a lease, so that a job is taken over soon after its lease has expired."""
 
 
 async def run_maintenance(
     engine: Engine, every: float = ROUND_SECONDS, *, also: Sequence[Callable[[], Awaitable[object]]] = ()
 ) -> None:
-    """Take over abandoned compressions until cancelled, and do what else is due."""
+    """Take over abandoned jobs and run all other chores, again and again, until cancelled."""
     if engine.store.read_only:
         return
     while True:
@@ -26,8 +26,8 @@ async def run_maintenance(
             found = await engine.resume_abandoned()
             if found:
                 log.info("took over %d compressions and answers", found)
-            for errand in also:
-                await errand()
+            for chore in also:
+                await chore()
         except OctavoError as error:
-            log.warning("cannot look for what is to be done: %s", error)
+            log.warning("maintenance failed: %s", error)
         await asyncio.sleep(every)

@@ -1,4 +1,4 @@
-"""The web page at `/`: the built one that comes with the package, or a line that says where the interface is."""
+"""The web page at `/`: the built one of the package, or a short page that says where the API is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ existing clients use <code>/v1</code> as their base URL.</p>
 
 
 def add_page(app: FastAPI, folder: Path = WEB) -> None:
-    """Serve the page; unknown paths lead to it too, for people."""
+    """Serve the page at `/` and at all paths that nothing else serves."""
     if (folder / "index.html").is_file():
         app.frontend("/", directory=str(folder), fallback="index.html")
         return

@@ -1,6 +1,6 @@
-"""How much one caller may take: a bucket that refills for the rate, a counter for what is open.
+"""Limits how many requests a caller may send: a token bucket for the rate, a counter for open requests.
 
-Both are of this process: with N replicas behind a proxy a key may take N times as much.
+Both belong to this process. With N replicas behind a proxy, a caller may send N times as many.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from octavo.server.config import Limits
 
 REMEMBERED = 10_000
-"""Callers whose state is kept; whoever is forgotten starts with a full bucket."""
+"""Callers that are remembered; a forgotten one starts with a full bucket."""
 
 
 @dataclass(slots=True)
 class CallerUsage:
-    """What a caller has left, and has open."""
+    """The requests that a caller may still send, and has open."""
 
     tokens: float
     at: float
@@ -26,14 +26,14 @@ class CallerUsage:
 
 
 class RateLimiter:
-    """The accounts of all callers."""
+    """The limits of all callers."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits, self._clock = limits, clock
         self._accounts: OrderedDict[str, CallerUsage] = OrderedDict()
 
     def admit(self, caller: str) -> float:
-        """Let a request in (0), or tell how many seconds to wait; `leave` must follow once it is in."""
+        """Admit a request (0), or give the seconds to wait; every admitted request must `leave`."""
         account, limits = self._account(caller), self._limits
         now = self._clock()
         account.tokens = min(float(limits.burst), account.tokens + (now - account.at) * limits.rate)

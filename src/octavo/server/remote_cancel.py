@@ -1,6 +1,6 @@
-"""Stopping a task that another replica runs: the wish is noted in the store, and whoever runs the task finds it there.
+"""Cancels tasks that run at another replica: a note in the store asks for it, and the replica finds the note.
 
-A wish names the conversation too: the id of a task alone stops nothing.
+A note names the conversation too: the id of a task alone cancels nothing.
 """
 
 from __future__ import annotations
@@ -17,45 +17,46 @@ from octavo.store.store import Store
 log = logging.getLogger("octavo.server")
 
 STOP = "stop:"
+"""How the names of these notes begin in the store."""
 LOOK_SECONDS = 1.0
-"""How often wishes are looked for while something runs: a person who presses a button waits no longer."""
+"""Seconds between two looks for notes while a task runs: the longest that a person waits after pressing Stop."""
 STALE_SECONDS = 3_600.0
-"""After that a wish is forgotten: whatever it was about has ended."""
+"""The age at which a note is removed: by then its task has ended."""
 
 
 class RemoteCancel:
-    """The wishes of all replicas, and the tasks of this one."""
+    """The notes of all replicas, and the tasks of this one."""
 
     def __init__(self, store: Store, tasks: Tasks) -> None:
         self._store, self._tasks = store, tasks
 
-    async def ask(self, task: str, conversation: str) -> None:
-        """Ask whoever runs a task to stop it."""
-        wish: Json = {"conversation": conversation, "at": time.time()}
-        await self._store.notes.put(STOP + task, wish)
+    async def request(self, task: str, conversation: str) -> None:
+        """Ask the replica that runs a task to cancel it."""
+        note: Json = {"conversation": conversation, "at": time.time()}
+        await self._store.notes.put(STOP + task, note)
 
-    async def look(self) -> None:
-        """Stop what others want to be stopped here."""
+    async def poll(self) -> None:
+        """Cancel the tasks of this replica that others ask to cancel."""
         if not self._tasks.running:
             return
-        for task, wish in (await self._store.notes.starting(STOP)).items():
-            match wish:
+        for task, note in (await self._store.notes.starting(STOP)).items():
+            match note:
                 case {"conversation": str(conversation)} if self._tasks.cancel(task, conversation):
                     await self._store.notes.remove(STOP + task)
 
     async def run(self) -> None:
-        """Look for wishes as long as the server runs; nobody else can have any where there is but one machine."""
+        """Look for notes as long as the server runs; a database that no other replica can use has none."""
         while self._store.shared:
             await asyncio.sleep(LOOK_SECONDS)
             try:
-                await self.look()
+                await self.poll()
             except StoreError as error:
-                log.warning("cannot look for tasks to stop: %s", error)
+                log.warning("cannot look for tasks to cancel: %s", error)
 
-    async def tidy(self) -> None:
-        """Forget wishes that nobody heard."""
-        for task, wish in (await self._store.notes.starting(STOP)).items():
-            match wish:
+    async def remove_old(self) -> None:
+        """Remove notes that no replica has acted on."""
+        for task, note in (await self._store.notes.starting(STOP)).items():
+            match note:
                 case {"at": int() | float() as at} if time.time() - at < STALE_SECONDS:
                     continue
                 case _:

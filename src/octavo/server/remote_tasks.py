@@ -1,7 +1,7 @@
-"""Compressions that this process does not run: another one does, or did, and their jobs tell how they stand.
+"""Follows compressions that another process runs, or has run, by their jobs in the store.
 
-A compression that was asked for is stored under the id of its task. So whoever follows it learns how it ended from any
-process, also when the one that ran it is gone.
+The job of a requested compression has the id of its task. So a client can follow it at any process, even after the
+process that ran it has ended.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from octavo.engine.outcome import Cancelled, CompressionEnded, Failed
 from octavo.errors import NotFound
 from octavo.http.errors import Refusal, refuse
 from octavo.server.app_state import AppState
-from octavo.server.conversation_feeds import made_elsewhere
+from octavo.server.conversation_feeds import describe_snapshot
 from octavo.server.events import describe
 from octavo.server.stream import PING, frame
 from octavo.store.values import Job
 
 LOOK_SECONDS = 1.0
-"""Between two looks whether it has ended."""
+"""Seconds between two looks at a job."""
 
 
 async def job_of(app_state: AppState, chat: Chat, id: str) -> Job | None:
-    """Find a compression by the id of its task; one whose process ended is closed."""
+    """Find the job of a compression; the job of a dead process is closed first."""
     await app_state.engine.resume_abandoned(chat.id)
     try:
         found = await app_state.engine.store.jobs.get(id)
@@ -35,7 +35,7 @@ async def job_of(app_state: AppState, chat: Chat, id: str) -> Job | None:
 
 
 def unknown(id: str) -> Refusal:
-    """Say that nothing is known of a compression."""
+    """Make the error for an unknown compression."""
     return refuse(
         404,
         "not_found",
@@ -45,13 +45,13 @@ def unknown(id: str) -> Refusal:
 
 
 async def follow(app_state: AppState, chat: Chat, job: Job, after: int) -> AsyncIterator[bytes]:
-    """Wait for the end of a compression; of its text on the way nothing is known here."""
+    """Yield the end of a compression as events; its text is known only to the process that runs it."""
     while job.status == "running" and not app_state.closing:
         yield PING
         await asyncio.sleep(LOOK_SECONDS)
         job = await job_of(app_state, chat, job.id) or job
     if job.status == "running":
-        # Whoever follows comes back to another process.
+        # The client reconnects to another process.
         return
     for name, data in await _ending(app_state, job):
         after += 1
@@ -68,4 +68,4 @@ async def _ending(app_state: AppState, job: Job) -> list[tuple[str, JsonObject]]
         made = await app_state.engine.store.snapshots.get(job.snapshot or "")
     except NotFound:
         return [describe(CompressionEnded(Failed("what it made was deleted since"))), done]
-    return [("compression_ended", made_elsewhere(made)), done]
+    return [("compression_ended", describe_snapshot(made)), done]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from octavo.http.responses import json_response
-from octavo.server.schemas import Shape
+from octavo.server.schemas.base import Shape
 
 
 def reply(value: Shape, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -1,6 +1,6 @@
-"""Runs a server: checks that it is safe to listen where it is told to, listens, and stops without losing work.
+"""Runs a server: checks that its address is safe, listens, and stops without losing work.
 
-An address that other machines can reach needs a key; without one there is no server.
+A server does not start at an address that other machines can reach unless there is a key.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from octavo.server.http_protocol import TimedHttpProtocol
 from octavo.store.store import Store
 
 KEEP_ALIVE_SECONDS = 75
-"""Longer than proxies keep idle connections (60 s), so that it is they who close them."""
+"""Longer than proxies keep idle connections (60 s), so that the proxy closes them first."""
 BACKLOG = 2_048
-"""Connections that may wait to be accepted: a few hundred clients that come back at once after a restart."""
+"""Connections that may wait to be accepted: enough for all clients that reconnect after a restart."""
 COLLECT = (20_000, 50, 100)
-"""When the collector runs: its young generations a little less often than usual (700, 10), everything rarely."""
+"""Thresholds of the garbage collector: young generations less often than usual (700, 10), the oldest rarely."""
 SHUTDOWN_SLACK = 5.0
-"""Seconds a connection gets beyond the tasks' grace to pass on what they told last."""
+"""Seconds that a connection gets, after the tasks have ended, to send their last events."""
 
 
 class OctavoServer(uvicorn.Server):
-    """Tells the application that it is to stop before connections are waited for."""
+    """Tells the application to stop before it waits for connections."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature of a handler
         if self.should_exit and sig == signal.SIGINT:
@@ -68,7 +68,7 @@ def quieten_collector() -> None:
 
 
 def make_server(settings: ServerSettings) -> OctavoServer:
-    """Make a server that is not running yet."""
+    """Make a server, without starting it."""
     config = uvicorn.Config(
         create_app(settings),
         http=TimedHttpProtocol,
@@ -84,7 +84,7 @@ def make_server(settings: ServerSettings) -> OctavoServer:
 
 
 async def check_safe(settings: ServerSettings) -> None:
-    """Refuse to listen to other machines without a key, or anywhere without a database."""
+    """Refuse to start without a database, or without a key if other machines can connect."""
     async with await Store.open(database_url(settings.db)) as store:
         usable = [key for key in await store.keys.every() if not key.revoked]
     if settings.keyed and not usable and settings.admin_key is None:
@@ -95,7 +95,7 @@ async def check_safe(settings: ServerSettings) -> None:
 
 
 def bind(settings: ServerSettings) -> socket.socket:
-    """Take the address, or say why not."""
+    """Open the socket; raise `UsageError` if that fails."""
     host = settings.host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -110,7 +110,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def start_log(level: str) -> None:
-    """Write what Octavo says to standard error; what the libraries say only when something is wrong."""
+    """Log to standard error: Octavo at the given level, libraries only warnings and errors."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING)
     logging.getLogger("octavo").setLevel(level.upper())
 

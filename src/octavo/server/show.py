@@ -1,4 +1,4 @@
-"""From the values of the engine to what goes over the wire."""
+"""Turns values of the engine into the schemas of the API, and messages of clients into values."""
 
 from __future__ import annotations
 
@@ -30,29 +30,62 @@ from octavo.core.tools import Tool
 from octavo.engine.outcome import Plan, Usage
 from octavo.http.responses import to_json
 from octavo.providers.availability import Availability
-from octavo.server import schemas as s
+from octavo.server.schemas.base import Role
+from octavo.server.schemas.context import BudgetOut, PlanOut, ReadingOut, RepairOut, SectionOut, UsageOut
+from octavo.server.schemas.conversations import ConversationOut
+from octavo.server.schemas.jobs import JobOut
+from octavo.server.schemas.keys import KeyOut
+from octavo.server.schemas.messages import (
+    AttachmentPart,
+    ImagePart,
+    MessageOut,
+    NodeOut,
+    OtherPart,
+    PartIn,
+    PartOut,
+    ReasoningPart,
+    ResultContentOut,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    ToolResultPartOut,
+    TreeNode,
+)
+from octavo.server.schemas.models import CardOut, ProviderOut
+from octavo.server.schemas.pins import PinOut
+from octavo.server.schemas.search import HitOut
+from octavo.server.schemas.snapshots import (
+    ConflictOut,
+    ExtractOut,
+    FactOut,
+    ReceiptOut,
+    SnapshotFull,
+    SnapshotOut,
+    TallyOut,
+)
+from octavo.server.schemas.tasks import ReplyOut, ToolIn
 from octavo.store.ids import made_at
 from octavo.store.rows import time_text
 from octavo.store.values import ApiKey, Conversation, Details, Hit, Job, PinPlace
 
 PREVIEW = 120
-"""Characters of a message in the picture of a tree."""
+"""Characters of a message that the tree shows."""
 EMBEDDED = 32_000
-"""Characters of a picture inside a message that are shown with it: the same as the store shortens lists to."""
+"""The longest inline picture in a list, in characters: the same limit that the store uses for lists."""
 SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""What a browser may show as it is; anything else could hold a script."""
+"""Types that a browser may display; any other could contain a script."""
 
 
-def show_part(part: Part) -> s.PartOut:
+def show_part(part: Part) -> PartOut:
     match part:
         case Text():
-            return s.TextPart(type="text", text=part.text)
+            return TextPart(type="text", text=part.text)
         case Reasoning():
-            return s.ReasoningPart(type="reasoning", text=part.text)
+            return ReasoningPart(type="reasoning", text=part.text)
         case ToolCall():
-            return s.ToolCallPart(type="tool_call", id=part.id, name=part.name, input=part.input)
+            return ToolCallPart(type="tool_call", id=part.id, name=part.name, input=part.input)
         case ToolResult():
-            return s.ToolResultPartOut(
+            return ToolResultPartOut(
                 type="tool_result",
                 call_id=part.call_id,
                 content=[show_piece(piece) for piece in part.content],
@@ -63,12 +96,12 @@ def show_part(part: Part) -> s.PartOut:
             return show_piece(part)
 
 
-def show_piece(part: Text | Image | Attachment | Opaque) -> s.ResultContentOut:
+def show_piece(part: Text | Image | Attachment | Opaque) -> ResultContentOut:
     match part:
         case Text():
-            return s.TextPart(type="text", text=part.text)
+            return TextPart(type="text", text=part.text)
         case Image():
-            return s.ImagePart(
+            return ImagePart(
                 type="image",
                 source=part.source,
                 media_type=part.media_type,
@@ -76,7 +109,7 @@ def show_piece(part: Text | Image | Attachment | Opaque) -> s.ResultContentOut:
                 height=part.height,
             )
         case Attachment():
-            return s.AttachmentPart(
+            return AttachmentPart(
                 type="attachment",
                 name=part.name,
                 media_type=part.media_type,
@@ -84,14 +117,14 @@ def show_piece(part: Text | Image | Attachment | Opaque) -> s.ResultContentOut:
                 source=part.source,
             )
         case Opaque():
-            return s.OtherPart(type="other", kind=part.kind)
+            return OtherPart(type="other", kind=part.kind)
 
 
-def show_node(node: Node, *, whole: bool = False) -> s.NodeOut:
-    """Show a message; a large picture in it only if it is to be `whole`."""
+def show_node(node: Node, *, whole: bool = False) -> NodeOut:
+    """Show a message; large pictures are left out unless it is to be `whole`."""
     message = node.message
     parts = message.parts if whole else tuple(_without_picture(part) for part in message.parts)
-    return s.NodeOut(
+    return NodeOut(
         id=node.id,
         parent=node.parent,
         depth=node.depth,
@@ -110,7 +143,7 @@ def _without_picture(part: Part) -> Part:
 
 
 def content_of(part: Part) -> tuple[bytes, str] | None:
-    """Give what a part holds, and of which type it is; None if it holds nothing itself."""
+    """Give the content and the media type of a part; None if it has no content of its own."""
     match part:
         case Text():
             return part.text.encode("utf-8", "replace"), "text/plain; charset=utf-8"
@@ -132,8 +165,8 @@ def _safe_type(said: str) -> str:
     return said if said in SHOWN else "application/octet-stream"
 
 
-def show_message(node: Node, details: Details, *, whole: bool = False) -> s.MessageOut:
-    return s.MessageOut(
+def show_message(node: Node, details: Details, *, whole: bool = False) -> MessageOut:
+    return MessageOut(
         **dict(show_node(node, whole=whole)),
         model=details.model,
         input_tokens=details.input_tokens,
@@ -144,8 +177,8 @@ def show_message(node: Node, details: Details, *, whole: bool = False) -> s.Mess
     )
 
 
-def show_tree_node(node: Node) -> s.TreeNode:
-    return s.TreeNode(
+def show_tree_node(node: Node) -> TreeNode:
+    return TreeNode(
         id=node.id,
         parent=node.parent,
         depth=node.depth,
@@ -155,40 +188,40 @@ def show_tree_node(node: Node) -> s.TreeNode:
     )
 
 
-def read_message(content: str | list[s.PartIn], role: s.Role) -> Message:
-    """Read what a client wants to be stored."""
+def read_message(content: str | list[PartIn], role: Role) -> Message:
+    """Read a message that a client sends."""
     if isinstance(content, str):
         return Message(role=role, parts=(Text(text=content),))
     return Message(role=role, parts=tuple(_read_part(part) for part in content))
 
 
-def _read_part(part: s.PartIn) -> Part:
+def _read_part(part: PartIn) -> Part:
     match part:
-        case s.ToolCallPart():
+        case ToolCallPart():
             return ToolCall(id=part.id, name=part.name, input=part.input)
-        case s.ToolResultPart():
+        case ToolResultPart():
             content = tuple(_read_piece(piece) for piece in part.content)
             return ToolResult(call_id=part.call_id, content=content, name=part.name, error=part.error)
         case _:
             return _read_piece(part)
 
 
-def _read_piece(part: s.TextPart | s.ImagePart | s.AttachmentPart) -> Text | Image | Attachment:
+def _read_piece(part: TextPart | ImagePart | AttachmentPart) -> Text | Image | Attachment:
     match part:
-        case s.TextPart():
+        case TextPart():
             return Text(text=part.text)
-        case s.ImagePart():
+        case ImagePart():
             return Image(source=part.source, media_type=part.media_type, width=part.width, height=part.height)
-        case s.AttachmentPart():
+        case AttachmentPart():
             return Attachment(name=part.name, media_type=part.media_type, size=part.size, source=part.source)
 
 
-def read_tool(tool: s.ToolIn) -> Tool:
+def read_tool(tool: ToolIn) -> Tool:
     return Tool(name=tool.name, description=tool.description, schema=to_json(tool.schema_).decode())
 
 
-def show_conversation(conversation: Conversation) -> s.ConversationOut:
-    return s.ConversationOut(
+def show_conversation(conversation: Conversation) -> ConversationOut:
+    return ConversationOut(
         id=conversation.id,
         title=conversation.title,
         tip=conversation.tip,
@@ -200,17 +233,17 @@ def show_conversation(conversation: Conversation) -> s.ConversationOut:
     )
 
 
-def show_reading(reading: Reading) -> s.ReadingOut:
-    return s.ReadingOut(
+def show_reading(reading: Reading) -> ReadingOut:
+    return ReadingOut(
         tokens=reading.tokens,
         basis=reading.basis,
         error_bound=reading.error_bound,
-        breakdown=[s.SectionOut(section=name, tokens=tokens) for name, tokens in reading.breakdown],
+        breakdown=[SectionOut(section=name, tokens=tokens) for name, tokens in reading.breakdown],
     )
 
 
-def show_budget(budget: Budget) -> s.BudgetOut:
-    return s.BudgetOut(
+def show_budget(budget: Budget) -> BudgetOut:
+    return BudgetOut(
         window=budget.window,
         reply=budget.reply,
         margin=budget.margin,
@@ -228,8 +261,8 @@ def show_budget(budget: Budget) -> s.BudgetOut:
     )
 
 
-def show_usage(usage: Usage) -> s.UsageOut:
-    return s.UsageOut(
+def show_usage(usage: Usage) -> UsageOut:
+    return UsageOut(
         reading=show_reading(usage.reading),
         budget=show_budget(usage.budget),
         model=usage.model,
@@ -242,8 +275,8 @@ def show_usage(usage: Usage) -> s.UsageOut:
     )
 
 
-def show_plan(plan: Plan) -> s.PlanOut:
-    return s.PlanOut(
+def show_plan(plan: Plan) -> PlanOut:
+    return PlanOut(
         reading=show_reading(plan.reading),
         budget=show_budget(plan.budget),
         messages=plan.messages,
@@ -257,12 +290,12 @@ def show_plan(plan: Plan) -> s.PlanOut:
     )
 
 
-def show_repair(repair: Repair) -> s.RepairOut:
-    return s.RepairOut(fix=repair.fix, index=repair.index, detail=repair.detail)
+def show_repair(repair: Repair) -> RepairOut:
+    return RepairOut(fix=repair.fix, index=repair.index, detail=repair.detail)
 
 
-def show_reply(reply: Reply) -> s.ReplyOut:
-    return s.ReplyOut(
+def show_reply(reply: Reply) -> ReplyOut:
+    return ReplyOut(
         finish=reply.finish,
         model=reply.model,
         input_tokens=reply.usage.input,
@@ -272,8 +305,8 @@ def show_reply(reply: Reply) -> s.ReplyOut:
     )
 
 
-def show_snapshot(snapshot: Snapshot) -> s.SnapshotOut:
-    return s.SnapshotOut(
+def show_snapshot(snapshot: Snapshot) -> SnapshotOut:
+    return SnapshotOut(
         id=snapshot.id,
         first=snapshot.first,
         cutoff=snapshot.cutoff,
@@ -294,12 +327,11 @@ def show_snapshot(snapshot: Snapshot) -> s.SnapshotOut:
     )
 
 
-def show_snapshot_full(snapshot: Snapshot) -> s.SnapshotFull:
+def show_snapshot_full(snapshot: Snapshot) -> SnapshotFull:
     extracts = [
-        s.ExtractOut(message=e.source, text=e.text, channel=e.channel, depth=e.depth)
-        for e in snapshot.extracts
+        ExtractOut(message=e.source, text=e.text, channel=e.channel, depth=e.depth) for e in snapshot.extracts
     ]
-    return s.SnapshotFull(
+    return SnapshotFull(
         **dict(show_snapshot(snapshot)),
         summary=snapshot.summary,
         extracts=extracts,
@@ -309,8 +341,8 @@ def show_snapshot_full(snapshot: Snapshot) -> s.SnapshotFull:
     )
 
 
-def show_receipt(receipt: Receipt) -> s.ReceiptOut:
-    return s.ReceiptOut(
+def show_receipt(receipt: Receipt) -> ReceiptOut:
+    return ReceiptOut(
         messages=receipt.messages,
         tokens_before=receipt.tokens_before,
         tokens_after=receipt.tokens_after,
@@ -319,11 +351,11 @@ def show_receipt(receipt: Receipt) -> s.ReceiptOut:
         price=receipt.price,
         no_summary=receipt.no_summary,
         facts=[
-            s.TallyOut(
+            TallyOut(
                 kind=tally.kind,
                 verbatim=[*tally.verbatim],
                 told=[*tally.told],
-                lost=[s.FactOut(text=fact.text, message=fact.source) for fact in tally.lost],
+                lost=[FactOut(text=fact.text, message=fact.source) for fact in tally.lost],
                 verbatim_count=tally.verbatim_count,
                 told_count=tally.told_count,
                 lost_count=tally.lost_count,
@@ -331,14 +363,13 @@ def show_receipt(receipt: Receipt) -> s.ReceiptOut:
             for tally in receipt.tallies
         ],
         conflicts=[
-            s.ConflictOut(key=c.key, kept=c.kept, newest=c.newest, message=c.source)
-            for c in receipt.conflicts
+            ConflictOut(key=c.key, kept=c.kept, newest=c.newest, message=c.source) for c in receipt.conflicts
         ],
     )
 
 
-def show_job(job: Job) -> s.JobOut:
-    return s.JobOut(
+def show_job(job: Job) -> JobOut:
+    return JobOut(
         id=job.id,
         status=job.status,
         trigger=job.trigger,
@@ -350,12 +381,12 @@ def show_job(job: Job) -> s.JobOut:
     )
 
 
-def show_pin(pin: PinPlace, text: str) -> s.PinOut:
-    return s.PinOut(message=pin.node, start=pin.start, stop=pin.stop, text=text[pin.start : pin.stop])
+def show_pin(pin: PinPlace, text: str) -> PinOut:
+    return PinOut(message=pin.node, start=pin.start, stop=pin.stop, text=text[pin.start : pin.stop])
 
 
-def show_hit(hit: Hit) -> s.HitOut:
-    return s.HitOut(
+def show_hit(hit: Hit) -> HitOut:
+    return HitOut(
         conversation=hit.conversation,
         title=hit.title,
         message=hit.node,
@@ -366,9 +397,9 @@ def show_hit(hit: Hit) -> s.HitOut:
     )
 
 
-def show_card(card: ModelCard, given: JsonObject | None) -> s.CardOut:
+def show_card(card: ModelCard, given: JsonObject | None) -> CardOut:
     price = card.price
-    return s.CardOut(
+    return CardOut(
         name=card.name,
         provider=card.provider,
         window=card.window,
@@ -385,8 +416,8 @@ def show_card(card: ModelCard, given: JsonObject | None) -> s.CardOut:
     )
 
 
-def show_provider(found: Availability) -> s.ProviderOut:
-    return s.ProviderOut(
+def show_provider(found: Availability) -> ProviderOut:
+    return ProviderOut(
         provider=found.provider,
         title=found.title,
         ready=found.ready,
@@ -397,8 +428,8 @@ def show_provider(found: Availability) -> s.ProviderOut:
     )
 
 
-def show_key(key: ApiKey) -> s.KeyOut:
-    return s.KeyOut(
+def show_key(key: ApiKey) -> KeyOut:
+    return KeyOut(
         id=key.id,
         name=key.name,
         owner=key.owner,

@@ -1,4 +1,4 @@
-"""Server-sent events: a feed that many can follow, each at its own pace and from where it left off.
+"""Server-sent events: a feed that many clients can follow, each at its own pace, and continue after a lost connection.
 
 An event is rendered once and kept; a follower holds a number, not a queue, so a slow one costs nothing and a lost
 connection is resumed by the id of the last event it saw. The generator behind a response never owns any work: when a
@@ -38,14 +38,14 @@ class Feed:
         self.count = 0
         """The number of the last event."""
         self.size = 0
-        """Bytes of memory that were ever put in: for a word or two, more than half of them are Python's own."""
+        """Bytes of memory of all events so far, Python's own overhead included."""
 
     @property
     def ended(self) -> bool:
         return self._ended
 
     def put(self, name: str, data: JsonObject) -> None:
-        """Add an event; everybody who follows gets it."""
+        """Add an event for all who follow."""
         self.count += 1
         rendered = frame(self.count, name, data)
         self.size += getsizeof(rendered)
@@ -53,7 +53,7 @@ class Feed:
         self._wake()
 
     def end(self) -> None:
-        """Say that nothing more will come."""
+        """End the feed."""
         self._ended = True
         self._wake()
 
@@ -62,13 +62,13 @@ class Feed:
         self._news = asyncio.Event()
 
     async def follow(self, after: int, ping: float) -> AsyncGenerator[bytes, None]:
-        """Give what came after an event, then what comes; a ping where there is silence."""
+        """Yield the events after a number, then new ones as they come, and a ping after a while of silence."""
         async with aclosing(self.frames(after, ping)) as pieces:
             async for frames in pieces:
                 yield b"".join(frames)
 
     async def frames(self, after: int, ping: float) -> AsyncGenerator[list[bytes], None]:
-        """Give the same as `follow`, event by event."""
+        """Yield the same as `follow`, as lists of events."""
         seen = max(after, self.count - len(self._frames)) if after <= self.count else self.count
         while True:
             news = self._news
@@ -87,13 +87,15 @@ class Feed:
 
 
 def event_stream(source: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> StreamingResponse:
-    """Answer with events."""
+    """Respond with events."""
     return StreamingResponse(source, media_type=EVENTS, headers={**STREAM_HEADERS, **(headers or {})})
 
 
 async def resume_point(
-    after: Annotated[int, Query(ge=0, le=2**53, description="The id of the last event that was seen.")] = 0,
+    after: Annotated[
+        int, Query(ge=0, le=2**53, description="The id of the last event that you have seen.")
+    ] = 0,
     last_event_id: Annotated[str, Header(description="The same, as browsers send it.")] = "",
 ) -> int:
-    """Tell where a client left off."""
+    """Read the number of the last event that a client has seen."""
     return int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 16 else after

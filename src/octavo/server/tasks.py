@@ -1,4 +1,4 @@
-"""Work the server owns: it goes on whether or not anybody watches, and ends in exactly one last event.
+"""Tasks of the server: turns and compressions that go on when the client is gone, and end in exactly one last event.
 
 A task's events are kept for a while after its end, so that a client that lost its connection reads on where it was.
 The id of a turn is the id its answer is stored under: another replica, which knows nothing of the task, finds the
@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 from octavo.engine.outcome import Answered, AnswerFailed, CompressionEnded, Event
 from octavo.errors import OctavoError
 from octavo.http.errors import UNEXPECTED, explain
-from octavo.server.events import describe, told_failure
+from octavo.server.events import describe, describe_failure
 from octavo.server.stream import Feed
 
 log = logging.getLogger("octavo.server")
@@ -26,12 +26,12 @@ T = TypeVar("T")
 Kind = Literal["turn", "compression"]
 Status = Literal["running", "done", "failed", "cancelled"]
 KEPT_BYTES = 16 << 20
-"""Events of finished tasks that are kept in memory, some 2,000 answers of usual length; the oldest go first."""
+"""Bytes of events of finished tasks that are kept, about 2,000 usual answers; the oldest are dropped first."""
 
 
 @dataclass(slots=True)
 class Work:
-    """A task, and what it has told so far."""
+    """A task, and its events so far."""
 
     id: str
     kind: Kind
@@ -39,11 +39,11 @@ class Work:
     feed: Feed = field(default_factory=Feed)
     status: Status = "running"
     ended: float | None = None
-    """When it ended, on the keeper's clock; None while anything of it still runs."""
+    """When it ended, by the clock of `Tasks`; None while it runs."""
     task: asyncio.Task[None] | None = None
 
     def finish(self, status: Status, name: str = "", **data: Any) -> None:
-        """Tell the last event; what comes after it is not heard."""
+        """Publish the last event; later calls do nothing."""
         if self.status != "running":
             return
         if name:
@@ -54,7 +54,7 @@ class Work:
 
 
 class Tasks:
-    """Everything this process is working on, and what it has lately finished."""
+    """The tasks that this process runs, and those that ended a short while ago."""
 
     def __init__(self, keep: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._keep, self._clock = keep, clock
@@ -67,21 +67,21 @@ class Tasks:
         kind: Kind,
         conversation: str,
         events: AsyncIterator[Event],
-        heard: Callable[[str, Event], None],
+        announce: Callable[[str, Event], None],
     ) -> Work:
-        """Begin work; `heard` is told what happens besides those who follow."""
+        """Start a task; `announce` gets each event, besides those who follow the task."""
         self._forget()
         work = Work(id, kind, conversation)
         self._works[id] = work
-        work.task = asyncio.create_task(_run(work, events, heard))
+        work.task = asyncio.create_task(_run(work, events, announce))
         work.task.add_done_callback(lambda task: self._ended(work, task))
         return work
 
     def _ended(self, work: Work, task: asyncio.Task[None]) -> None:
-        """Close the books of a task, also of one that ended as nobody expected."""
+        """Record the end of a task, also of one that failed unexpectedly."""
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("the %s %s broke", work.kind, work.id, exc_info=error)
-            work.finish("failed", "failed", **told_failure(UNEXPECTED))
+            work.finish("failed", "failed", **describe_failure(UNEXPECTED))
         work.finish("cancelled")
         work.ended = self._clock()
 
@@ -91,16 +91,16 @@ class Tasks:
 
     @property
     def kept(self) -> tuple[Work, ...]:
-        """Everything that runs, or ended not long ago."""
+        """All tasks that run, or ended a short while ago."""
         return tuple(self._works.values())
 
     @property
     def running(self) -> bool:
-        """Whether anything runs."""
+        """Whether any task runs."""
         return any(work.status == "running" for work in self._works.values())
 
     def cancel(self, id: str, conversation: str) -> bool:
-        """Stop a task; false if it does not run here."""
+        """Cancel a task; false if it does not run here."""
         work = self._works.get(id)
         if work is None or work.conversation != conversation or work.task is None or work.task.done():
             return False
@@ -112,14 +112,14 @@ class Tasks:
         return [w for w in self._works.values() if (w.kind, w.conversation) == (kind, conversation)]
 
     def spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run something small that must not end with the request that asked for it."""
+        """Run small work that must not end with the request that asked for it."""
         task = asyncio.create_task(work)
         self._others.add(task)
         task.add_done_callback(self._others.discard)
         return task
 
     async def drop(self, conversation: str) -> None:
-        """Stop everything that works on a conversation: it is being deleted."""
+        """Cancel all tasks of a conversation that is being deleted."""
         works = [work for work in self._works.values() if work.conversation == conversation]
         for work in works:
             if work.task is not None:
@@ -129,7 +129,7 @@ class Tasks:
             self._works.pop(work.id, None)
 
     async def close(self, grace: float) -> None:
-        """Give everything time to finish, then stop it; what was answered by then is stored as far as it came."""
+        """Wait for all tasks, then cancel those that still run; their partial answers are stored."""
         running = [work.task for work in self._works.values() if work.task and not work.task.done()]
         tasks: list[asyncio.Task[Any]] = [*running, *self._others]
         if not tasks:
@@ -149,12 +149,12 @@ class Tasks:
                 size -= work.feed.size
 
 
-async def _run(work: Work, events: AsyncIterator[Event], heard: Callable[[str, Event], None]) -> None:
+async def _run(work: Work, events: AsyncIterator[Event], announce: Callable[[str, Event], None]) -> None:
     status: Status = "done"
     try:
         async for event in events:
             work.feed.put(*describe(event))
-            heard(work.conversation, event)
+            announce(work.conversation, event)
             match event:
                 case AnswerFailed():
                     status = "failed"
@@ -162,7 +162,7 @@ async def _run(work: Work, events: AsyncIterator[Event], heard: Callable[[str, E
                     status = "done"
         work.finish(status)
     except OctavoError as error:
-        work.finish("failed", "failed", **told_failure(explain(error)))
+        work.finish("failed", "failed", **describe_failure(explain(error)))
     except asyncio.CancelledError:
         work.finish("cancelled", "cancelled")
         raise

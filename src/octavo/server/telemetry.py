@@ -1,6 +1,6 @@
-"""Numbers for operators: requests, tokens, compressions; never a word of a conversation.
+"""Metrics for operators: requests, tokens and compressions; never a word of a conversation.
 
-With the extra `otel` they are collected by OpenTelemetry and shown at `/metrics`; without it nothing is collected.
+With the extra `otel`, OpenTelemetry collects them and `/metrics` shows them. Without it, nothing is collected.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from octavo.engine.outcome import Answered, Event
 
 INSTALLED = find_spec("opentelemetry.sdk") is not None and find_spec("prometheus_client") is not None
 CONTEXT_SIZES = [1_000 * 2**n for n in range(11)]
-"""Bounds of a histogram of contexts, in tokens: from a short talk to the largest windows there are."""
+"""Bucket bounds for the size of contexts, in tokens: from a short conversation to the largest windows."""
 HINT = "install it: pip install 'octavo[otel]'"
 
 
 @dataclass(slots=True)
 class Telemetry:
-    """Instruments, if there are any."""
+    """The instruments; none without the extra."""
 
     registry: Any = None
     _instruments: dict[str, Any] = field(default_factory=dict)
     _provider: Any = None
 
     def request(self, method: str, status: int, seconds: float) -> None:
-        """Note a request."""
+        """Record a request."""
         if self._instruments:
             self._instruments["requests"].record(seconds, {"method": method, "status": str(status)})
 
-    def heard(self, _: str, event: Event) -> None:
-        """Note what the engine tells."""
+    def record_event(self, _: str, event: Event) -> None:
+        """Record an event of the engine."""
         if not self._instruments:
             return
         match event:
@@ -44,7 +44,7 @@ class Telemetry:
                     )
 
     def attempted(self, attempt: Attempt) -> None:
-        """Note an attempt to compress: every one, and once."""
+        """Record an attempt to compress."""
         if not self._instruments:
             return
         told = {"outcome": attempt.ending, "trigger": attempt.trigger}
@@ -59,7 +59,7 @@ class Telemetry:
             self._instruments["unwritten"].add(1, missing)
 
     def relayed(self, *, compressed: bool) -> None:
-        """Note a request of the gateway."""
+        """Record an answered request of the gateway."""
         if self._instruments:
             self._instruments["relayed"].add(1, {"compressed": str(compressed).lower()})
 
@@ -77,7 +77,7 @@ class Telemetry:
 
 
 def open_telemetry(*, installed: bool = INSTALLED) -> Telemetry:
-    """Make the instruments, in a registry of their own, so that several servers can live in one process."""
+    """Make the instruments, in a registry of their own, so that several servers can run in one process."""
     if not installed:
         return Telemetry()
     from opentelemetry.exporter.prometheus import PrometheusMetricReader
@@ -88,12 +88,14 @@ def open_telemetry(*, installed: bool = INSTALLED) -> Telemetry:
     provider = MeterProvider([PrometheusMetricReader(registry=registry)], shutdown_on_exit=False)
     meter = provider.get_meter("octavo")
     instruments = {
-        "requests": meter.create_histogram("octavo.http.duration", "s", "Requests and how long they took"),
+        "requests": meter.create_histogram("octavo.http.duration", "s", "Duration of requests"),
         "tokens": meter.create_counter("gen_ai.client.token.usage", "{token}", "Tokens as billed"),
         "compressions": meter.create_counter(
             "octavo.compressions", "1", "Attempts to compress by how they ended"
         ),
-        "compressing": meter.create_histogram("octavo.compression.duration", "s", "How long attempts took"),
+        "compressing": meter.create_histogram(
+            "octavo.compression.duration", "s", "Duration of attempts to compress"
+        ),
         "context": meter.create_histogram(
             "octavo.compression.context",
             "{token}",

@@ -46,7 +46,7 @@ _MESSAGES: Schema = {
 FIRST_MESSAGE = object_of(
     ["role", "content"], role={"const": "user"}, content=content_of(*ANTHROPIC_BLOCKS, empty=False)
 )
-"""Anthropic refuses a conversation that the model begins."""
+"""Anthropic refuses a conversation that begins with an answer."""
 MESSAGES_REQUEST = request_of(
     object_of(
         ["model", "messages"],
@@ -59,13 +59,13 @@ COUNT_REQUEST = request_of(object_of(["model", "messages"], **_MESSAGES))
 
 
 def read_answer(raw: bytes, *, streamed: bool) -> ProviderAnswer:
-    """Read an answer of Messages."""
+    """Read an answer in Anthropic's format."""
     return read_stream(AnthropicStream(), raw) if streamed else _whole_anthropic(read_object(raw))
 
 
 def _whole_anthropic(body: JsonObject) -> ProviderAnswer:
     blocks = objects_at(body, "content")
-    # Without the cache's counts the report would be taken for OpenAI's, which counts what is cached as input.
+    # Without the cache's counts, the usage would be read as OpenAI's, whose input includes cached tokens.
     report = {"cache_read_input_tokens": 0, **object_at(body, "usage")}
     try:
         messages = (

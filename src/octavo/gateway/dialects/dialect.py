@@ -26,35 +26,35 @@ from octavo.gateway.options import FIELD, GatewayOptions, read_options
 from octavo.http.responses import to_json
 
 MOST_TOKENS = 100_000_000
-"""No answer is longer."""
+"""More tokens than any answer has: a larger number is a mistake."""
 Name = Literal["openai", "anthropic"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRequest:
-    """A request, as far as it is understood."""
+    """A request, as far as Octavo understands it."""
 
     raw: bytes
     body: JsonObject
     model: str
     system: tuple[Message, ...]
-    """The system prompt as the client wrote it: what the messages open with, or what stands beside them."""
+    """The system prompt as the client wrote it: the leading messages, or the field beside them."""
     messages: tuple[Message, ...]
-    """The rest, as the client wrote them; never empty."""
+    """All other messages as the client wrote them; never empty."""
     tools: tuple[Tool, ...]
     reply: int | None
-    """Tokens the client wants to leave for the answer."""
+    """Tokens that the client reserves for the answer."""
     stream: bool
     options: GatewayOptions
 
     @property
     def prompt(self) -> str:
-        """The words of the system prompt."""
+        """The text of the system prompt."""
         return "\n".join(message.text for message in self.system)
 
     @property
     def onward(self) -> bytes:
-        """The request as it goes to the provider when it fits: the very bytes, unless they hold our own field."""
+        """The body that is sent if the request fits: the client's bytes, without our own field."""
         if FIELD not in self.body:
             return self.raw
         return to_json({key: value for key, value in self.body.items() if key != FIELD})
@@ -62,15 +62,15 @@ class ClientRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One of the interfaces."""
+    """One of the interfaces that clients speak."""
 
     name: Name
     limits: tuple[str, ...]
-    """Where a request says how long the answer may be, the first that is there."""
+    """Fields that say how long the answer may be; the first that is present counts."""
     ends: tuple[bytes, ...]
-    """How the last event of a stream may begin; it is held back until everything is stored."""
+    """How the last event of a stream may begin. That event is held back until everything is stored."""
     no_tools: Json
-    """The `tool_choice` under which a model calls nothing."""
+    """The `tool_choice` that forbids all tool calls."""
     read_answer: Callable[..., ProviderAnswer]
 
     def read(self, raw: bytes, headers: Headers) -> ClientRequest:
@@ -86,7 +86,7 @@ class Dialect:
         if stream is not None and not isinstance(stream, bool):
             raise BadInput("stream", "expected true or false")
         said = read(self.name, messages, body.get("system") if self.name == "anthropic" else None)
-        # Who sends nothing else speaks through the system prompt.
+        # A request of nothing but system messages has no system prompt: its messages are the conversation.
         front = lead(said) if lead(said) < len(said) else 0
         return ClientRequest(
             raw=raw,
@@ -120,7 +120,7 @@ class Dialect:
         return found[0] if found else None
 
     def rewrite(self, request: ClientRequest, wired: Wired, more_tools: tuple[Tool, ...] = ()) -> JsonObject:
-        """Write a request with other messages, and everything else as it was."""
+        """Write the body of a request with other messages; every other field stays."""
         body: JsonObject = {key: value for key, value in request.body.items() if key != FIELD}
         body["messages"] = cast(Json, wired.messages)
         if self.name == "anthropic":
@@ -138,18 +138,18 @@ class Dialect:
 
 @dataclass(slots=True, kw_only=True)
 class ProviderAnswer:
-    """What a provider answered."""
+    """An answer of a provider, as far as Octavo reads it."""
 
     messages: list[Message] = field(default_factory=list)
-    """One, or as many as were asked for."""
+    """One message, or as many as the client asked for."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     complete: bool = False
-    """Whether the answer came to its end."""
+    """Whether the answer is complete."""
 
 
 def parse(raw: bytes) -> JsonObject:
-    """Read a body strictly: an object of plain JSON, not nested too deep."""
+    """Read the body of a request: a JSON object that is not nested too deeply."""
     try:
         body = json.loads(raw, parse_constant=_refuse)
     except RecursionError:
@@ -163,7 +163,7 @@ def parse(raw: bytes) -> JsonObject:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def read_stream(stream: StreamAssembler, raw: bytes) -> ProviderAnswer:
@@ -174,12 +174,12 @@ def read_stream(stream: StreamAssembler, raw: bytes) -> ProviderAnswer:
         messages = [message for message in stream.messages() if message.parts]
     except BadInput:
         messages = []
-    # Not when the last event says so: the answer is stored while that one is held back.
+    # The last event does not decide about `complete`: the answer is stored while that event is held back.
     return ProviderAnswer(messages=messages, usage=stream.usage, model=stream.model, complete=stream.complete)
 
 
 def events(raw: bytes) -> Iterator[JsonObject]:
-    """Read the data of server-sent events; what is no JSON object, such as `[DONE]`, is passed over."""
+    """Read the data of server-sent events; data that is no JSON object, such as `[DONE]`, is skipped."""
     for block in raw.replace(b"\r\n", b"\n").split(b"\n\n"):
         lines = [line[5:].strip() for line in block.split(b"\n") if line.startswith(b"data:")]
         if lines and (event := read_object(b"\n".join(lines))):
@@ -187,7 +187,7 @@ def events(raw: bytes) -> Iterator[JsonObject]:
 
 
 def read_object(raw: bytes) -> JsonObject:
-    """Read a JSON object; what is none is an empty one."""
+    """Read a JSON object; anything else is read as an empty one."""
     try:
         value: Any = json.loads(raw)
     except (ValueError, RecursionError):

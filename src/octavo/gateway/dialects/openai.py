@@ -55,7 +55,7 @@ CHAT_REQUEST = request_of(
 
 
 def read_answer(raw: bytes, *, streamed: bool) -> ProviderAnswer:
-    """Read an answer of Chat Completions."""
+    """Read an answer in OpenAI's format."""
     return read_stream(OpenAIStream(), raw) if streamed else _whole_openai(read_object(raw))
 
 

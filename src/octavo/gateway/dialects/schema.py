@@ -1,11 +1,13 @@
-"""What the description of the interface says about the gateway: the providers' own formats, as far as we read them.
+"""The part of the OpenAPI document that describes the gateway: the providers' formats, as far as Octavo reads them.
 
-Whatever else a body holds is passed on, so every object here allows more than it names.
+All other fields of a body are passed on, so every object here allows more fields than it names.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+from octavo.core.policy import PRESETS
 
 Schema = dict[str, Any]
 Responses = dict[int | str, Schema]
@@ -29,7 +31,7 @@ def request_of(schema: Schema) -> Schema:
 OPTIONS = object_of(
     [],
     conversation={"type": "string", "pattern": "^[0-9a-f]{32}$"},
-    policy={"enum": ["octavo", "onyx", "wave", "requirements", "gemini"]},
+    policy={"enum": [*PRESETS]},
     focus=TEXT,
     off={"type": "boolean"},
     recall={"type": "boolean"},
@@ -37,12 +39,12 @@ OPTIONS = object_of(
 ) | {
     "type": ["object", "null"],
     "additionalProperties": False,
-    "description": "What is wanted of Octavo; never sent on.",
+    "description": "Options for Octavo. This field is not sent to the provider.",
 }
 
 
 def content_of(*kinds: str, empty: bool) -> Schema:
-    """Describe content: words, or parts of a known kind (of which texts are shown here) or of any other."""
+    """Describe content: a text, or a list of parts. Only text parts are described; other kinds are passed on."""
     known = object_of(["type", "text"], type={"const": "text"}, text=TEXT)
     other = object_of(["type"], type={"type": "string", "not": {"enum": ["text", *kinds]}})
     parts: Schema = {"type": "array", "items": {"oneOf": [known, other]}}
@@ -51,19 +53,19 @@ def content_of(*kinds: str, empty: bool) -> Schema:
 
 ERRORS: Responses = {
     "default": {
-        "description": "An error in the provider's own shape: the provider's, or ours with our numbers.",
+        "description": "An error in the provider's format: the provider's own, or ours with our numbers.",
         "content": {"application/json": {"schema": {"type": "object"}}},
     }
 }
 TOLD = {
-    "x-octavo-conversation": "The conversation it is stored in.",
-    "x-octavo-compressed": "Whether something else was sent than what came.",
-    "x-octavo-tokens-before": "Tokens of the request as it came.",
-    "x-octavo-tokens-after": "Tokens of what was sent.",
+    "x-octavo-conversation": "The conversation that the request is stored in.",
+    "x-octavo-compressed": "Whether a compressed context was sent in place of the request.",
+    "x-octavo-tokens-before": "Tokens of the request as the client sent it.",
+    "x-octavo-tokens-after": "Tokens of what was sent to the provider.",
 }
 RESPONSES: Responses = ERRORS | {
     200: {
-        "description": "The provider's answer as it came.",
+        "description": "The provider's answer, unchanged.",
         "headers": {name: {"description": text, "schema": TEXT} for name, text in TOLD.items()},
         "content": {
             "application/json": {"schema": {"type": "object"}},
@@ -81,7 +83,7 @@ COUNT_RESPONSES: Responses = ERRORS | {
 }
 MODELS_RESPONSES: Responses = ERRORS | {
     200: {
-        "description": "Models, in OpenAI's shape, or in Anthropic's for its library.",
+        "description": "Models, in OpenAI's format; in Anthropic's for requests with the header `anthropic-version`.",
         "content": {
             "application/json": {
                 "schema": object_of(["data"], data={"type": "array", "items": {"type": "object"}})

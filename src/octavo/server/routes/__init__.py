@@ -1,4 +1,4 @@
-"""The API under `/api/v1`, one module a noun. A route checks, asks the engine, and shows what it gave."""
+"""The API under `/api/v1`: one module for each kind of thing. A route checks, asks the engine and shows the result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from octavo.server.schemas import ErrorOut
+from octavo.server.schemas.base import ErrorOut
 
 ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorOut, "description": "Every error."}}
 API = "/api/v1"

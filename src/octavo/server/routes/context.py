@@ -1,4 +1,4 @@
-"""What would be sent, what it costs, and what a compression would do: all read from one state of the tip."""
+"""The context: what would be sent, what it costs, and what a compression would do."""
 
 from __future__ import annotations
 
@@ -12,52 +12,53 @@ from octavo.core.fields import Json
 from octavo.core.wire import Format, write, write_tools
 from octavo.engine.chat import RequestPreview
 from octavo.engine.state import TipState
-from octavo.server import schemas as s
 from octavo.server.app_state import TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
+from octavo.server.schemas.base import Id, Share, Tokens
+from octavo.server.schemas.context import ContextIn, ContextOut, CountOut, PlanOut, RepairOut, UsageOut
 from octavo.server.show import read_tool, show_plan, show_reading, show_repair, show_usage
 
 routes = router("context", "/conversations/{conversation}")
 
 
-@routes.get("/usage", response_model=s.UsageOut)
-async def read_usage(chat: TheChat, *, tip: Annotated[s.Id | None, Query()] = None) -> Response:
-    """Read the meter, section by section: of the branch that is shown, or of the one down to another message."""
+@routes.get("/usage", response_model=UsageOut)
+async def read_usage(chat: TheChat, *, tip: Annotated[Id | None, Query()] = None) -> Response:
+    """Count the tokens by section, for the branch that is shown or for the branch of another message."""
     await chat.require(tip)
     return reply(show_usage(await chat.usage(tip=tip)))
 
 
-@routes.post("/count", response_model=s.CountOut)
-async def count_context(body: s.ContextIn, chat: TheChat, app_state: TheAppState) -> Response:
-    """Ask the provider itself what would be sent costs, tools included; the meter learns from it."""
+@routes.post("/count", response_model=CountOut)
+async def count_context(body: ContextIn, chat: TheChat, app_state: TheAppState) -> Response:
+    """Have the provider count what would be sent, tools included. The meter learns from the count."""
     await chat.require(body.tip)
     settings = await chat.settings()
     # Opening a provider imports its library, which takes seconds once: not in the event loop.
     await asyncio.to_thread(app_state.engine.models.provider, str(settings.get("model") or ""))
     counted = await chat.count(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
     expected = show_reading(counted.expected)
-    return reply(s.CountOut(tokens=counted.tokens, expected=expected, model=counted.model))
+    return reply(CountOut(tokens=counted.tokens, expected=expected, model=counted.model))
 
 
-@routes.get("/plan", response_model=s.PlanOut)
+@routes.get("/plan", response_model=PlanOut)
 async def read_plan(
     chat: TheChat,
     *,
     focus: Annotated[str, Query(max_length=2_000)] = "",
-    keep: Annotated[s.Tokens | s.Share | None, Query()] = None,
-    up_to: Annotated[s.Id | None, Query()] = None,
+    keep: Annotated[Tokens | Share | None, Query()] = None,
+    up_to: Annotated[Id | None, Query()] = None,
 ) -> Response:
-    """See what a compression would do now, without doing it."""
+    """Plan a compression without running it."""
     await chat.require(up_to)
     return reply(show_plan(await chat.plan(focus=focus, keep=keep, up_to=up_to)))
 
 
-@routes.get("/context", response_model=s.ContextOut)
+@routes.get("/context", response_model=ContextOut)
 async def read_context(
-    chat: TheChat, app_state: TheAppState, *, tip: Annotated[s.Id | None, Query()] = None
+    chat: TheChat, app_state: TheAppState, *, tip: Annotated[Id | None, Query()] = None
 ) -> Response:
-    """See what would be sent, as it stands: nothing is compressed for a look, `fits` tells whether it would be."""
+    """Read what would be sent now. Nothing is compressed for it; `fits` is false if a turn would have to."""
     await chat.require(tip)
     state = await app_state.engine.state_of(chat.id, tip)
     format = app_state.engine.format_of(state.model)
@@ -76,9 +77,9 @@ async def read_context(
     )
 
 
-@routes.post("/context", response_model=s.ContextOut)
-async def make_context(body: s.ContextIn, chat: TheChat, app_state: TheAppState) -> Response:
-    """Get exactly what to send now, compressed or shrunk if need be: for programs that ask the model themselves."""
+@routes.post("/context", response_model=ContextOut)
+async def make_context(body: ContextIn, chat: TheChat, app_state: TheAppState) -> Response:
+    """Make the context to send now, compressed if it has to be, for programs that ask the model themselves."""
     await chat.require(body.tip)
     sent = await chat.context(tools=[read_tool(tool) for tool in body.tools], tip=body.tip)
     state = await app_state.engine.state_of(chat.id, body.tip)
@@ -102,14 +103,14 @@ def _shown(
     messages: list[dict[str, Json]],
     system: Json,
     *,
-    repairs: list[s.RepairOut],
+    repairs: list[RepairOut],
     notes: list[str],
     fits: bool,
     sent: RequestPreview | None = None,
-) -> s.ContextOut:
+) -> ContextOut:
     context = sent.context if sent else state.context
     tools = sent.tools if sent else write_tools(format, state.recipe.tools)
-    return s.ContextOut(
+    return ContextOut(
         format=format,
         messages=messages,
         system=system,

@@ -1,4 +1,4 @@
-"""Conversations: list, make, rename, archive, switch branch, copy, delete."""
+"""Conversations: list, create, rename, archive, copy and delete them, and choose the branch that is shown."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ from fastapi import Query
 from starlette.responses import Response
 
 from octavo.http.caller import TheCaller
-from octavo.server import schemas as s
 from octavo.server.app_state import TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import check_settings
+from octavo.server.schemas.conversations import (
+    ConversationIn,
+    ConversationList,
+    ConversationOut,
+    ConversationPatch,
+    CopyIn,
+)
 from octavo.server.show import show_conversation
 from octavo.store.values import Everywhere, ForConversation
 
 routes = router("conversations", "/conversations")
 
 MONTH = 30 * 24 * 3_600
-"""Seconds a deleted conversation may wait at most."""
+"""The longest that a deleted conversation stays in the bin, in seconds."""
 
 
-@routes.get("", response_model=s.ConversationList)
+@routes.get("", response_model=ConversationList)
 async def list_conversations(
     app_state: TheAppState,
     caller: TheCaller,
@@ -30,7 +36,7 @@ async def list_conversations(
     title: Annotated[str, Query(max_length=500, description="A part of the title.")] = "",
     archived: bool | None = False,
     deleted: Annotated[
-        bool, Query(description="Those that wait to be deleted, and can be brought back.")
+        bool, Query(description="List the conversations in the bin, which can be restored.")
     ] = False,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
@@ -45,12 +51,12 @@ async def list_conversations(
         offset=offset,
     )
     shown = [show_conversation(one) for one in found[:limit]]
-    return reply(s.ConversationList(conversations=shown, more=len(found) > limit))
+    return reply(ConversationList(conversations=shown, more=len(found) > limit))
 
 
-@routes.post("", response_model=s.ConversationOut, status_code=201)
-async def create_conversation(body: s.ConversationIn, app_state: TheAppState, caller: TheCaller) -> Response:
-    """Make a conversation."""
+@routes.post("", response_model=ConversationOut, status_code=201)
+async def create_conversation(body: ConversationIn, app_state: TheAppState, caller: TheCaller) -> Response:
+    """Create a conversation."""
     given = body.settings.model_dump(exclude_unset=True)
     await check_settings(app_state, Everywhere(), given)
     made = await app_state.engine.store.conversations.create(body.title, owner=caller.owner)
@@ -58,15 +64,15 @@ async def create_conversation(body: s.ConversationIn, app_state: TheAppState, ca
     return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
 
 
-@routes.get("/{conversation}", response_model=s.ConversationOut)
+@routes.get("/{conversation}", response_model=ConversationOut)
 async def read_conversation(chat: TheChat) -> Response:
     """Read a conversation's title, tip and dates."""
     return reply(show_conversation(await chat.info()))
 
 
-@routes.patch("/{conversation}", response_model=s.ConversationOut)
-async def change_conversation(body: s.ConversationPatch, chat: TheChat, app_state: TheAppState) -> Response:
-    """Rename, archive, or show another branch."""
+@routes.patch("/{conversation}", response_model=ConversationOut)
+async def change_conversation(body: ConversationPatch, chat: TheChat, app_state: TheAppState) -> Response:
+    """Rename or archive a conversation, or show another branch."""
     if body.tip is not None:
         await chat.checkout(body.tip)
     if body.title is not None:
@@ -86,24 +92,24 @@ async def delete_conversation(
         Query(
             ge=0,
             le=MONTH,
-            description="Seconds to change one's mind: it is out of sight at once, and gone for good then.",
+            description="Seconds in the bin, from which the conversation can be restored. Then it is deleted for good.",
         ),
     ] = 0,
 ) -> Response:
-    """Delete a conversation with everything in it: for good, now or in a while."""
+    """Delete a conversation with everything in it, at once or after some time in the bin."""
     await app_state.forget(chat.id)
     await app_state.engine.store.bin.delete(chat.id, undo=undo)
     return Response(status_code=204)
 
 
-@routes.post("/{conversation}/undelete", response_model=s.ConversationOut)
+@routes.post("/{conversation}/undelete", response_model=ConversationOut)
 async def undelete_conversation(chat: TheChat, app_state: TheAppState) -> Response:
-    """Bring back a conversation that waits to be deleted."""
+    """Restore a conversation from the bin."""
     return reply(show_conversation(await app_state.engine.store.bin.restore(chat.id)))
 
 
-@routes.post("/{conversation}/copies", response_model=s.ConversationOut, status_code=201)
-async def copy_conversation(body: s.CopyIn, chat: TheChat, app_state: TheAppState) -> Response:
+@routes.post("/{conversation}/copies", response_model=ConversationOut, status_code=201)
+async def copy_conversation(body: CopyIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Copy a conversation, or one branch of it, with its snapshots, pins and settings."""
     await chat.require(body.message)
     store = app_state.engine.store

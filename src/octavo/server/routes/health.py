@@ -11,28 +11,28 @@ from starlette.responses import Response
 from octavo import __version__
 from octavo.errors import ReadOnly, StoreError
 from octavo.http.errors import refuse
-from octavo.server import schemas as s
 from octavo.server.app_state import TheAppState
 from octavo.server.responses import reply
 from octavo.server.routes import ERRORS
+from octavo.server.schemas.health import HealthOut, ReadyOut
 from octavo.server.telemetry import HINT
 
 routes = APIRouter(tags=["health"], responses=ERRORS)
 
 READY_SECONDS = 2.0
-"""Seconds a write may take: one is done in milliseconds, and whoever asks has a limit of their own, often of 5."""
+"""Seconds that a write may take. It usually takes milliseconds, and supervisors often wait only 5 seconds."""
 METRICS: dict[int | str, dict[str, Any]] = {
     200: {"description": "Prometheus text.", "content": {"text/plain": {"schema": {"type": "string"}}}}
 }
 
 
-@routes.get("/health", response_model=s.HealthOut)
+@routes.get("/health", response_model=HealthOut)
 async def health() -> Response:
-    """Tell that the process is alive."""
-    return reply(s.HealthOut(status="ok", version=__version__))
+    """Respond if the process is alive."""
+    return reply(HealthOut(status="ok", version=__version__))
 
 
-@routes.get("/ready", response_model=s.ReadyOut)
+@routes.get("/ready", response_model=ReadyOut)
 async def ready(app_state: TheAppState) -> Response:
     """Tell whether requests can be served: the database can be written, and the server is not stopping.
 
@@ -47,15 +47,15 @@ async def ready(app_state: TheAppState) -> Response:
     except TimeoutError:
         raise StoreError(f"the database could not be {used} within {READY_SECONDS:g} seconds") from None
     except ReadOnly as error:
-        # Somebody expects this server to write: it is not refusing, it is not ready.
+        # The server was started to write and cannot, so it is not ready.
         raise StoreError(str(error)) from error
     database = store.place.partition(":")[0]
-    return reply(s.ReadyOut(status="ready", database=database, read_only=store.read_only))
+    return reply(ReadyOut(status="ready", database=database, read_only=store.read_only))
 
 
 @routes.get("/metrics", response_model=None, responses=METRICS)
 async def metrics(app_state: TheAppState) -> Response:
-    """Give numbers for Prometheus; with the extra `otel` only."""
+    """Read the metrics for Prometheus. They need the extra `otel`."""
     page = app_state.telemetry.page()
     if page is None:
         raise refuse(404, "not_found", "metrics need the extra 'otel'", HINT)

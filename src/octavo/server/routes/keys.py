@@ -1,4 +1,4 @@
-"""API keys: made by an administrator, shown once, revoked for good."""
+"""API keys: an administrator creates and revokes them."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from fastapi import Path
 from starlette.responses import Response
 
 from octavo.http.caller import TheCaller
-from octavo.server import schemas as s
 from octavo.server.app_state import TheAdmin, TheAppState
 from octavo.server.responses import reply
 from octavo.server.routes import router
+from octavo.server.schemas.base import Id
+from octavo.server.schemas.keys import CallerOut, KeyIn, KeyList, KeyMade, KeyOut
 from octavo.server.show import show_key
 from octavo.store.keys import SCOPES
 
 routes = router("keys")
 
 
-@routes.get("/me", response_model=s.CallerOut)
+@routes.get("/me", response_model=CallerOut)
 async def read_caller(app_state: TheAppState, caller: TheCaller) -> Response:
-    """See whose key you use, and what it may do."""
+    """Read whose key you use, and what it may do."""
     scopes = [scope for scope in SCOPES if caller.may(scope)]
-    return reply(s.CallerOut(owner=caller.owner, scopes=[*scopes], key_required=app_state.settings.keyed))
+    return reply(CallerOut(owner=caller.owner, scopes=[*scopes], key_required=app_state.settings.keyed))
 
 
-@routes.get("/keys", response_model=s.KeyList)
+@routes.get("/keys", response_model=KeyList)
 async def list_keys(app_state: TheAppState, _: TheAdmin) -> Response:
-    """List all keys; their secrets are known to nobody here."""
-    return reply(s.KeyList(keys=[show_key(key) for key in await app_state.engine.store.keys.every()]))
+    """List all keys, without their secrets, which are not stored."""
+    return reply(KeyList(keys=[show_key(key) for key in await app_state.engine.store.keys.every()]))
 
 
-@routes.post("/keys", response_model=s.KeyMade, status_code=201)
-async def create_key(body: s.KeyIn, app_state: TheAppState, _: TheAdmin) -> Response:
-    """Make a key; its secret is in this answer and nowhere else."""
+@routes.post("/keys", response_model=KeyMade, status_code=201)
+async def create_key(body: KeyIn, app_state: TheAppState, _: TheAdmin) -> Response:
+    """Create a key. Only this response contains its secret."""
     key, secret = await app_state.engine.store.keys.create(body.name, owner=body.owner, scopes=body.scopes)
-    return reply(s.KeyMade(**dict(show_key(key)), secret=secret), 201, {"cache-control": "no-store"})
+    return reply(KeyMade(**dict(show_key(key)), secret=secret), 201, {"cache-control": "no-store"})
 
 
-@routes.delete("/keys/{key}", response_model=s.KeyOut)
-async def revoke_key(key: Annotated[s.Id, Path()], app_state: TheAppState, _: TheAdmin) -> Response:
-    """Revoke a key; other replicas notice within seconds."""
+@routes.delete("/keys/{key}", response_model=KeyOut)
+async def revoke_key(key: Annotated[Id, Path()], app_state: TheAppState, _: TheAdmin) -> Response:
+    """Revoke a key. Other replicas notice within seconds."""
     revoked = await app_state.engine.store.keys.revoke(key)
     app_state.authenticator.forget()
     return reply(show_key(revoked))

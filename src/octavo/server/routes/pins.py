@@ -10,31 +10,32 @@ from starlette.responses import Response
 from octavo.engine.chat import Chat
 from octavo.errors import BadInput, NotFound
 from octavo.http.errors import refuse
-from octavo.server import schemas as s
 from octavo.server.app_state import AppState, TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.messages import MessageId
+from octavo.server.schemas.base import Size
+from octavo.server.schemas.pins import PinIn, PinList
 from octavo.server.show import show_pin
 
 routes = router("pins", "/conversations/{conversation}/pins")
 
 
-@routes.get("", response_model=s.PinList)
+@routes.get("", response_model=PinList)
 async def list_pins(chat: TheChat, app_state: TheAppState) -> Response:
     """List the pins of all branches."""
     return reply(await _shown(app_state, chat))
 
 
-async def _shown(app_state: AppState, chat: Chat) -> s.PinList:
+async def _shown(app_state: AppState, chat: Chat) -> PinList:
     pins = await chat.pins.list()
     selected = sorted({pin.node for pin in pins if pin.stop})
     texts = {id: (await app_state.engine.store.tree.node(id)).message.text for id in selected}
-    return s.PinList(pins=[show_pin(pin, texts.get(pin.node, "")) for pin in pins])
+    return PinList(pins=[show_pin(pin, texts.get(pin.node, "")) for pin in pins])
 
 
-@routes.post("", response_model=s.PinList, status_code=201)
-async def add_pin(body: s.PinIn, chat: TheChat, app_state: TheAppState) -> Response:
+@routes.post("", response_model=PinList, status_code=201)
+async def add_pin(body: PinIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Pin a message, or a part of its text."""
     await chat.require(body.message)
     try:
@@ -50,9 +51,10 @@ async def remove_pins(
     chat: TheChat,
     app_state: TheAppState,
     *,
-    start: Annotated[s.Size, Query(description="Where the selection begins.")] = 0,
+    start: Annotated[Size, Query(description="Where the selection begins.")] = 0,
     stop: Annotated[
-        s.Size | None, Query(description="Where it ends; without, everything of the message.")
+        Size | None,
+        Query(description="Where the selection ends; without it, all pins of the message are removed."),
     ] = None,
 ) -> Response:
     """Remove the pins of a message, or of one selection of it."""

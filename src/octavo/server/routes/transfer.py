@@ -17,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from octavo.http.caller import TheCaller
-from octavo.server import schemas as s
 from octavo.server.app_state import AppState, TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
+from octavo.server.schemas.conversations import ImportedOut
 from octavo.server.show import show_conversation
 from octavo.store.transfer.formats import Format
 
@@ -28,9 +28,9 @@ routes = router("import and export")
 
 LINES = "application/x-ndjson"
 PIECE = 1 << 18
-"""Bytes sent at a time."""
+"""Bytes that are sent at a time."""
 EXPORTED = 100_000
-"""Conversations in one export of everything."""
+"""The most conversations in one export."""
 WRITTEN: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Octavo's own JSON Lines.",
@@ -41,13 +41,13 @@ WRITTEN: dict[int | str, dict[str, Any]] = {
 
 @routes.get("/conversations/{conversation}/export", response_model=None, responses=WRITTEN)
 async def export_conversation(chat: TheChat, app_state: TheAppState) -> Response:
-    """Write a conversation with everything that belongs to it."""
+    """Export a conversation with everything that belongs to it."""
     return await _export(app_state, [chat.id])
 
 
 @routes.get("/export", response_model=None, responses=WRITTEN)
 async def export_everything(app_state: TheAppState, caller: TheCaller) -> Response:
-    """Write all your conversations."""
+    """Export all your conversations."""
     mine = await app_state.engine.store.conversations.list(owner=caller.owner, archived=None, limit=EXPORTED)
     return await _export(app_state, [one.id for one in mine])
 
@@ -75,7 +75,7 @@ async def _pieces(path: File, folder: tempfile.TemporaryDirectory[str]) -> Async
 
 @routes.post(
     "/import",
-    response_model=s.ImportedOut,
+    response_model=ImportedOut,
     status_code=201,
     openapi_extra={
         "requestBody": {
@@ -89,10 +89,12 @@ async def import_file(
     app_state: TheAppState,
     caller: TheCaller,
     *,
-    format: Annotated[Format | None, Query(description="Without one, the file tells.")] = None,
+    format: Annotated[
+        Format | None, Query(description="The format of the file; without it, the format is detected.")
+    ] = None,
     title: Annotated[str | None, Query(max_length=500)] = None,
 ) -> Response:
-    """Read conversations from a file: all of them or none."""
+    """Import the conversations of a file: all of them, or none if one is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         path = File(folder) / "import"
         with path.open("wb") as file:
@@ -101,4 +103,4 @@ async def import_file(
         made = await app_state.engine.store.import_file(
             path, format=format, owner=caller.owner, title=title, new_ids=True
         )
-    return reply(s.ImportedOut(conversations=[show_conversation(one) for one in made]), 201)
+    return reply(ImportedOut(conversations=[show_conversation(one) for one in made]), 201)

@@ -24,12 +24,14 @@ from octavo.errors import NotFound, UsageError
 from octavo.http.errors import ApiError
 from octavo.http.responses import EVENTS
 from octavo.server import remote_tasks
-from octavo.server import schemas as s
 from octavo.server.app_state import AppState, TheAppState, TheChat
-from octavo.server.events import told_failure
+from octavo.server.events import describe_failure
 from octavo.server.responses import reply
 from octavo.server.routes import API, router
 from octavo.server.routes.messages import store_message
+from octavo.server.schemas.base import Id
+from octavo.server.schemas.messages import MessageIn
+from octavo.server.schemas.tasks import CompressIn, TaskOut, TasksOut, TurnIn
 from octavo.server.show import read_tool, show_node
 from octavo.server.stream import PING, event_stream, frame, resume_point
 from octavo.server.tasks import Kind, Status, Work
@@ -38,7 +40,7 @@ from octavo.store.ids import made_at, new_id
 routes = router("turns and compressions", "/conversations/{conversation}")
 
 LOOK_SECONDS = 1.0
-"""Between two looks for an answer that another process is making."""
+"""Seconds between two looks at an answer that another process writes."""
 INTERRUPTED = ApiError(
     status=502,
     type="interrupted",
@@ -57,20 +59,20 @@ EVENT: dict[str, Any] = {
 }
 STREAMED: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Events: see the guide to the API. The last one is always `done`.",
+        "description": "Events, as the guide to the API describes them. The last one is always `done`.",
         "content": {EVENTS: {"itemSchema": EVENT}},
     },
-    202: {"description": "The task, without its events.", "model": s.TaskOut},
+    202: {"description": "The task, without its events.", "model": TaskOut},
 }
 FOLLOWED: dict[int | str, dict[str, Any]] = {200: STREAMED[200]}
 
-TaskId = Annotated[s.Id, Path(description="A task.")]
+TaskId = Annotated[Id, Path(description="A task.")]
 ResumePoint = Annotated[int, Depends(resume_point)]
 
 
-def show_task(work: Work) -> s.TaskOut:
+def show_task(work: Work) -> TaskOut:
     noun = "turns" if work.kind == "turn" else "compressions"
-    return s.TaskOut(
+    return TaskOut(
         id=work.id,
         kind=work.kind,
         conversation=work.conversation,
@@ -83,12 +85,12 @@ def show_task(work: Work) -> s.TaskOut:
 def begin(
     app_state: AppState, kind: Kind, chat: Chat, id: str, events: AsyncIterator[Event], *, stream: bool
 ) -> Response:
-    """Start a task, and answer with its events or its id."""
+    """Start a task, and respond with its events or with the task."""
     app_state.check_open()
     work = app_state.tasks.start(id, kind, chat.id, events, app_state.announce)
     if kind == "turn" and work.task is not None:
         work.task.add_done_callback(
-            lambda _: app_state.feeds.tell(chat.id, "turn_ended", {"turn": id, "status": work.status})
+            lambda _: app_state.feeds.publish(chat.id, "turn_ended", {"turn": id, "status": work.status})
         )
     if not stream:
         return reply(show_task(work), 202)
@@ -97,8 +99,8 @@ def begin(
 
 
 @routes.post("/turns", response_model=None, responses=STREAMED)
-async def begin_turn(body: s.TurnIn, chat: TheChat, app_state: TheAppState) -> Response:
-    """Say something and have it answered, or have an answer made again."""
+async def begin_turn(body: TurnIn, chat: TheChat, app_state: TheAppState) -> Response:
+    """Send a message and have the model answer it, or have an answer generated again."""
     app_state.check_open()
     settings = await chat.settings()
     # Opening a provider imports its library, which takes seconds once: not in the event loop.
@@ -109,12 +111,12 @@ async def begin_turn(body: s.TurnIn, chat: TheChat, app_state: TheAppState) -> R
     tools = tuple(read_tool(tool) for tool in body.tools)
     start, before = await _start_of(app_state, chat, body)
     answer = chat.answer(start, tools=tools, temperature=body.temperature, id=id)
-    app_state.feeds.tell(chat.id, "turn_started", {"turn": id})
+    app_state.feeds.publish(chat.id, "turn_started", {"turn": id})
     return begin(app_state, "turn", chat, id, _chained(before, answer), stream=body.stream)
 
 
 async def _begun(app_state: AppState, chat: Chat, id: str, *, stream: bool) -> Response | None:
-    """Go on with a turn that was begun by the same request before; None if there is none."""
+    """Continue the turn that the same request began before; None if there is none."""
     if work := app_state.tasks.find(id, "turn", chat.id):
         if not stream:
             return reply(show_task(work), 202)
@@ -133,12 +135,12 @@ async def _begun(app_state: AppState, chat: Chat, id: str, *, stream: bool) -> R
 
 
 def _question_id(turn: str | None) -> str | None:
-    """Give the id of the question of a turn: the one before the answer's, so that a repeated turn finds it."""
+    """Derive the id of a question from that of its answer, so that a repeated turn finds it."""
     return f"{(int(turn, 16) - 1) % (1 << 128):032x}" if turn else None
 
 
-async def _start_of(app_state: AppState, chat: Chat, body: s.TurnIn) -> tuple[str, list[Event]]:
-    """Store what was said, if anything; give the message that is to be answered."""
+async def _start_of(app_state: AppState, chat: Chat, body: TurnIn) -> tuple[str, list[Event]]:
+    """Store the message of the user, if there is one; give the message to answer."""
     if body.regenerates:
         if body.content is not None or body.edits:
             raise UsageError("another answer is to the same question: leave 'content' and 'edits' out")
@@ -151,7 +153,7 @@ async def _start_of(app_state: AppState, chat: Chat, body: s.TurnIn) -> tuple[st
             raise UsageError("the conversation is empty: say something first")
         return at, []
     id = None if body.edits else _question_id(body.id)
-    said = s.MessageIn(content=body.content, parent=body.parent, edits=body.edits, id=id)
+    said = MessageIn(content=body.content, parent=body.parent, edits=body.edits, id=id)
     node = await store_message(chat, said)
     return node.id, [Stored(node)]
 
@@ -164,8 +166,8 @@ async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIter
 
 
 @routes.post("/compressions", response_model=None, responses=STREAMED)
-async def begin_compression(body: s.CompressIn, chat: TheChat, app_state: TheAppState) -> Response:
-    """Compress now."""
+async def begin_compression(body: CompressIn, chat: TheChat, app_state: TheAppState) -> Response:
+    """Compress the older messages now."""
     await chat.require(body.up_to)
     await app_state.engine.state_of(chat.id)
     id = new_id()
@@ -174,7 +176,7 @@ async def begin_compression(body: s.CompressIn, chat: TheChat, app_state: TheApp
 
 
 def _tasks(app_state: AppState, chat: Chat, kind: Kind) -> Response:
-    return reply(s.TasksOut(tasks=[show_task(work) for work in app_state.tasks.of(chat.id, kind)]))
+    return reply(TasksOut(tasks=[show_task(work) for work in app_state.tasks.of(chat.id, kind)]))
 
 
 def _task(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Work:
@@ -185,36 +187,36 @@ def _task(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Work:
 
 
 async def _cancel(app_state: AppState, chat: Chat, kind: Kind, id: str) -> Response:
-    """Stop a task here, or have another replica stop it."""
+    """Cancel a task, here or at another replica."""
     here = app_state.tasks.find(id, kind, chat.id) is not None
     if here or not _may_run_elsewhere(app_state, id) or await _ended(app_state, id):
         app_state.tasks.cancel(_task(app_state, chat, kind, id).id, chat.id)
     else:
-        await app_state.remote_cancel.ask(id, chat.id)
+        await app_state.remote_cancel.request(id, chat.id)
     return Response(status_code=204)
 
 
-@routes.get("/turns", response_model=s.TasksOut)
+@routes.get("/turns", response_model=TasksOut)
 async def list_turns(chat: TheChat, app_state: TheAppState) -> Response:
-    """List the turns that run, or ended a moment ago, in this process."""
+    """List the turns of this process that run, or ended a short while ago."""
     return _tasks(app_state, chat, "turn")
 
 
-@routes.get("/turns/{task}", response_model=s.TaskOut)
+@routes.get("/turns/{task}", response_model=TaskOut)
 async def read_turn(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
-    """See how a turn stands."""
+    """Read the status of a turn."""
     return reply(show_task(_task(app_state, chat, "turn", task)))
 
 
 @routes.delete("/turns/{task}", status_code=204)
 async def cancel_turn(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
-    """Stop a turn, whichever replica is at it; what was answered by then is kept."""
+    """Cancel a turn, whichever replica runs it. The partial answer is stored."""
     return await _cancel(app_state, chat, "turn", task)
 
 
 @routes.get("/turns/{task}/events", response_model=None, responses=FOLLOWED)
 async def follow_turn(task: TaskId, after: ResumePoint, chat: TheChat, app_state: TheAppState) -> Response:
-    """Follow a turn, or read on after a lost connection."""
+    """Follow the events of a turn, from the beginning or from where a connection was lost."""
     work = app_state.tasks.find(task, "turn", chat.id)
     ping = app_state.settings.limits.ping_seconds
     if work is not None:
@@ -233,13 +235,13 @@ async def _ended(app_state: AppState, id: str) -> bool:
 
 
 def _may_run_elsewhere(app_state: AppState, id: str) -> bool:
-    """Tell whether another replica may be at it: there may be others, and the id is young."""
+    """Tell whether another replica may still run a turn: there can be one, and the id is recent."""
     age = time.time() - made_at(id) / 1_000
     return app_state.engine.store.shared and age < app_state.settings.limits.answer_seconds
 
 
 async def _await_answer(app_state: AppState, chat: Chat, id: str, after: int) -> AsyncIterator[bytes]:
-    """Tell of an answer that another process makes, as far as it is stored, or that that process is gone."""
+    """Yield the answer that another process writes, as far as it is stored, or that the process has ended."""
     limits, store = app_state.settings.limits, app_state.engine.store
     until, told = time.monotonic() + limits.answer_seconds, ""
     while time.monotonic() < until and not app_state.closing:
@@ -254,7 +256,7 @@ async def _await_answer(app_state: AppState, chat: Chat, id: str, after: int) ->
         said = node.message.text if node else ""
         if said.startswith(told) and said != told:
             if after and not told:
-                # Nobody knows here how much of it was told elsewhere.
+                # This process does not know how much of the text the client has seen.
                 after += 1
                 yield frame(after, "text_restarted", {})
             after += 1
@@ -269,25 +271,25 @@ async def _await_answer(app_state: AppState, chat: Chat, id: str, after: int) ->
 
 
 def _ending(node: Node, *, gone: bool) -> Iterator[tuple[str, JsonObject]]:
-    """Tell how an answer ended that another process made; `gone`: that process is, and this is all there is."""
+    """Yield the last events of an answer that another process wrote; `gone`: that process has ended before it."""
     shown: JsonObject = show_node(node).model_dump()
     if gone:
-        yield "failed", {**told_failure(INTERRUPTED), "retryable": True, "partial": shown}
+        yield "failed", {**describe_failure(INTERRUPTED), "retryable": True, "partial": shown}
         yield "done", {"status": "failed"}
         return
     yield "answered", {"message": shown, "reply": None}
     yield "done", {"status": "done" if node.status == "complete" else "cancelled"}
 
 
-@routes.get("/compressions", response_model=s.TasksOut)
+@routes.get("/compressions", response_model=TasksOut)
 async def list_compressions(chat: TheChat, app_state: TheAppState) -> Response:
-    """List the compressions that run, or ended a moment ago, in this process."""
+    """List the compressions of this process that run, or ended a short while ago."""
     return _tasks(app_state, chat, "compression")
 
 
-@routes.get("/compressions/{task}", response_model=s.TaskOut)
+@routes.get("/compressions/{task}", response_model=TaskOut)
 async def read_compression(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
-    """See how a compression stands, whichever process runs it, or ran it."""
+    """Read the status of a compression, whichever process runs it."""
     if work := app_state.tasks.find(task, "compression", chat.id):
         return reply(show_task(work))
     if job := await remote_tasks.job_of(app_state, chat, task):
@@ -297,7 +299,7 @@ async def read_compression(task: TaskId, chat: TheChat, app_state: TheAppState) 
 
 @routes.delete("/compressions/{task}", status_code=204)
 async def cancel_compression(task: TaskId, chat: TheChat, app_state: TheAppState) -> Response:
-    """Stop a compression that was asked for, whichever process is at it; nothing changes."""
+    """Cancel a compression, whichever process runs it. Nothing is stored."""
     if app_state.tasks.find(task, "compression", chat.id) is None and await remote_tasks.job_of(
         app_state, chat, task
     ):
@@ -310,7 +312,7 @@ async def cancel_compression(task: TaskId, chat: TheChat, app_state: TheAppState
 async def follow_compression(
     task: TaskId, after: ResumePoint, chat: TheChat, app_state: TheAppState
 ) -> Response:
-    """Follow a compression, or read on after a lost connection."""
+    """Follow the events of a compression, from the beginning or from where a connection was lost."""
     if work := app_state.tasks.find(task, "compression", chat.id):
         return event_stream(work.feed.follow(after, app_state.settings.limits.ping_seconds))
     if job := await remote_tasks.job_of(app_state, chat, task):
@@ -320,14 +322,14 @@ async def follow_compression(
 
 @routes.get("/events", response_model=None, responses=FOLLOWED)
 async def follow_conversation(after: ResumePoint, chat: TheChat, app_state: TheAppState) -> Response:
-    """Follow what happens to a conversation: turns, compressions, and whatever else changes, whoever changes it."""
+    """Follow a conversation: its turns, its compressions, and every other change, whoever makes it."""
     app_state.check_open()
     await app_state.feeds.open(chat.id)
     return event_stream(_watch(app_state, chat, after))
 
 
 async def _state(app_state: AppState, chat: Chat) -> JsonObject:
-    """Tell how a conversation stands; it may have been deleted since somebody asked to follow it."""
+    """Give the status of a conversation, which may have been deleted meanwhile."""
     serving = None
     with suppress(NotFound):
         serving = await chat.snapshots.serving()
@@ -336,7 +338,7 @@ async def _state(app_state: AppState, chat: Chat) -> JsonObject:
     return {
         "snapshot": serving.id if serving else None,
         "turns": [*(id for id in elsewhere if id not in running), *running],
-        **await app_state.feeds.stand(chat.id),
+        **await app_state.feeds.current_status(chat.id),
     }
 
 

@@ -1,0 +1,103 @@
+"""Schemas of the context: usage, budget, plan, and what is sent."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from octavo.server.schemas.base import Id, Shape
+from octavo.server.schemas.tasks import ToolIn
+
+
+class SectionOut(Shape):
+    section: str
+    tokens: int
+
+
+class ReadingOut(Shape):
+    tokens: int
+    basis: Literal["exact", "calibrated", "estimated"] = Field(
+        description="exact: by the model's tokenizer; calibrated: corrected by bills; estimated: without a tokenizer."
+    )
+    error_bound: int = Field(
+        description="How many more tokens it may be. The provider adds some, which its bills show."
+    )
+    breakdown: list[SectionOut] = Field(description="Tokens by section. They add up to `tokens`.")
+
+
+class BudgetOut(Shape):
+    window: int
+    reply: int
+    margin: int
+    system: int
+    tools: int
+    files: int
+    pins: int
+    limit: int
+    available: int
+    snapshot: int
+    retained: int
+    prepare: int | None
+    soft: int | None
+    hard: int
+
+
+class UsageOut(Shape):
+    reading: ReadingOut
+    budget: BudgetOut
+    model: str
+    assumed: bool = Field(description="Whether the model is unknown, so that its window is assumed.")
+    percent: float
+    left: int
+    next_at: int
+    next_in: int
+    level: Literal["calm", "soft", "hard"]
+
+
+class CountOut(Shape):
+    tokens: int = Field(description="The provider's own count.")
+    expected: ReadingOut = Field(description="What our meter counted before.")
+    model: str
+
+
+class PlanOut(Shape):
+    reading: ReadingOut
+    budget: BudgetOut
+    messages: int
+    covered: int
+    retained: int
+    covered_tokens: int
+    retained_tokens: int
+    after_cap: int
+    reason: str
+    small: bool = Field(
+        description="Whether the conversation is smaller than the minimum, so that a warning is due."
+    )
+
+
+class RepairOut(Shape):
+    fix: str
+    index: int
+    detail: str
+
+
+class ContextOut(Shape):
+    """What is sent, in the wire format of the model's provider."""
+
+    format: Literal["openai", "anthropic", "gemini"]
+    messages: list[dict[str, Any]]
+    system: Any
+    tools: list[dict[str, Any]]
+    usage: UsageOut
+    repairs: list[RepairOut]
+    notes: list[str] = Field(description="What had to be shortened or left out besides compressing.")
+    fits: bool
+    snapshot: str | None
+    sent: list[str] = Field(description="Messages that are sent verbatim.")
+    pinned: list[str]
+
+
+class ContextIn(Shape):
+    tip: Id | None = None
+    tools: list[ToolIn] = Field(default_factory=list, max_length=500)

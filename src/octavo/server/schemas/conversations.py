@@ -1,0 +1,48 @@
+"""Schemas of conversations."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from octavo.server.schemas.base import Id, Shape, Switch, Title
+from octavo.server.schemas.settings import SettingsIn
+
+
+class ConversationOut(Shape):
+    id: str
+    title: str
+    tip: str | None
+    messages: int
+    created: str
+    updated: str
+    archived: bool
+    deleted: bool = Field(
+        description="Whether it is in the bin. Only the list of deleted conversations shows it."
+    )
+
+
+class ConversationList(Shape):
+    conversations: list[ConversationOut]
+    more: bool
+
+
+class ConversationIn(Shape):
+    title: Title = ""
+    settings: SettingsIn = SettingsIn()
+
+
+class ConversationPatch(Shape):
+    title: Title | None = None
+    archived: Switch | None = None
+    tip: Id | None = Field(default=None, description="The message whose branch is shown from now on.")
+
+
+class CopyIn(Shape):
+    title: Title | None = None
+    message: Id | None = Field(
+        default=None, description="Copy only the branch down to this message; without one, the whole tree."
+    )
+
+
+class ImportedOut(Shape):
+    conversations: list[ConversationOut]

@@ -1,0 +1,82 @@
+"""Schemas of model cards, providers and upstreams."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from octavo.server.schemas.base import Address, Mark, Name, Number, Shape, Some, Switch, Tokens
+
+
+class CardIn(Shape):
+    like: Name | None = Field(default=None, description="The model whose card provides all other fields.")
+    provider: Annotated[str, StringConstraints(max_length=200)] | None = None
+    window: Some | None = None
+    max_output: Some | None = None
+    tokenizer: Annotated[str, StringConstraints(max_length=200)] | None = None
+    frame: Annotated[str, StringConstraints(max_length=200)] | None = None
+    image_rule: Annotated[str, StringConstraints(max_length=200)] | None = None
+    vision: Switch | None = None
+    price: (
+        Annotated[list[Annotated[float, Field(ge=0, le=1e9), Number]], Field(min_length=2, max_length=3)]
+        | None
+    ) = Field(default=None, description="US dollars per million tokens: input, output, and cached input.")
+    summariser: Annotated[str, StringConstraints(max_length=200)] | None = None
+    soft: Mark | None = None
+    retained: Tokens | None = None
+
+
+class CardOut(Shape):
+    name: str
+    provider: str
+    window: int
+    max_output: int
+    tokenizer: str
+    vision: bool
+    price: list[float | None] | None
+    summariser: str
+    soft: float | None = Field(
+        description="The soft mark of the default policy for this model; null for the usual one."
+    )
+    retained: int | None = Field(
+        description="Tokens that the default policy keeps verbatim for this model; null for the usual share."
+    )
+    assumed: bool
+    own: bool = Field(description="Whether a user defined this card. The others come with Octavo.")
+    given: dict[str, Any] = Field(description="The fields that a user defined.")
+
+
+class ProviderOut(Shape):
+    provider: str
+    title: str
+    ready: bool
+    example: str
+    detail: str
+    remedy: str
+    models: list[str]
+
+
+class ModelsOut(Shape):
+    models: list[CardOut]
+    providers: list[ProviderOut]
+    default: str = Field(description="The model of conversations that set none; may be empty.")
+    usual: str = Field(description="A model that can be used now, as a suggestion; may be empty.")
+
+
+class UpstreamIn(Shape):
+    base_url: Address
+    account: Literal["", "openai", "anthropic", "google", "azure"] = Field(
+        default="",
+        description="The provider whose key of the server is sent there; without one, the client's own key is.",
+    )
+
+
+class UpstreamOut(Shape):
+    model: str
+    base_url: str
+    account: str
+
+
+class UpstreamList(Shape):
+    upstreams: list[UpstreamOut]

@@ -1,0 +1,117 @@
+"""Schemas of snapshots and receipts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from octavo.server.schemas.base import Shape
+
+
+class ExtractOut(Shape):
+    message: str
+    text: str
+    channel: str
+    depth: int
+
+
+class SnapshotOut(Shape):
+    id: str
+    first: str
+    cutoff: str
+    cutoff_depth: int
+    anchor: str
+    anchor_depth: int
+    kind: Literal["auto", "manual", "edited", "regenerated"]
+    version: int
+    state: Literal["active", "undone", "retired"]
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    model: str
+    prompt: str
+    instructions: str
+    previous: str | None
+    created: str
+
+
+class SnapshotMoved(SnapshotOut):
+    in_use: SnapshotOut | None = Field(
+        description="The snapshot in use on this branch; null if the originals are sent."
+    )
+
+
+class SnapshotFull(SnapshotOut):
+    summary: str
+    extracts: list[ExtractOut]
+    files: list[str]
+    text: str = Field(description="The text that the model sees.")
+    receipt: bool = Field(
+        description="Whether there is a receipt. A summary that was edited by hand has none."
+    )
+
+
+class SnapshotList(Shape):
+    snapshots: list[SnapshotOut]
+    serving: str | None = Field(description="The snapshot that serves the tip.")
+    left_behind: SnapshotOut | None = Field(
+        description="A snapshot of another branch that covers messages of this branch, but is not valid here."
+    )
+
+
+class SummaryIn(Shape):
+    summary: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)]
+
+
+class SummarySizeOut(Shape):
+    tokens: int = Field(description="Tokens of the whole snapshot with this summary, extracts included.")
+    room: int = Field(description="The most tokens that a snapshot may have.")
+
+
+class DiffOut(Shape):
+    diff: str
+
+
+class RestoreIn(Shape):
+    item: Annotated[str, StringConstraints(min_length=1, max_length=10_000)] = Field(
+        description="The text of an item that the receipt lists as lost."
+    )
+
+
+class FactOut(Shape):
+    text: str
+    message: str
+
+
+class TallyOut(Shape):
+    kind: str
+    verbatim: list[str]
+    told: list[str]
+    lost: list[FactOut]
+    verbatim_count: int
+    told_count: int
+    lost_count: int
+
+
+class ConflictOut(Shape):
+    key: str
+    kept: str
+    newest: str
+    message: str
+
+
+class ReceiptOut(Shape):
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    seconds: float
+    model: str = Field(description="The model that wrote the summary; empty if there is none.")
+    price: float | None = Field(
+        description="What the summary cost in US dollars; null if there is no summary, or no price."
+    )
+    no_summary: str = Field(
+        description="Why there is no summary; empty if there is one, and in receipts of old versions."
+    )
+    facts: list[TallyOut]
+    conflicts: list[ConflictOut]
