@@ -63,7 +63,9 @@ def evaluate(
     context: typer.Context,
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SOURCE", show_default=False, help="Files of messages, or folders of them."),
+        typer.Argument(
+            metavar="SOURCE", show_default=False, help="Files of messages, or folders with such files."
+        ),
     ] = None,
     *,
     compressor: Annotated[
@@ -93,7 +95,10 @@ def evaluate(
     rounds: Annotated[
         int,
         typer.Option(
-            "--rounds", metavar="N", min=0, help="Compress about so many times as it grows; 0: once."
+            "--rounds",
+            metavar="N",
+            min=0,
+            help="How many times to compress while the conversation grows; 0 compresses once, at the end.",
         ),
     ] = 0,
     originals: Annotated[
@@ -106,7 +111,10 @@ def evaluate(
     data: Annotated[
         Path | None,
         typer.Option(
-            "--data", metavar="FOLDER", show_default=False, help="A folder of public sets, as JSON Lines."
+            "--data",
+            metavar="FOLDER",
+            show_default=False,
+            help="Read the public sets in this folder (JSON Lines).",
         ),
     ] = None,
     conversation: Annotated[
@@ -115,17 +123,22 @@ def evaluate(
             "--conversation",
             metavar="ID",
             show_default=False,
-            help="A stored conversation, and what it is sent as now.",
+            help="Measure a stored conversation, and the context that is sent for it now.",
             autocompletion=complete_conversations,
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="SET", show_default=False, help="Only sets of this name."),
+        typer.Option("--only", metavar="SET", show_default=False, help="Measure only the sets of this name."),
     ] = None,
     model: Annotated[
         str,
-        typer.Option("--model", "-m", metavar="MODEL", help="Whose tokens count; chars4 is characters / 4."),
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            help="The model whose tokens are counted; chars4 means characters / 4.",
+        ),
     ] = YARDSTICK,
     summariser: Annotated[
         str,
@@ -136,7 +149,10 @@ def evaluate(
     probe: Annotated[
         str | None,
         typer.Option(
-            "--probe", metavar="MODEL", show_default=False, help="Have this model ask, answer and judge, too."
+            "--probe",
+            metavar="MODEL",
+            show_default=False,
+            help="Also have this model ask questions, answer them and judge the answers.",
         ),
     ] = None,
     judge: Annotated[
@@ -145,21 +161,28 @@ def evaluate(
             "--judge",
             metavar="MODEL",
             show_default=False,
-            help="Another model of the same provider to judge; or `words`: no model, the expected words must be there.",
+            help="Another model of the same provider that judges; with `words`, the expected words must occur.",
         ),
     ] = "",
-    repeats: Annotated[int, typer.Option("--repeats", metavar="N", min=5, help="Answers to each probe.")] = 5,
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="N", min=5, help="How many answers each probe gets.")
+    ] = 5,
     probes: Annotated[
         int,
         typer.Option(
-            "--probes", metavar="N", min=1, help="Probes of each of the four kinds, per conversation."
+            "--probes",
+            metavar="N",
+            min=1,
+            help="How many probes of each of the four kinds to ask about a conversation.",
         ),
     ] = 4,
     probe_cases: Annotated[
-        int, typer.Option("--probe-cases", metavar="N", min=1, help="Conversations that are probed.")
+        int, typer.Option("--probe-cases", metavar="N", min=1, help="How many conversations to probe.")
     ] = 3,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending money.")] = False,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Other conversations are made.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Another seed makes other conversations.")
+    ] = 0,
     html: Annotated[
         Path | None,
         typer.Option(

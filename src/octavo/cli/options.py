@@ -53,8 +53,8 @@ Db = Annotated[
         "--db",
         metavar="URL",
         show_default=False,
-        help="The database: sqlite:///FILE, postgresql://..., or a path. Else OCTAVO_DB, else a file in your "
-        "data folder.",
+        help="The database: sqlite:///FILE, postgresql://..., or a path. The default is OCTAVO_DB, or a file in "
+        "your data folder.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -65,7 +65,7 @@ Model = Annotated[
         "-m",
         metavar="MODEL",
         show_default=False,
-        help="The model: gpt-4o, claude-sonnet-4-5, ollama/llama3.2, ...; see: octavo models.",
+        help="The model: gpt-4o, claude-sonnet-4-5, ollama/llama3.2, ... `octavo models` lists them.",
         autocompletion=complete_models,
     ),
 ]
@@ -74,7 +74,7 @@ Policy = Annotated[
     typer.Option(
         "--policy",
         metavar="NAME",
-        help="How to compress: octavo, onyx, wave, requirements or gemini.",
+        help="The policy to compress by: octavo, onyx, wave, requirements or gemini.",
         autocompletion=complete_policies,
     ),
 ]
@@ -83,10 +83,10 @@ ConversationId = Annotated[
     typer.Argument(
         metavar="CONVERSATION",
         show_default=False,
-        help="An id, the end of an id, a title, or `last`.",
+        help="The conversation: an id, the end of an id, a title, or `last`.",
         autocompletion=complete_conversations,
     ),
 ]
 InputFile = Annotated[
-    str, typer.Argument(metavar="FILE", show_default=False, help="A file, or - for standard input.")
+    str, typer.Argument(metavar="FILE", show_default=False, help="The file to read; - is standard input.")
 ]
