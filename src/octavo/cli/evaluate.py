@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ from octavo.cli.app import app
 from octavo.cli.compress_options import addressed, format_of, naming, summarising
 from octavo.cli.lines import Line, clean, is_terminal, line, many
 from octavo.cli.message_files import open_input, read_histories
-from octavo.cli.options import AsJson, Db, complete_conversations
+from octavo.cli.options import AsJson, Db, complete_conversations, grouped
 from octavo.cli.printing import put, show_json, tell, written
 from octavo.cli.progress import ProgressLine, ProgressLog, progress
 from octavo.cli.setup import Setup, find_chat, opened, run_busy, setup_of
@@ -46,28 +47,10 @@ PROBING = ("judge", "repeats", "probes", "probe_cases", "yes")
 """Options about probes."""
 
 
-@app.command(
-    name="eval",
-    short_help="Measure what compressing keeps and loses.",
-    epilog="\b\n"
-    "Examples:\n"
-    "  octavo eval                                      on conversations made for it\n"
-    "  octavo eval chat.json runs/ --html report.html   on your own, with plots\n"
-    "  octavo eval chat.json -c octavo -c mine.pack:shorten -b 4000\n"
-    "  octavo eval --conversation last                  what a stored conversation has lost\n"
-    "  octavo eval --rounds 9 --budget 0.1              compressed again and again\n"
-    "  octavo eval --data sets/ --only locomo10         public sets\n"
-    "  octavo eval chat.json --probe gpt-4o-mini        a model asks, answers and judges",
-)
-def evaluate(
-    context: typer.Context,
-    sources: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SOURCE", show_default=False, help="Files of messages, or folders with such files."
-        ),
-    ] = None,
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """What is measured, and on which conversations."""
+
     compressor: Annotated[
         list[str] | None,
         typer.Option(
@@ -81,7 +64,7 @@ def evaluate(
             "(package.module:function, which is given OpenAI messages and a budget). The first is compared with the "
             "others.",
         ),
-    ] = None,
+    ] = None
     budget: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,7 +74,7 @@ def evaluate(
             show_default=False,
             help="A share of the conversation (0.1, 10%) or tokens (4000); 0.1 and 0.25 when not given.",
         ),
-    ] = None,
+    ] = None
     rounds: Annotated[
         int,
         typer.Option(
@@ -100,14 +83,14 @@ def evaluate(
             min=0,
             help="How many times to compress while the conversation grows; 0 compresses once, at the end.",
         ),
-    ] = 0,
+    ] = 0
     originals: Annotated[
         bool,
         typer.Option(
             "--originals",
             help="Start each round from the originals, as a store does, not from the last result.",
         ),
-    ] = False,
+    ] = False
     data: Annotated[
         Path | None,
         typer.Option(
@@ -116,7 +99,7 @@ def evaluate(
             show_default=False,
             help="Read the public sets in this folder (JSON Lines).",
         ),
-    ] = None,
+    ] = None
     conversation: Annotated[
         str | None,
         typer.Option(
@@ -126,11 +109,11 @@ def evaluate(
             help="Measure a stored conversation, and the context that is sent for it now.",
             autocompletion=complete_conversations,
         ),
-    ] = None,
+    ] = None
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="SET", show_default=False, help="Measure only the sets of this name."),
-    ] = None,
+    ] = None
     model: Annotated[
         str,
         typer.Option(
@@ -139,13 +122,19 @@ def evaluate(
             metavar="MODEL",
             help="The model whose tokens are counted; chars4 means characters / 4.",
         ),
-    ] = YARDSTICK,
+    ] = YARDSTICK
     summariser: Annotated[
         str,
         typer.Option(
             "--summariser", metavar="MODEL", help="Also measure policies with this model's summaries."
         ),
-    ] = "none",
+    ] = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOptions:
+    """Who asks, answers and judges."""
+
     probe: Annotated[
         str | None,
         typer.Option(
@@ -154,7 +143,7 @@ def evaluate(
             show_default=False,
             help="Also have this model ask questions, answer them and judge the answers.",
         ),
-    ] = None,
+    ] = None
     judge: Annotated[
         str,
         typer.Option(
@@ -163,10 +152,10 @@ def evaluate(
             show_default=False,
             help="Another model of the same provider that judges; with `words`, the expected words must occur.",
         ),
-    ] = "",
+    ] = ""
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="N", min=5, help="How many answers each probe gets.")
-    ] = 5,
+    ] = 5
     probes: Annotated[
         int,
         typer.Option(
@@ -175,11 +164,38 @@ def evaluate(
             min=1,
             help="How many probes of each of the four kinds to ask about a conversation.",
         ),
-    ] = 4,
+    ] = 4
     probe_cases: Annotated[
         int, typer.Option("--probe-cases", metavar="N", min=1, help="How many conversations to probe.")
-    ] = 3,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending money.")] = False,
+    ] = 3
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending money.")] = False
+
+
+@app.command(
+    name="eval",
+    short_help="Measure what compressing keeps and loses.",
+    epilog="\b\n"
+    "Examples:\n"
+    "  octavo eval                                      on conversations made for it\n"
+    "  octavo eval chat.json runs/ --html report.html   on your own, with plots\n"
+    "  octavo eval chat.json -c octavo -c mine.pack:shorten -b 4000\n"
+    "  octavo eval --conversation last                  what a stored conversation has lost\n"
+    "  octavo eval --rounds 9 --budget 0.1              compressed again and again\n"
+    "  octavo eval --data sets/ --only locomo10         public sets\n"
+    "  octavo eval chat.json --probe gpt-4o-mini        a model asks, answers and judges",
+)
+@grouped
+def evaluate(
+    context: typer.Context,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SOURCE", show_default=False, help="Files of messages, or folders with such files."
+        ),
+    ] = None,
+    *,
+    measure: MeasureOptions,
+    probing: ProbeOptions,
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="Another seed makes other conversations.")
     ] = 0,
@@ -206,21 +222,21 @@ def evaluate(
     setup = setup_of(context, db)
     _refuse_useless(context)
     wanted = EvaluationOptions(
-        compressors=tuple(compressor or USUAL),
-        budgets=tuple(map(read_size, budget or BUDGETS)),
-        rounds=rounds,
-        originals=originals,
-        model=model,
-        only=tuple(only or ()),
+        compressors=tuple(measure.compressor or USUAL),
+        budgets=tuple(map(read_size, measure.budget or BUDGETS)),
+        rounds=measure.rounds,
+        originals=measure.originals,
+        model=measure.model,
+        only=tuple(measure.only or ()),
         seed=seed,
         stories=html is not None,
-        probe=probe or "",
-        judge=judge,
-        repeats=repeats,
-        probes=probes,
-        probe_cases=probe_cases,
+        probe=probing.probe or "",
+        judge=probing.judge,
+        repeats=probing.repeats,
+        probes=probing.probes,
+        probe_cases=probing.probe_cases,
     )
-    found = run_busy(_evaluate(setup, wanted, sources or [], data, conversation, summariser, yes=yes))
+    found = run_busy(_evaluate(setup, wanted, sources or [], measure, yes=probing.yes))
     if html is not None:
         from octavo.evals.page import page
 
@@ -276,9 +292,7 @@ async def _evaluate(
     setup: Setup,
     wanted: EvaluationOptions,
     sources: Sequence[str],
-    data: Path | None,
-    conversation: str | None,
-    summariser: str,
+    measure: MeasureOptions,
     *,
     yes: bool,
 ) -> Findings:
@@ -286,6 +300,7 @@ async def _evaluate(
     from octavo.evals.session import choose, measured
     from octavo.meters.cards import find_card
 
+    data, conversation, summariser = measure.data, measure.conversation, measure.summariser
     if conversation and (sources or data):
         raise UsageError("a stored conversation is measured by itself: leave out the files and --data")
     meter = meter_of(wanted.model)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -90,3 +93,32 @@ ConversationId = Annotated[
 InputFile = Annotated[
     str, typer.Argument(metavar="FILE", show_default=False, help="The file to read; - is standard input.")
 ]
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take groups of options: a dataclass parameter stands for one option for each of its fields."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, taken in inspect.signature(command).parameters.items():
+        if name not in groups:
+            parameters.append(taken.replace(annotation=hints[name]))
+            continue
+        types = get_type_hints(groups[name], include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name]
+            )
+            for one in fields(groups[name])
+        ]
+
+    def run(**given: Any) -> None:
+        made = {
+            name: group(**{one.name: given.pop(one.name) for one in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**given, **made)
+
+    run.__doc__ = command.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
