@@ -6,10 +6,7 @@ money says how much before it starts.
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,22 +14,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo.cli.app import app
-from octavo.cli.compress_options import addressed, format_of, naming, summarising
-from octavo.cli.lines import Line, clean, is_terminal, line, many
+from octavo.cli.compress_options import format_of, naming, summarising
+from octavo.cli.lines import line
 from octavo.cli.message_files import open_input, read_histories
 from octavo.cli.options import AsJson, Db, complete_conversations, grouped
 from octavo.cli.printing import put, show_json, tell, written
-from octavo.cli.progress import ProgressLine, ProgressLog, progress
+from octavo.cli.probes import add_probes, open_bench
+from octavo.cli.progress import ProgressLine, progress
 from octavo.cli.setup import Setup, find_chat, opened, run_busy, setup_of
 from octavo.errors import BadInput, UsageError
 
 if TYPE_CHECKING:
-    from asyncio import Task
-
     from octavo.evals.compressor import Compressor
     from octavo.evals.compressors import FixedCompressor
     from octavo.evals.findings import Findings
-    from octavo.evals.judging import Bench, Estimate
     from octavo.evals.measure.score import Case
     from octavo.evals.session import EvaluationOptions
     from octavo.meters.meter import Meter
@@ -305,7 +300,7 @@ async def _evaluate(
         raise UsageError("a stored conversation is measured by itself: leave out the files and --data")
     meter = meter_of(wanted.model)
     fixed: tuple[FixedCompressor, ...] = ()
-    async with _bench(setup, wanted) as bench, summarising(setup, summariser, wanted.model) as narrator:
+    async with open_bench(setup, wanted) as bench, summarising(setup, summariser, wanted.model) as narrator:
         workshop = CompressorFactory(
             meter=meter,
             summariser=narrator,
@@ -325,7 +320,7 @@ async def _evaluate(
             try:
                 found = await measured(wanted, chosen, compressors, meter, shown.step)
                 if bench:
-                    return await _probed(
+                    return await add_probes(
                         setup, wanted, bench, found, chosen, compressors, meter, shown, yes=yes
                     )
             finally:
@@ -382,116 +377,3 @@ async def _stored(setup: Setup, wanted: str) -> tuple[tuple[Case, ...], tuple[Fi
     pins = tuple(pin.text for pin in state.recipe.pins)
     case = Case(name=name, group=name, set="stored", messages=(*state.recipe.system, *said), pins=pins)
     return (case,), (FixedCompressor("as it is sent now", state.context.messages),)
-
-
-@asynccontextmanager
-async def _bench(setup: Setup, wanted: EvaluationOptions) -> AsyncIterator[Bench | None]:
-    """Open the models that ask, answer and judge, if they are wanted: what is missing is said before all else."""
-    from octavo.evals.compressors import meter_of
-    from octavo.evals.judging import WORDS, Bench
-    from octavo.providers.catalogue import open_provider, resolve
-    from octavo.providers.settings import read_settings
-
-    if not wanted.probe:
-        yield None
-        return
-    address, model, judge = wanted.probe, wanted.probe, wanted.judge
-    if setup.provider is None:
-        address = await addressed(setup, model)
-        owner, model = resolve(address).provider, resolve(address).model
-        if judge not in ("", WORDS):
-            other = resolve(await addressed(setup, judge))
-            if other.provider != owner:
-                raise UsageError(f"--judge {judge}: the one who judges must be another model of {owner}")
-            judge = other.model
-    provider = setup.provider or open_provider(address, read_settings(setup.environment))
-    try:
-        yield Bench(
-            provider=provider,
-            model=model,
-            meter=meter_of(wanted.probe),
-            judge=judge,
-            repeats=wanted.repeats,
-            per_kind=wanted.probes,
-        )
-    finally:
-        await provider.close()
-
-
-async def _probed(
-    setup: Setup,
-    wanted: EvaluationOptions,
-    bench: Bench,
-    found: Findings,
-    cases: Sequence[Case],
-    compressors: Sequence[Compressor],
-    meter: Meter,
-    shown: ProgressLine,
-    *,
-    yes: bool,
-) -> Findings:
-    """Add the verdicts of the probes; when they fail or are stopped, those on what was judged by then."""
-    import asyncio
-
-    from octavo.evals.judging import estimate, probe_all, spent, verdicts
-    from octavo.evals.session import contenders
-
-    probed = cases[: wanted.probe_cases]
-    ready = await contenders(probed, compressors, wanted.budgets[0], meter)
-    shown.clear()
-    tell(setup, [_price_line(estimate(bench, ready))])
-    _agree(yes=yes)
-    step = shown.step if is_terminal(sys.stderr) else ProgressLog().step
-    with _stoppable() as task:
-        try:
-            await probe_all(bench, probed, ready, step)
-        except asyncio.CancelledError:
-            if task.uncancel():
-                raise
-            bench.stopped = "Ctrl-C"
-    shown.clear()
-    paid = spent(bench)
-    price = "" if paid is None else f", ${paid:.4f}"
-    used = f"{bench.made:,} made, {bench.usable:,} of them usable"
-    tell(setup, [line(f"probes: {used}; {len(bench.usage):,} calls{price}")])
-    stopped = ""
-    if bench.stopped:
-        tell(setup, [line(("bad", f"the probes stopped early: {clean(bench.stopped)}"))])
-        stopped = f"after {many(len(bench.judged), 'judged answer')}: {bench.stopped}"
-    return found.with_probes(verdicts(bench, ready), stopped)
-
-
-@contextmanager
-def _stoppable() -> Iterator[Task[object]]:
-    """Have Ctrl-C cancel the task that waits here, so that it can keep what it has."""
-    import asyncio
-
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    before = signal.getsignal(signal.SIGINT)
-    with suppress(NotImplementedError, ValueError):  # not on every platform, nor in every thread
-        loop.add_signal_handler(signal.SIGINT, task.cancel)
-    try:
-        yield task
-    finally:
-        with suppress(NotImplementedError, ValueError):
-            loop.remove_signal_handler(signal.SIGINT)
-            signal.signal(signal.SIGINT, before)
-
-
-def _price_line(expected: Estimate) -> Line:
-    price = "price not known" if expected.dollars is None else f"at most ${expected.dollars:.2f}"
-    return line(
-        ("strong", f"probes: at most {expected.calls:,} calls, "),
-        f"{expected.input:,} tokens in, {expected.output:,} out; {price}",
-    )
-
-
-def _agree(*, yes: bool) -> None:
-    """Let a person decide before money is spent; where nobody can, --yes decides."""
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("nobody is there to agree to the price: give --yes")
-    if not typer.confirm("go on?", err=True):
-        raise typer.Abort
