@@ -19,7 +19,7 @@ PRIVATE = 0o700
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ProcessSettings:
     """The settings of this process."""
 
     data: Path
@@ -37,11 +37,11 @@ class Settings:
         return self.data / HISTORY
 
 
-def read_settings(environment: Mapping[str, str]) -> Settings:
+def read_settings(environment: Mapping[str, str]) -> ProcessSettings:
     """Read `OCTAVO_DATA`, `OCTAVO_DB` (or the file that `OCTAVO_DB_FILE` names) and `OCTAVO_MODEL`."""
     data = data_folder(environment)
     chosen = environment.get("OCTAVO_DB", "").strip() or _from_file(environment, "OCTAVO_DB_FILE")
-    return Settings(
+    return ProcessSettings(
         data=data,
         database=chosen or str(data / DATABASE),
         chosen=bool(chosen),

@@ -46,7 +46,7 @@ def test_a_history_is_made_to_fit_in_its_own_format(run: Run) -> None:
     assert done.code == 0
     assert tokens(done.json) <= 1_000
     assert done.json[-1]["content"] == talk(12)[-1]["content"]
-    assert "messages folded" in done.err
+    assert "messages compressed" in done.err
     assert "kept word for word" in done.err
 
 

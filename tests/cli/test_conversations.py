@@ -36,15 +36,15 @@ def test_two_of_one_title_have_to_be_told_apart(talked: Run) -> None:
     assert "2 conversations are called 'Ports'; give an id: " in done.err
 
 
-def test_the_tree_is_drawn_with_what_is_folded(talked: Run) -> None:
+def test_the_tree_is_drawn_with_what_is_compressed(talked: Run) -> None:
     shown = talked("show", "last").lines
     assert re.fullmatch(r"Ports  [0-9a-f]{8} · 6 messages · 1 branch · 1 snapshot · .{16}", shown[0])
-    assert re.fullmatch(r"▸ messages 1 to 4 folded: \d+ → \d+ tokens", shown[1])
+    assert re.fullmatch(r"▸ messages 1 to 4 compressed: \d+ → \d+ tokens", shown[1])
     assert shown[2:] == [
         "○   5 User       at length 3",
         "●   6 Assistant  The port of service3 is 8003. So it goes on and on. So it goes…",
     ]
-    assert len(talked("show", "last", "--unfold").lines) == 7
+    assert len(talked("show", "last", "--covered").lines) == 7
     assert talked("show", "last", "--full").out.count("So it goes on and on.") == 60
 
 

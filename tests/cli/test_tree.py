@@ -1,4 +1,4 @@
-"""The drawing of a tree: every message once, forks in their places, covered ones folded."""
+"""The drawing of a tree: every message once, forks in their places, covered ones counted in a line."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_forks_are_drawn_below_the_message_they_leave() -> None:
     ]
 
 
-def test_covered_messages_are_folded_and_pins_and_states_are_marked() -> None:
+def test_covered_messages_are_counted_in_a_line_and_pins_and_states_are_marked() -> None:
     branch = talk("u: one", "a: two", "u: three", "a: four")
     snapshot = draft(branch, 2, id="s1", summary="")
     picture = Picture(
         nodes=branch, tip="m4", snapshot=snapshot, covered=frozenset({"m1", "m2"}), pinned=frozenset({"m3"})
     )
     assert drawn(picture) == [
-        "▸ messages 1 to 2 folded: 0 → 0 tokens",
+        "▸ messages 1 to 2 compressed: 0 → 0 tokens",
         "○   3 User       three [pinned]",
         "●   4 Assistant  four",
     ]
@@ -78,8 +78,8 @@ def test_a_long_branch_is_drawn_without_recursion() -> None:
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=30), st.data())
-def test_every_message_is_drawn_or_folded_once(parents: list[int], data: st.DataObject) -> None:
-    """Seen failing with: the last fold of a run left out."""
+def test_every_message_is_drawn_or_counted_once(parents: list[int], data: st.DataObject) -> None:
+    """Seen failing with: the last covered line of a run left out."""
     tree = Tree()
     for number, wanted in enumerate(parents):
         parent = f"m{wanted % number + 1}" if number and wanted else None
@@ -89,6 +89,6 @@ def test_every_message_is_drawn_or_folded_once(parents: list[int], data: st.Data
     shown = drawn(Picture(nodes=nodes, tip=nodes[-1].id, covered=covered))
     seen = [int(found) for each in shown for found in re.findall(r"<(\d+)>", each)]
     assert sorted(seen) == [n for n, node in enumerate(nodes) if node.id not in covered]
-    folds = [re.search(r"messages? (\d+)(?: to (\d+))? folded", each) for each in shown]
-    counted = sum(int(found[2] or found[1]) - int(found[1]) + 1 for found in folds if found)
+    lines = [re.search(r"messages? (\d+)(?: to (\d+))? compressed", each) for each in shown]
+    counted = sum(int(found[2] or found[1]) - int(found[1]) + 1 for found in lines if found)
     assert counted == len(covered)

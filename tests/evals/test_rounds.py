@@ -42,7 +42,7 @@ class Watched:
         return await truncate.compress(job)
 
 
-async def test_a_tenth_and_nine_rounds_fold_whenever_the_context_has_doubled() -> None:
+async def test_a_tenth_and_nine_rounds_compress_whenever_the_context_has_doubled() -> None:
     watched = Watched()
     budget = CHAT.budget(0.1)
     course = await play(CHAT, watched, budget, 9)

@@ -50,9 +50,9 @@ app = typer.Typer(
     name="octavo",
     cls=InOrder,
     help="Octavo keeps LLM conversations alive past the context window.\n\n"
-    "It stores every message as a tree, knows what the next request costs in the model's own tokens, and folds the "
-    "older part into a snapshot before the window is full. Nothing is deleted: every message stays stored, and you "
-    "are told what the model no longer sees.",
+    "It stores every message as a tree, knows what the next request costs in the model's own tokens, and "
+    "compresses the older part into a snapshot before the window is full. Nothing is deleted: every message stays "
+    "stored, and Octavo tells you what the model no longer sees.",
     epilog="\b\n"
     "Examples:\n"
     "  octavo chat                                     talk; /help lists what can be typed\n"
@@ -84,9 +84,9 @@ def octavo(
     *,
     db: Annotated[
         str | None,
-        typer.Option("--db", metavar="URL", help="The database, for any command.", show_default=False),
+        typer.Option("--db", metavar="URL", help="The database that the command uses.", show_default=False),
     ] = None,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     """Print the version, or hand on to a command."""
     if version:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @app.command(
-    short_help="Talk; the window of the model never overflows.",
+    short_help="Chat in the terminal; the context window never overflows.",
     epilog="\b\n"
     "Examples:\n"
     "  octavo chat\n"
@@ -44,7 +44,7 @@ def chat(
             "-c",
             metavar="CONVERSATION",
             show_default=False,
-            help="Go on with this one: an id, the end of an id, a title, or `last`.",
+            help="Continue this conversation: an id, the end of an id, a title, or `last`.",
             autocompletion=complete_conversations,
         ),
     ] = None,

@@ -68,8 +68,8 @@ def compress(
         typer.Option(
             "--summariser",
             metavar="MODEL",
-            help="A model that retells what is covered; `same` for --model; `none` keeps exact lines only and asks "
-            "nobody.",
+            help="The model that writes the summary; `same` means --model. With `none`, no model is asked and only "
+            "exact lines are kept.",
         ),
     ] = "none",
     format: FormatName = None,
@@ -85,14 +85,16 @@ def compress(
     ] = False,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Print the result with its figures and its receipt, one object a line."),
+        typer.Option(
+            "--json", help="Print one JSON object a line: the messages, their token counts and the receipt."
+        ),
     ] = False,
     db: Db = None,
 ) -> None:
     """Make a message history fit, and print it in the format it came in.
 
     Takes OpenAI, Anthropic or Gemini messages: a JSON array, the body of a request, or JSON Lines of messages or of
-    conversations. The newest turns stay as they are; what is older is folded into one message that holds a summary
+    conversations. The newest turns stay as they are; what is older is compressed into one message that holds a summary
     and the exact lines that matter. Without --budget or --ratio the window of the model decides. A history that fits
     already comes out unchanged.
 
@@ -152,7 +154,7 @@ def _told(history: History, result: Result, meter: Meter, *, whole: bool) -> Ite
     if result.snapshot is None and not result.notes:
         yield line(f"{place}{result.before:,} tokens: it fits; nothing was changed")
         return
-    count = f"{result.covered:,} of {len(history.messages):,} messages folded"
+    count = f"{result.covered:,} of {len(history.messages):,} messages compressed"
     yield line(f"{place}{result.before:,} → {result.after:,} tokens ({meter.card.name}); {count}")
     for note in result.notes:
         yield line(("warn", f"{place}{note}"))

@@ -25,7 +25,7 @@ USUAL_MODEL = "gpt-4o"
 Budgeted = Annotated[
     int | None,
     typer.Option(
-        "--budget", metavar="TOKENS", show_default=False, help="The most tokens the result may have."
+        "--budget", metavar="TOKENS", show_default=False, help="The maximum number of tokens of the result."
     ),
 ]
 Ratio = Annotated[
@@ -34,7 +34,7 @@ Ratio = Annotated[
         "--ratio",
         metavar="SHARE",
         show_default=False,
-        help="The same as a share of the history, such as 0.3.",
+        help="The maximum size as a share of the history, such as 0.3.",
     ),
 ]
 Keep = Annotated[
@@ -43,13 +43,18 @@ Keep = Annotated[
         "--keep",
         metavar="N",
         show_default=False,
-        help="How much of the result is for the newest turns, verbatim: tokens, or a share such as 0.5; 0: only "
-        "what must stay.",
+        help="How much of the result the newest turns may take, word for word: tokens, or a share such as 0.5. "
+        "With 0, only the last turn stays.",
     ),
 ]
 Focus = Annotated[
     str,
-    typer.Option("--focus", metavar="TEXT", show_default=False, help="What matters now; it is kept first."),
+    typer.Option(
+        "--focus",
+        metavar="TEXT",
+        show_default=False,
+        help="What matters most; lines about it are kept first.",
+    ),
 ]
 FormatName = Annotated[
     str | None,
@@ -57,7 +62,7 @@ FormatName = Annotated[
         "--format",
         metavar="NAME",
         show_default=False,
-        help="openai, anthropic or gemini, where the messages do not tell.",
+        help="The format, if it cannot be recognised: openai, anthropic or gemini.",
     ),
 ]
 

@@ -64,9 +64,15 @@ def conversations(
     context: typer.Context,
     *,
     title: Annotated[
-        str, typer.Option("--title", metavar="TEXT", show_default=False, help="Only with this in the title.")
+        str,
+        typer.Option(
+            "--title",
+            metavar="TEXT",
+            show_default=False,
+            help="List only conversations with this text in the title.",
+        ),
     ] = "",
-    archived: Annotated[bool, typer.Option("--archived", help="Those that were archived.")] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="List the archived conversations.")] = False,
     limit: Limit = 50,
     as_json: AsJson = False,
     db: Db = None,
@@ -100,21 +106,23 @@ def conversation_lines(found: tuple[Conversation, ...]) -> list[Line]:
     epilog="\b\n"
     "Examples:\n"
     "  octavo show last\n"
-    "  octavo show 3f9a2c1b --unfold\n"
+    "  octavo show 3f9a2c1b --covered\n"
     "  octavo show 'Trip to Norway' --full | less -R",
 )
 def show(
     context: typer.Context,
     conversation: ConversationId,
     *,
-    unfold: Annotated[bool, typer.Option("--unfold", help="Show covered messages too.")] = False,
+    covered_too: Annotated[
+        bool, typer.Option("--covered", help="Show the messages that a snapshot covers, too.")
+    ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Show whole messages instead of one line each.")
     ] = False,
     as_json: AsJson = False,
     db: Db = None,
 ) -> None:
-    """Draw a conversation as a tree, with what a snapshot covers folded into a line.
+    """Draw a conversation as a tree, with one line for the messages that a snapshot covers.
 
     The filled dot is the tip, circles are its branch, small dots are other branches. Messages are numbered by their
     place on the branch, as in the terminal chat.
@@ -127,18 +135,18 @@ def show(
             if as_json:
                 show_json(await _tree_json(engine, chat))
             else:
-                show_lines(setup, await _tree_lines(engine, chat, unfold=unfold, full=full))
+                show_lines(setup, await _tree_lines(engine, chat, covered_too=covered_too, full=full))
 
     run(look())
 
 
-async def _tree_lines(engine: Engine, chat: Chat, *, unfold: bool, full: bool) -> list[Line]:
+async def _tree_lines(engine: Engine, chat: Chat, *, covered_too: bool, full: bool) -> list[Line]:
     from octavo.cli.tree import Picture, draw
 
     info = await chat.info()
     nodes = [node async for node in engine.store.tree.whole(chat.id, previews=not full)]
     serving = await chat.snapshots.serving()
-    covered = await chat.snapshots.expand(serving.id) if serving and not unfold else ()
+    covered = await chat.snapshots.expand(serving.id) if serving and not covered_too else ()
     picture = Picture(
         nodes=nodes,
         tip=info.tip,
@@ -194,7 +202,12 @@ async def _tree_json(engine: Engine, chat: Chat) -> JsonObject:
 )
 def search(
     context: typer.Context,
-    words: Annotated[list[str], typer.Argument(metavar="WORDS", show_default=False, help="All must occur.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WORDS", show_default=False, help="The words to find; all of them must occur."
+        ),
+    ],
     *,
     conversation: Annotated[
         str | None,
@@ -203,7 +216,7 @@ def search(
             "-c",
             metavar="CONVERSATION",
             show_default=False,
-            help="Only in this one.",
+            help="Search only this conversation.",
             autocompletion=complete_conversations,
         ),
     ] = None,
@@ -274,7 +287,7 @@ def stats(
         typer.Argument(
             metavar="CONVERSATION",
             show_default=False,
-            help="Only this one.",
+            help="Show only this conversation.",
             autocompletion=complete_conversations,
         ),
     ] = None,

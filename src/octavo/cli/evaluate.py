@@ -6,32 +6,28 @@ money says how much before it starts.
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from octavo.cli.app import app
-from octavo.cli.compress_options import addressed, format_of, naming, summarising
-from octavo.cli.lines import Line, clean, is_terminal, line, many
+from octavo.cli.compress_options import format_of, naming, summarising
+from octavo.cli.lines import line
 from octavo.cli.message_files import open_input, read_histories
-from octavo.cli.options import AsJson, Db, complete_conversations
+from octavo.cli.options import AsJson, Db, complete_conversations, grouped
 from octavo.cli.printing import put, show_json, tell, written
-from octavo.cli.progress import ProgressLine, ProgressLog, progress
+from octavo.cli.probes import add_probes, open_bench
+from octavo.cli.progress import ProgressLine, progress
 from octavo.cli.setup import Setup, find_chat, opened, run_busy, setup_of
 from octavo.errors import BadInput, UsageError
 
 if TYPE_CHECKING:
-    from asyncio import Task
-
     from octavo.evals.compressor import Compressor
     from octavo.evals.compressors import FixedCompressor
     from octavo.evals.findings import Findings
-    from octavo.evals.judging import Bench, Estimate
     from octavo.evals.measure.score import Case
     from octavo.evals.session import EvaluationOptions
     from octavo.meters.meter import Meter
@@ -44,6 +40,130 @@ HISTORIES = (".json", ".jsonl")
 YARDSTICK = "chars4"
 PROBING = ("judge", "repeats", "probes", "probe_cases", "yes")
 """Options about probes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """What is measured, and on which conversations."""
+
+    compressor: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--compressor",
+            "-c",
+            metavar="NAME",
+            show_default=False,
+            help="A policy (octavo, onyx, wave, requirements, gemini), a policy with the share of its newest turns "
+            "(octavo@0.05), `stored` (the engine on a store, with pins and branches), a baseline (none, newest, "
+            "truncate, head+tail, mask), or your own function "
+            "(package.module:function, which is given OpenAI messages and a budget). The first is compared with the "
+            "others.",
+        ),
+    ] = None
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--budget",
+            "-b",
+            metavar="SIZE",
+            show_default=False,
+            help="A share of the conversation (0.1, 10%) or tokens (4000); 0.1 and 0.25 when not given.",
+        ),
+    ] = None
+    rounds: Annotated[
+        int,
+        typer.Option(
+            "--rounds",
+            metavar="N",
+            min=0,
+            help="How many times to compress while the conversation grows; 0 compresses once, at the end.",
+        ),
+    ] = 0
+    originals: Annotated[
+        bool,
+        typer.Option(
+            "--originals",
+            help="Start each round from the originals, as a store does, not from the last result.",
+        ),
+    ] = False
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="FOLDER",
+            show_default=False,
+            help="Read the public sets in this folder (JSON Lines).",
+        ),
+    ] = None
+    conversation: Annotated[
+        str | None,
+        typer.Option(
+            "--conversation",
+            metavar="ID",
+            show_default=False,
+            help="Measure a stored conversation, and the context that is sent for it now.",
+            autocompletion=complete_conversations,
+        ),
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="SET", show_default=False, help="Measure only the sets of this name."),
+    ] = None
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            help="The model whose tokens are counted; chars4 means characters / 4.",
+        ),
+    ] = YARDSTICK
+    summariser: Annotated[
+        str,
+        typer.Option(
+            "--summariser", metavar="MODEL", help="Also measure policies with this model's summaries."
+        ),
+    ] = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOptions:
+    """Who asks, answers and judges."""
+
+    probe: Annotated[
+        str | None,
+        typer.Option(
+            "--probe",
+            metavar="MODEL",
+            show_default=False,
+            help="Also have this model ask questions, answer them and judge the answers.",
+        ),
+    ] = None
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="MODEL",
+            show_default=False,
+            help="Another model of the same provider that judges; with `words`, the expected words must occur.",
+        ),
+    ] = ""
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="N", min=5, help="How many answers each probe gets.")
+    ] = 5
+    probes: Annotated[
+        int,
+        typer.Option(
+            "--probes",
+            metavar="N",
+            min=1,
+            help="How many probes of each of the four kinds to ask about a conversation.",
+        ),
+    ] = 4
+    probe_cases: Annotated[
+        int, typer.Option("--probe-cases", metavar="N", min=1, help="How many conversations to probe.")
+    ] = 3
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending money.")] = False
 
 
 @app.command(
@@ -59,107 +179,21 @@ PROBING = ("judge", "repeats", "probes", "probe_cases", "yes")
     "  octavo eval --data sets/ --only locomo10         public sets\n"
     "  octavo eval chat.json --probe gpt-4o-mini        a model asks, answers and judges",
 )
+@grouped
 def evaluate(
     context: typer.Context,
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SOURCE", show_default=False, help="Files of messages, or folders of them."),
+        typer.Argument(
+            metavar="SOURCE", show_default=False, help="Files of messages, or folders with such files."
+        ),
     ] = None,
     *,
-    compressor: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--compressor",
-            "-c",
-            metavar="NAME",
-            show_default=False,
-            help="A policy (octavo, onyx, wave, requirements, gemini), a policy with the share of its newest turns "
-            "(octavo@0.05), `stored` (the engine on a store, with pins and branches), a baseline (none, newest, "
-            "truncate, head+tail, mask), or your own function "
-            "(package.module:function, which is given OpenAI messages and a budget). The first is compared with the "
-            "others.",
-        ),
-    ] = None,
-    budget: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--budget",
-            "-b",
-            metavar="SIZE",
-            show_default=False,
-            help="A share of the conversation (0.1, 10%) or tokens (4000); 0.1 and 0.25 when not given.",
-        ),
-    ] = None,
-    rounds: Annotated[
-        int,
-        typer.Option(
-            "--rounds", metavar="N", min=0, help="Compress about so many times as it grows; 0: once."
-        ),
+    measure: MeasureOptions,
+    probing: ProbeOptions,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Another seed makes other conversations.")
     ] = 0,
-    originals: Annotated[
-        bool,
-        typer.Option(
-            "--originals",
-            help="Start each round from the originals, as a store does, not from the last result.",
-        ),
-    ] = False,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data", metavar="FOLDER", show_default=False, help="A folder of public sets, as JSON Lines."
-        ),
-    ] = None,
-    conversation: Annotated[
-        str | None,
-        typer.Option(
-            "--conversation",
-            metavar="ID",
-            show_default=False,
-            help="A stored conversation, and what it is sent as now.",
-            autocompletion=complete_conversations,
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="SET", show_default=False, help="Only sets of this name."),
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option("--model", "-m", metavar="MODEL", help="Whose tokens count; chars4 is characters / 4."),
-    ] = YARDSTICK,
-    summariser: Annotated[
-        str,
-        typer.Option(
-            "--summariser", metavar="MODEL", help="Also measure policies with this model's summaries."
-        ),
-    ] = "none",
-    probe: Annotated[
-        str | None,
-        typer.Option(
-            "--probe", metavar="MODEL", show_default=False, help="Have this model ask, answer and judge, too."
-        ),
-    ] = None,
-    judge: Annotated[
-        str,
-        typer.Option(
-            "--judge",
-            metavar="MODEL",
-            show_default=False,
-            help="Another model of the same provider to judge; or `words`: no model, the expected words must be there.",
-        ),
-    ] = "",
-    repeats: Annotated[int, typer.Option("--repeats", metavar="N", min=5, help="Answers to each probe.")] = 5,
-    probes: Annotated[
-        int,
-        typer.Option(
-            "--probes", metavar="N", min=1, help="Probes of each of the four kinds, per conversation."
-        ),
-    ] = 4,
-    probe_cases: Annotated[
-        int, typer.Option("--probe-cases", metavar="N", min=1, help="Conversations that are probed.")
-    ] = 3,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before spending money.")] = False,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Other conversations are made.")] = 0,
     html: Annotated[
         Path | None,
         typer.Option(
@@ -183,21 +217,21 @@ def evaluate(
     setup = setup_of(context, db)
     _refuse_useless(context)
     wanted = EvaluationOptions(
-        compressors=tuple(compressor or USUAL),
-        budgets=tuple(map(read_size, budget or BUDGETS)),
-        rounds=rounds,
-        originals=originals,
-        model=model,
-        only=tuple(only or ()),
+        compressors=tuple(measure.compressor or USUAL),
+        budgets=tuple(map(read_size, measure.budget or BUDGETS)),
+        rounds=measure.rounds,
+        originals=measure.originals,
+        model=measure.model,
+        only=tuple(measure.only or ()),
         seed=seed,
         stories=html is not None,
-        probe=probe or "",
-        judge=judge,
-        repeats=repeats,
-        probes=probes,
-        probe_cases=probe_cases,
+        probe=probing.probe or "",
+        judge=probing.judge,
+        repeats=probing.repeats,
+        probes=probing.probes,
+        probe_cases=probing.probe_cases,
     )
-    found = run_busy(_evaluate(setup, wanted, sources or [], data, conversation, summariser, yes=yes))
+    found = run_busy(_evaluate(setup, wanted, sources or [], measure, yes=probing.yes))
     if html is not None:
         from octavo.evals.page import page
 
@@ -253,9 +287,7 @@ async def _evaluate(
     setup: Setup,
     wanted: EvaluationOptions,
     sources: Sequence[str],
-    data: Path | None,
-    conversation: str | None,
-    summariser: str,
+    measure: MeasureOptions,
     *,
     yes: bool,
 ) -> Findings:
@@ -263,11 +295,12 @@ async def _evaluate(
     from octavo.evals.session import choose, measured
     from octavo.meters.cards import find_card
 
+    data, conversation, summariser = measure.data, measure.conversation, measure.summariser
     if conversation and (sources or data):
         raise UsageError("a stored conversation is measured by itself: leave out the files and --data")
     meter = meter_of(wanted.model)
     fixed: tuple[FixedCompressor, ...] = ()
-    async with _bench(setup, wanted) as bench, summarising(setup, summariser, wanted.model) as narrator:
+    async with open_bench(setup, wanted) as bench, summarising(setup, summariser, wanted.model) as narrator:
         workshop = CompressorFactory(
             meter=meter,
             summariser=narrator,
@@ -287,7 +320,7 @@ async def _evaluate(
             try:
                 found = await measured(wanted, chosen, compressors, meter, shown.step)
                 if bench:
-                    return await _probed(
+                    return await add_probes(
                         setup, wanted, bench, found, chosen, compressors, meter, shown, yes=yes
                     )
             finally:
@@ -344,116 +377,3 @@ async def _stored(setup: Setup, wanted: str) -> tuple[tuple[Case, ...], tuple[Fi
     pins = tuple(pin.text for pin in state.recipe.pins)
     case = Case(name=name, group=name, set="stored", messages=(*state.recipe.system, *said), pins=pins)
     return (case,), (FixedCompressor("as it is sent now", state.context.messages),)
-
-
-@asynccontextmanager
-async def _bench(setup: Setup, wanted: EvaluationOptions) -> AsyncIterator[Bench | None]:
-    """Open the models that ask, answer and judge, if they are wanted: what is missing is said before all else."""
-    from octavo.evals.compressors import meter_of
-    from octavo.evals.judging import WORDS, Bench
-    from octavo.providers.catalogue import open_provider, resolve
-    from octavo.providers.settings import read_settings
-
-    if not wanted.probe:
-        yield None
-        return
-    address, model, judge = wanted.probe, wanted.probe, wanted.judge
-    if setup.provider is None:
-        address = await addressed(setup, model)
-        owner, model = resolve(address).provider, resolve(address).model
-        if judge not in ("", WORDS):
-            other = resolve(await addressed(setup, judge))
-            if other.provider != owner:
-                raise UsageError(f"--judge {judge}: the one who judges must be another model of {owner}")
-            judge = other.model
-    provider = setup.provider or open_provider(address, read_settings(setup.environment))
-    try:
-        yield Bench(
-            provider=provider,
-            model=model,
-            meter=meter_of(wanted.probe),
-            judge=judge,
-            repeats=wanted.repeats,
-            per_kind=wanted.probes,
-        )
-    finally:
-        await provider.close()
-
-
-async def _probed(
-    setup: Setup,
-    wanted: EvaluationOptions,
-    bench: Bench,
-    found: Findings,
-    cases: Sequence[Case],
-    compressors: Sequence[Compressor],
-    meter: Meter,
-    shown: ProgressLine,
-    *,
-    yes: bool,
-) -> Findings:
-    """Add the verdicts of the probes; when they fail or are stopped, those on what was judged by then."""
-    import asyncio
-
-    from octavo.evals.judging import estimate, probe_all, spent, verdicts
-    from octavo.evals.session import contenders
-
-    probed = cases[: wanted.probe_cases]
-    ready = await contenders(probed, compressors, wanted.budgets[0], meter)
-    shown.clear()
-    tell(setup, [_price_line(estimate(bench, ready))])
-    _agree(yes=yes)
-    step = shown.step if is_terminal(sys.stderr) else ProgressLog().step
-    with _stoppable() as task:
-        try:
-            await probe_all(bench, probed, ready, step)
-        except asyncio.CancelledError:
-            if task.uncancel():
-                raise
-            bench.stopped = "Ctrl-C"
-    shown.clear()
-    paid = spent(bench)
-    price = "" if paid is None else f", ${paid:.4f}"
-    used = f"{bench.made:,} made, {bench.usable:,} of them usable"
-    tell(setup, [line(f"probes: {used}; {len(bench.usage):,} calls{price}")])
-    stopped = ""
-    if bench.stopped:
-        tell(setup, [line(("bad", f"the probes stopped early: {clean(bench.stopped)}"))])
-        stopped = f"after {many(len(bench.judged), 'judged answer')}: {bench.stopped}"
-    return found.with_probes(verdicts(bench, ready), stopped)
-
-
-@contextmanager
-def _stoppable() -> Iterator[Task[object]]:
-    """Have Ctrl-C cancel the task that waits here, so that it can keep what it has."""
-    import asyncio
-
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    before = signal.getsignal(signal.SIGINT)
-    with suppress(NotImplementedError, ValueError):  # not on every platform, nor in every thread
-        loop.add_signal_handler(signal.SIGINT, task.cancel)
-    try:
-        yield task
-    finally:
-        with suppress(NotImplementedError, ValueError):
-            loop.remove_signal_handler(signal.SIGINT)
-            signal.signal(signal.SIGINT, before)
-
-
-def _price_line(expected: Estimate) -> Line:
-    price = "price not known" if expected.dollars is None else f"at most ${expected.dollars:.2f}"
-    return line(
-        ("strong", f"probes: at most {expected.calls:,} calls, "),
-        f"{expected.input:,} tokens in, {expected.output:,} out; {price}",
-    )
-
-
-def _agree(*, yes: bool) -> None:
-    """Let a person decide before money is spent; where nobody can, --yes decides."""
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("nobody is there to agree to the price: give --yes")
-    if not typer.confirm("go on?", err=True):
-        raise typer.Abort

@@ -35,7 +35,9 @@ SHOWN = 200
 )
 def backup(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="The copy.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", show_default=False, help="The file to write the copy to.")
+    ],
     *,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
     as_json: AsJson = False,
@@ -105,7 +107,7 @@ def doctor(
     ask: Annotated[
         bool,
         typer.Option(
-            "--ask", help="Ask every provider that is set up for one word; this costs a few tokens."
+            "--ask", help="Send one short request to every provider that is set up; this costs a few tokens."
         ),
     ] = False,
     as_json: AsJson = False,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from octavo.providers.model_files import ModelFile
 
 local = typer.Typer(
-    help="Models that run inside Octavo.",
+    help="Install models that run inside Octavo.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -45,12 +45,13 @@ OURS = "octavo"
 def models(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", show_default=False, help="Only models with this in their name.")
+        str,
+        typer.Argument(
+            metavar="NAME", show_default=False, help="List only models with this text in their name."
+        ),
     ] = "",
     *,
-    ready: Annotated[
-        bool, typer.Option("--ready", help="Only models of providers that can be used now.")
-    ] = False,
+    ready: Annotated[bool, typer.Option("--ready", help="List only models that can be used now.")] = False,
     as_json: AsJson = False,
     db: Db = None,
 ) -> None:
@@ -210,7 +211,7 @@ def _complete_files(incomplete: str) -> list[str]:
 
 
 @local.command(
-    short_help="Fetch a small model.",
+    short_help="Download a small model.",
     epilog="\b\nExamples:\n  octavo local install\n  octavo local install smollm2-135m",
 )
 def install(
@@ -220,7 +221,7 @@ def install(
         typer.Argument(
             metavar="NAME",
             show_default=False,
-            help="Which one; without a name, the one that is recommended.",
+            help="The model to install; without a name, the recommended one.",
             autocompletion=_complete_files,
         ),
     ] = "",

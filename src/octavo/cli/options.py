@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -53,8 +56,8 @@ Db = Annotated[
         "--db",
         metavar="URL",
         show_default=False,
-        help="The database: sqlite:///FILE, postgresql://..., or a path. Else OCTAVO_DB, else a file in your "
-        "data folder.",
+        help="The database: sqlite:///FILE, postgresql://..., or a path. The default is OCTAVO_DB, or a file in "
+        "your data folder.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -65,7 +68,7 @@ Model = Annotated[
         "-m",
         metavar="MODEL",
         show_default=False,
-        help="The model: gpt-4o, claude-sonnet-4-5, ollama/llama3.2, ...; see: octavo models.",
+        help="The model: gpt-4o, claude-sonnet-4-5, ollama/llama3.2, ... `octavo models` lists them.",
         autocompletion=complete_models,
     ),
 ]
@@ -74,7 +77,7 @@ Policy = Annotated[
     typer.Option(
         "--policy",
         metavar="NAME",
-        help="How to compress: octavo, onyx, wave, requirements or gemini.",
+        help="The policy to compress by: octavo, onyx, wave, requirements or gemini.",
         autocompletion=complete_policies,
     ),
 ]
@@ -83,10 +86,39 @@ ConversationId = Annotated[
     typer.Argument(
         metavar="CONVERSATION",
         show_default=False,
-        help="An id, the end of an id, a title, or `last`.",
+        help="The conversation: an id, the end of an id, a title, or `last`.",
         autocompletion=complete_conversations,
     ),
 ]
 InputFile = Annotated[
-    str, typer.Argument(metavar="FILE", show_default=False, help="A file, or - for standard input.")
+    str, typer.Argument(metavar="FILE", show_default=False, help="The file to read; - is standard input.")
 ]
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take groups of options: a dataclass parameter stands for one option for each of its fields."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, taken in inspect.signature(command).parameters.items():
+        if name not in groups:
+            parameters.append(taken.replace(annotation=hints[name]))
+            continue
+        types = get_type_hints(groups[name], include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name]
+            )
+            for one in fields(groups[name])
+        ]
+
+    def run(**given: Any) -> None:
+        made = {
+            name: group(**{one.name: given.pop(one.name) for one in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**given, **made)
+
+    run.__doc__ = command.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run

@@ -17,7 +17,7 @@ from octavo.settings import make_folder
 
 
 @app.command(
-    short_help="The web chat, the HTTP API and the gateway.",
+    short_help="Start the web chat, the HTTP API and the gateway.",
     epilog="\b\n"
     "Examples:\n"
     "  octavo serve\n"
@@ -35,7 +35,7 @@ def serve(
             "--host",
             metavar="ADDRESS",
             show_default=False,
-            help="Where to listen; anything but this machine needs a key. Else OCTAVO_HOST, else 127.0.0.1.",
+            help="The address to listen on; one that others reach needs a key. Default: OCTAVO_HOST, or 127.0.0.1.",
         ),
     ] = None,
     port: Annotated[
@@ -46,7 +46,7 @@ def serve(
             min=0,
             max=65_535,
             show_default=False,
-            help="The port. Else OCTAVO_PORT, else 8765.",
+            help="The port to listen on. The default is OCTAVO_PORT, or 8765.",
         ),
     ] = None,
     model: Model = None,
@@ -54,7 +54,7 @@ def serve(
         bool,
         typer.Option(
             "--local",
-            help="Where no model is chosen, answer with the small one that runs inside Octavo; fetched once.",
+            help="Answer with the small model that runs inside Octavo if no other is chosen; it is downloaded once.",
         ),
     ] = False,
     db: Db = None,

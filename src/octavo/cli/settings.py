@@ -28,7 +28,7 @@ settings = typer.Typer(
     rich_markup_mode=None,
 )
 keys = typer.Typer(
-    help="Keys for the HTTP API and the gateway.",
+    help="Manage the keys of the HTTP API and the gateway.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -48,7 +48,7 @@ ForModel = Annotated[
         "-m",
         metavar="MODEL",
         show_default=False,
-        help="For this model.",
+        help="The setting for this model.",
         autocompletion=complete_models,
     ),
 ]
@@ -59,7 +59,7 @@ ForConversation = Annotated[
         "-c",
         metavar="CONVERSATION",
         show_default=False,
-        help="For this conversation.",
+        help="The setting for this conversation.",
         autocompletion=complete_conversations,
     ),
 ]
@@ -175,7 +175,7 @@ def get(
 def set_setting(
     context: typer.Context,
     name: Name,
-    value: Annotated[str, typer.Argument(metavar="VALUE", show_default=False, help="Its value.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", show_default=False, help="The new value.")],
     *,
     model: ForModel = None,
     conversation: ForConversation = None,
@@ -239,10 +239,15 @@ def key_json(key: ApiKey) -> JsonObject:
 )
 def create(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="What it is for.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", show_default=False, help="A name that says what the key is for.")
+    ],
     *,
     owner: Annotated[
-        str, typer.Option("--owner", metavar="NAME", show_default=False, help="Whose conversations it opens.")
+        str,
+        typer.Option(
+            "--owner", metavar="NAME", show_default=False, help="The owner whose conversations the key opens."
+        ),
     ] = "",
     scope: Annotated[
         list[str] | None,
@@ -250,7 +255,7 @@ def create(
             "--scope",
             metavar="NAME",
             show_default=False,
-            help="What it may do: read, write or admin; give it several times. By default read and write.",
+            help="What the key may do: read, write or admin. Repeat it for several; the default is read and write.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -306,7 +311,10 @@ def list_keys(context: typer.Context, *, as_json: AsJson = False, db: Db = None)
 def revoke(
     context: typer.Context,
     key: Annotated[
-        str, typer.Argument(metavar="KEY", show_default=False, help="Its id, the end of it, or its name.")
+        str,
+        typer.Argument(
+            metavar="KEY", show_default=False, help="The key: its id, the end of its id, or its name."
+        ),
     ],
     *,
     as_json: AsJson = False,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from octavo.errors import NotFound, UsageError
-from octavo.settings import Settings, make_folder, read_settings
+from octavo.settings import ProcessSettings, make_folder, read_settings
 
 if TYPE_CHECKING:
     from octavo.engine.chat import Chat
@@ -38,7 +38,7 @@ class Setup:
     """The surroundings of a command."""
 
     environment: Mapping[str, str]
-    settings: Settings
+    settings: ProcessSettings
     provider: Provider | None = None
     """Serves every model; None: each is found by its name."""
 

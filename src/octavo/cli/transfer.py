@@ -58,10 +58,12 @@ def import_file(
     ] = None,
     title: Annotated[
         str | None,
-        typer.Option("--title", metavar="TEXT", show_default=False, help="A title for what is read."),
+        typer.Option(
+            "--title", metavar="TEXT", show_default=False, help="The title of the new conversation."
+        ),
     ] = None,
     copy: Annotated[
-        bool, typer.Option("--copy", help="Give new ids, so that what is here already is read once more.")
+        bool, typer.Option("--copy", help="Import under new ids, even what is in the database already.")
     ] = False,
     as_json: AsJson = False,
     db: Db = None,
@@ -134,12 +136,12 @@ def export(
         typer.Argument(
             metavar="CONVERSATION",
             show_default=False,
-            help="Ids, ends of ids, titles, or `last`.",
+            help="The conversations: ids, ends of ids, titles, or `last`.",
             autocompletion=complete_conversations,
         ),
     ] = None,
     *,
-    every: Annotated[bool, typer.Option("--all", help="All conversations.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Export all conversations.")] = False,
     format: Annotated[
         str,
         typer.Option(
@@ -248,12 +250,12 @@ def delete(
         typer.Argument(
             metavar="CONVERSATION",
             show_default=False,
-            help="Ids, ends of ids, titles, or `last`.",
+            help="The conversations: ids, ends of ids, titles, or `last`.",
             autocompletion=complete_conversations,
         ),
     ],
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     as_json: AsJson = False,
     db: Db = None,
 ) -> None:

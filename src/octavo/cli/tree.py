@@ -1,6 +1,7 @@
-"""Draws a conversation as a tree: runs of messages, forks between them, covered messages folded into one line.
+"""Draws a conversation as a tree: runs of messages, forks between them, covered messages counted in one line.
 
-Every message is drawn, or counted in a fold, exactly once. Nothing here recurses: a branch may have 100,000 messages.
+Every message is drawn, or counted in such a line, exactly once. Nothing here recurses: a branch may be 100,000
+messages long.
 """
 
 from __future__ import annotations
@@ -89,31 +90,31 @@ def _branch_off(drawing: _Drawing, nodes: Sequence[Node], under: str, *, forked:
 
 def _run(drawing: _Drawing, fork: _Fork) -> Iterator[Line]:
     """Draw one run: messages that follow each other without a fork."""
-    lead, node, folded = fork.lead, fork.node, list[Node]()
+    lead, node, covered = fork.lead, fork.node, list[Node]()
     while True:
         if node.id in drawing.picture.covered:
-            folded.append(node)
+            covered.append(node)
         else:
-            if folded:
-                yield _fold(drawing.picture, folded, lead)
-                folded, lead = [], fork.under
+            if covered:
+                yield _covered_line(drawing.picture, covered, lead)
+                covered, lead = [], fork.under
             yield from _message(drawing, node, lead, fork.under)
             lead = fork.under
         following = drawing.children.get(node.id, [])
         if len(following) != 1:
             break
         node = following[0]
-    if folded:
-        yield _fold(drawing.picture, folded, lead)
+    if covered:
+        yield _covered_line(drawing.picture, covered, lead)
     _branch_off(drawing, following, fork.under, forked=True)
 
 
-def _fold(picture: Picture, folded: Sequence[Node], lead: str) -> Line:
-    first, last = folded[0].depth, folded[-1].depth
+def _covered_line(picture: Picture, covered: Sequence[Node], lead: str) -> Line:
+    first, last = covered[0].depth, covered[-1].depth
     which = f"message {first}" if first == last else f"messages {first} to {last}"
     snapshot = picture.snapshot
     sizes = f": {snapshot.tokens_before:,} → {snapshot.tokens_after:,} tokens" if snapshot else ""
-    return line(lead, ("accent", f"▸ {which} folded{sizes}"))
+    return line(lead, ("accent", f"▸ {which} compressed{sizes}"))
 
 
 def _message(drawing: _Drawing, node: Node, lead: str, under: str) -> Iterator[Line]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 
-from octavo.evals.findings import Findings, Shares, Story, by_age, by_kind, by_question, by_round, failures
+from octavo.evals.baselines import NONE
+from octavo.evals.findings import Findings, Shares, Story, by_age, by_kind, by_question, by_round
 from octavo.evals.measure.score import METRICS
 from octavo.evals.plots import COLOURS, Axes, PlotLine, bar_plot, line_plot, lines_of, round_up
-from octavo.evals.report import budget_name, cell, shown_columns, title_of
-from octavo.evals.run import COSTS, LASTS, Row, Summary
+from octavo.evals.report import ReportTable, budget_name, tables, title_of
+from octavo.evals.run import COSTS, LASTS, Row
 
 _LIGHT = ("#2a78d6", "#1baf7a", "#c98500", "#008300", "#6a5ad0", "#e34948", "#d55181", "#c2571f")
 _DARK = ("#3987e5", "#199e70", "#c98500", "#39a339", "#9085e9", "#e66767", "#d55181", "#d95926")
@@ -41,8 +42,6 @@ details { margin: .5rem 0 } summary { cursor: pointer; color: var(--faint) }
 dt { font-weight: 600 } dd { margin: 0 0 .4rem }
 """
 
-UNCHANGED = "none"
-"""The compressor that keeps everything; plots leave it out."""
 Slice = Callable[[Sequence[Row]], Shares]
 
 
@@ -74,18 +73,10 @@ def _body(findings: Findings, title: str) -> Iterator[str]:
     yield f"<p>{cases:,} cases, {len(findings.compressors)} compressors; tokens as counted by {escape(findings.meter)}."
     yield f"{_told(findings)} Shares in percent, with 95 % intervals in brackets.</p>"
     yield _key(findings.compressors)
-    for set in findings.sets:
-        for budget in findings.budgets:
-            chosen = [one for one in findings.summaries if (one.set, one.budget) == (set, budget)]
-            if chosen:
-                yield f"<h2>{escape(set)}, budget {escape(budget_name(budget))}</h2>"
-                yield _table(chosen)
-                rows = [row for row in findings.rows if (row.set, row.budget) == (set, budget)]
-                yield from (
-                    f"<p><b>{escape(name)}</b>: {escape(words)}</p>" for name, words in failures(rows)
-                )
-    if findings.comparisons:
-        yield from _compared(findings)
+    for table in tables(findings):
+        yield f"<h2>{escape(table.title)}</h2>"
+        yield _table(table)
+        yield from (f"<p><b>{escape(name)}</b>: {escape(words)}</p>" for name, words in table.notes)
     for budget in findings.budgets:
         yield f"<h2>What is kept, budget {escape(budget_name(budget))}</h2>"
         yield '<div class="plots">'
@@ -113,47 +104,24 @@ def _key(names: Sequence[str]) -> str:
     return f'<div class="key">{items}</div>'
 
 
-def _table(chosen: Sequence[Summary]) -> str:
-    columns = shown_columns(chosen)
-    head = "".join(f"<th>{escape(title_of(name))}</th>" for name in ("compressor", *columns))
+def _table(table: ReportTable) -> str:
+    head = "".join(f"<th>{escape(word)}</th>" for word in table.head)
     rows = "".join(
-        f"<tr><td>{escape(one.compressor)}</td>"
-        + "".join(_cell(name, one, chosen) for name in columns)
-        + "</tr>"
-        for one in chosen
+        f"<tr>{''.join(_cell(text, best=number in table.best and n == 1) for n, text in enumerate(row))}</tr>"
+        for number, row in enumerate(table.rows)
     )
     return f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
 
 
-def _cell(name: str, one: Summary, chosen: Sequence[Summary]) -> str:
-    found = one.found.get(name)
-    rivals = [each for each in chosen if each.compressor != UNCHANGED]
-    means = [other.mean for each in rivals if (other := each.found.get(name))]
-    best = name == "index" and found is not None and one in rivals and found.mean == max(means)
-    return f"<td{' class=best' if best else ''}>{escape(cell(name, found))}</td>"
-
-
-def _compared(findings: Findings) -> Iterator[str]:
-    yield f"<h2>{escape(findings.comparisons[0].reference)} against the others, item by item</h2>"
-    rows = "".join(
-        f"<tr><td>{escape(one.compressor)}</td><td>{escape(budget_name(one.budget))}</td>"
-        f"<td>{100 * one.index.difference.mean:+.1f}</td>"
-        f"<td>{100 * one.index.difference.low:+.1f} to {100 * one.index.difference.high:+.1f}</td>"
-        f"<td>{one.index.better:,}</td><td>{one.index.worse:,}</td>"
-        f"<td>{'' if one.index.sure else 'may be chance'}</td></tr>"
-        for one in findings.comparisons
-    )
-    head = "".join(
-        f"<th>{word}</th>" for word in ("against", "budget", "difference", "95 %", "better", "worse", "")
-    )
-    yield f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
+def _cell(text: str, *, best: bool) -> str:
+    return f"<td{' class=best' if best else ''}>{escape(text)}</td>"
 
 
 def _plots(findings: Findings, budget: float) -> Iterator[str]:
     rows = {
         name: [row for row in findings.rows if (row.compressor, row.budget) == (name, budget)]
         for name in findings.compressors
-        if name != UNCHANGED or len(findings.compressors) == 1
+        if name != NONE or len(findings.compressors) == 1
     }
     colour = {name: number for number, name in enumerate(findings.compressors)}
     slices: tuple[tuple[str, str, Slice, bool], ...] = (
@@ -179,15 +147,9 @@ def _figure(
 
 def _numbers(labels: Sequence[str], found: Mapping[str, Shares]) -> str:
     """Give the same as a table, for those who cannot see the drawing."""
-    head = "".join(f"<th>{escape(label)}</th>" for label in labels)
-    rows = "".join(
-        f"<tr><td>{escape(name)}</td>"
-        + "".join(f"<td>{_percent(shares.get(label))}</td>" for label in labels)
-        + "</tr>"
-        for name, shares in found.items()
-    )
-    table = f'<div class="scroll"><table><tr><th>compressor</th>{head}</tr>{rows}</table></div>'
-    return f"<details><summary>numbers</summary>{table}</details>"
+    rows = tuple((name, *(_percent(shares.get(label)) for label in labels)) for name, shares in found.items())
+    drawn = _table(ReportTable(title="", head=("compressor", *labels), rows=rows))
+    return f"<details><summary>numbers</summary>{drawn}</details>"
 
 
 def _percent(share: float | None) -> str:
@@ -195,7 +157,7 @@ def _percent(share: float | None) -> str:
 
 
 def _grown(findings: Findings) -> Iterator[str]:
-    stories = [story for story in findings.stories if story.compressor != UNCHANGED] or findings.stories
+    stories = [story for story in findings.stories if story.compressor != NONE] or findings.stories
     colour = {name: number for number, name in enumerate(findings.compressors)}
     longest = max(len(story.tokens) for story in stories)
     labels = [str(n + 1) for n in range(longest)]

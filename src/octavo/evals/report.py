@@ -5,11 +5,15 @@ A table shows only what was measured: a column in which no compressor has a numb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
 
 from octavo.core.fields import Json, JsonObject
 from octavo.core.receipt import KINDS
+from octavo.evals.baselines import NONE
 from octavo.evals.findings import Findings, by_age, by_kind, by_question, by_round, dump_interval, failures
+from octavo.evals.judging import PROBE_KINDS
 from octavo.evals.measure.interval import Interval
 from octavo.evals.measure.score import METRICS
 from octavo.evals.run import COSTS, LASTS, PairedComparison, Row, Summary
@@ -43,36 +47,78 @@ def markdown(findings: Findings) -> str:
     return "\n".join(_lines(findings)) + "\n"
 
 
-def _lines(findings: Findings) -> Iterator[str]:
-    for set in findings.sets:
-        for budget in findings.budgets:
-            chosen = [one for one in findings.summaries if (one.set, one.budget) == (set, budget)]
-            if chosen:
-                yield from _section(set, budget, chosen)
-                rows = [row for row in findings.rows if (row.set, row.budget) == (set, budget)]
-                yield from _failures(rows)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTable:
+    """A table of a report, whatever it is written in."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    best: frozenset[int] = frozenset()
+    """The rows with the highest index, the first column of numbers."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """Compressors that made what cannot be sent, and why."""
+
+
+def tables(findings: Findings) -> Iterator[ReportTable]:
+    """Give a table for each set and budget, then the comparisons."""
+    for set, budget in product(findings.sets, findings.budgets):
+        chosen = [one for one in findings.summaries if (one.set, one.budget) == (set, budget)]
+        if chosen:
+            columns = shown_columns(chosen)
+            yield ReportTable(
+                title=f"{set}, budget {budget_name(budget)}",
+                head=("compressor", *map(title_of, columns)),
+                rows=tuple(
+                    (one.compressor, *(cell(name, one.found.get(name)) for name in columns)) for one in chosen
+                ),
+                best=_best(chosen),
+                notes=tuple(failures(row for row in findings.rows if (row.set, row.budget) == (set, budget))),
+            )
     if findings.comparisons:
-        yield from _compared(findings.comparisons)
+        yield ReportTable(
+            title=f"{findings.comparisons[0].reference} against the others, item by item",
+            head=("against", "budget", "difference", "95 %", "better", "worse", ""),
+            rows=tuple(map(_compared, findings.comparisons)),
+        )
+
+
+def _best(chosen: Sequence[Summary]) -> frozenset[int]:
+    means = {
+        number: found.mean
+        for number, one in enumerate(chosen)
+        if one.compressor != NONE and (found := one.found.get("index"))
+    }
+    return frozenset(number for number, mean in means.items() if mean == max(means.values()))
+
+
+def _compared(one: PairedComparison) -> tuple[str, ...]:
+    difference = one.index.difference
+    return (
+        one.compressor,
+        budget_name(one.budget),
+        f"{100 * difference.mean:+.1f}",
+        f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}",
+        f"{one.index.better:,}",
+        f"{one.index.worse:,}",
+        "" if one.index.sure else "may be chance",
+    )
+
+
+def _lines(findings: Findings) -> Iterator[str]:
+    for table in tables(findings):
+        yield from (f"### {table.title}", "", *_table_lines(table.head, table.rows), "")
+        if table.notes:
+            yield from (*(f"- **{name}**: {words}" for name, words in table.notes), "")
     if findings.probes or findings.stopped:
         yield from _probed(findings)
     yield from _legend(findings)
 
 
-def _section(set: str, budget: float, chosen: Sequence[Summary]) -> Iterator[str]:
-    columns = shown_columns(chosen)
-    yield f"### {set}, budget {budget_name(budget)}"
-    yield ""
-    yield f"| compressor | {' | '.join(title_of(name) for name in columns)} |"
-    yield "|---" * (len(columns) + 1) + "|"
-    for one in chosen:
-        yield f"| {one.compressor} | {' | '.join(cell(name, one.found.get(name)) for name in columns)} |"
-    yield ""
-
-
-def _failures(rows: Sequence[Row]) -> Iterator[str]:
-    told = [f"- **{name}**: {words}" for name, words in failures(rows)]
-    if told:
-        yield from (*told, "")
+def _table_lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|---" * len(head) + "|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
 def shown_columns(chosen: Sequence[Summary]) -> list[str]:
@@ -110,40 +156,22 @@ def cell(name: str, found: Interval | None) -> str:
             return f"{100 * found.mean:.1f}"
 
 
-def _compared(comparisons: Sequence[PairedComparison]) -> Iterator[str]:
-    yield f"### {comparisons[0].reference} against the others, item by item"
-    yield ""
-    yield "| against | budget | difference | 95 % | better | worse | |"
-    yield "|---|---|---|---|---|---|---|"
-    for one in comparisons:
-        difference = one.index.difference
-        sure = "" if one.index.sure else "may be chance"
-        yield (
-            f"| {one.compressor} | {budget_name(one.budget)} | {100 * difference.mean:+.1f} | "
-            f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f} | {one.index.better:,} | "
-            f"{one.index.worse:,} | {sure} |"
-        )
-    yield ""
-
-
 def _probed(findings: Findings) -> Iterator[str]:
-    yield "### Probes: answers of a model, judged from 0 to 5"
-    yield ""
+    yield from ("### Probes: answers of a model, judged from 0 to 5", "")
     if findings.stopped:
-        yield f"Stopped early, {findings.stopped}"
-        yield ""
-    yield "| context | probes | tokens | score | 95 % | recall | artifact | continuation | decision |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for one in findings.probes:
-        kinds = " | ".join(
-            f"{one.by_kind[kind].mean:.2f}" if kind in one.by_kind else ABSENT
-            for kind in ("recall", "artifact", "continuation", "decision")
+        yield from (f"Stopped early, {findings.stopped}", "")
+    rows = (
+        (
+            one.context,
+            f"{one.probes}",
+            f"{one.tokens:,}",
+            f"{one.score.mean:.2f}",
+            f"{one.score.low:.2f}–{one.score.high:.2f}",
+            *(f"{one.by_kind[kind].mean:.2f}" if kind in one.by_kind else ABSENT for kind in PROBE_KINDS),
         )
-        yield (
-            f"| {one.context} | {one.probes} | {one.tokens:,} | {one.score.mean:.2f} | "
-            f"{one.score.low:.2f}–{one.score.high:.2f} | {kinds} |"
-        )
-    yield ""
+        for one in findings.probes
+    )
+    yield from (*_table_lines(("context", "probes", "tokens", "score", "95 %", *PROBE_KINDS), rows), "")
 
 
 def _legend(findings: Findings) -> Iterator[str]:

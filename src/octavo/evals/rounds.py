@@ -1,4 +1,4 @@
-"""Compressing again and again: a conversation that grows message by message, folded whenever it has grown too large.
+"""Compressing again and again: a conversation grows message by message, and is compressed whenever it is too large.
 
 A compressor is given its own last result and what came since, as a program without a store would do; or, where the
 originals are kept, the whole conversation so far. A tool's exchange is never interrupted.
@@ -16,7 +16,7 @@ from octavo.evals.measure.survival import survivals
 from octavo.evals.measure.texts import text_of
 
 ROUNDS = 9
-"""With a budget of a tenth and nine rounds, the context is folded each time it has doubled."""
+"""With a budget of a tenth and nine rounds, the context is compressed each time it has doubled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,17 +57,17 @@ async def play(
     originals: bool = False,
     thread: str = "",
 ) -> Course:
-    """Let a conversation grow, folding it about so many times."""
+    """Let a conversation grow, and compress it about so many times."""
     growing = Growing(ruler, compressor, budget, originals=originals or compressor.remembers, thread=thread)
     room = max(1, budget - ruler.system_tokens)
     trigger = budget * (1 + max(0, ruler.tokens - room) / (rounds * room))
     for message in ruler.case.messages:
         growing.hear(message)
         if growing.tokens > trigger and growing.waiting <= 0:
-            await growing.fold()
+            await growing.compress()
         growing.sizes.append(growing.tokens)
     if growing.tokens > budget:
-        await growing.fold()
+        await growing.compress()
         growing.sizes.append(growing.tokens)
     made = CompressionResult(messages=tuple(growing.context), wrong=growing.wrong, price=growing.price)
     return Course(made=made, rounds=tuple(growing.rounds), tokens=tuple(growing.sizes))
@@ -99,7 +99,7 @@ class Growing:
         self.tokens += self._ruler.count(message)
         self.waiting += len(message.calls) - len(message.results)
 
-    async def fold(self) -> None:
+    async def compress(self) -> None:
         """Compress what there is; a compressor that fails leaves it as it was."""
         given = self._heard if self._originals else self.context
         job = CompressionJob(

@@ -2,7 +2,7 @@
 
 A database in memory holds the whole tree, so what is pinned stays pinned, branches share what they have in common, and
 every compression chooses again from the originals. The window is chosen so that a snapshot and the newest turns
-together have the size of the budget: an engine folds long before its window is full, so as to have room to go on.
+together have the size of the budget: an engine compresses long before its window is full, so as to have room to go on.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def _ilike(table: sa.Table, query: Query) -> _Found:
 
 
 def _patterns(term: str) -> list[str]:
-    """Patterns for a substring. Databases fold the case of ASCII letters only, or by locale: the rest is done here."""
+    """Patterns for a substring. Databases ignore the case of ASCII letters only, or by locale."""
     spellings = (
         [term] if term.isascii() else dict.fromkeys([term, term.lower(), term.upper(), term.capitalize()])
     )

@@ -83,15 +83,15 @@ def test_help_lists_every_command_and_explains_one(run: Run) -> None:
 def test_compressing_by_any_name(run: Run, name: str) -> None:
     shown = said(run, f"/{name} the ports")
     assert re.search(r"^Chat history compressed from [\d,]+ to [\d,]+ tokens$", shown, re.MULTILINE)
-    assert "4 messages folded (exact lines only)" in shown
+    assert "4 messages compressed (exact lines only)" in shown
 
 
 def test_a_dry_run_changes_nothing_and_tells_what_happens(run: Run) -> None:
     """Case 79."""
     shown = said(run, "/compress --dry-run --keep 0", "/summary versions", "/compress --keep 0")
-    assert "  covered     6 messages  1,329 tokens folded now" in shown
+    assert "  covered     6 messages  1,329 tokens compressed now" in shown
     assert "No snapshots yet." in shown
-    assert "6 messages folded" in shown
+    assert "6 messages compressed" in shown
 
 
 def test_an_empty_conversation_has_nothing_to_compress(run: Run) -> None:
@@ -103,7 +103,7 @@ def test_an_empty_conversation_has_nothing_to_compress(run: Run) -> None:
 
 
 def test_compressing_up_to_a_message(run: Run) -> None:
-    assert "2 messages folded" in said(run, "/compress --up-to 2")
+    assert "2 messages compressed" in said(run, "/compress --up-to 2")
 
 
 def test_the_context_is_broken_down_and_printed_in_full(run: Run) -> None:
@@ -187,7 +187,7 @@ def test_undo_and_redo(run: Run) -> None:
     assert before == after
     assert "Undone: 4 messages are sent as they were again; /redo brings the compression back." in shown
     assert "Brought back: version 1, which covers 4 messages, is in use" in shown
-    assert complaints == "nothing is folded on this branch; /compress folds the older part\n"
+    assert complaints == "nothing is compressed on this branch; /compress compresses the older part\n"
 
 
 def test_the_receipt_names_what_is_lost_and_brings_it_back(run: Run) -> None:
@@ -219,7 +219,7 @@ def test_what_the_receipt_shows_as_lost_is_what_restore_takes(run: Run) -> None:
     assert cut[0].removesuffix("…") in done.out.rpartition("Added back")[2].partition("\n")[2]
 
 
-def test_folded_messages_are_found_and_expanded(run: Run) -> None:
+def test_compressed_messages_are_found_and_expanded(run: Run) -> None:
     """Case 85."""
     shown = said(run, "/compress", "/find service1", "/expand", "/expand 1", "/expand 1-2", "/find nowhere")
     assert "    2 assistant The port of service1 is 8001." in shown

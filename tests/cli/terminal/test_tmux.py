@@ -150,7 +150,10 @@ def test_a_session_on_a_real_terminal(tmux: Tmux) -> None:
     after = without_status(tmux.screen())
     at = after.index("› /compress the ports")
     assert re.fullmatch(r"Chat history compressed from [\d,]+ to [\d,]+ tokens", after[at + 2])
-    assert after[at + 3] == "8 messages folded (exact lines only); /summary shows it, /undo brings them back."
+    assert (
+        after[at + 3]
+        == "8 messages compressed (exact lines only); /summary shows it, /undo brings them back."
+    )
     assert after[-2] == "Undone: 8 messages are sent as they were again; /redo brings the compression back."
     assert after[-1] == "›"
 

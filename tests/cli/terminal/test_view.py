@@ -70,7 +70,7 @@ def test_success_names_both_sizes() -> None:
     outcome = Compressed(snapshot=SNAPSHOT, before=5_000, after=1_200, urgency="manual")
     assert shown(view.outcome_lines(outcome)) == [
         "Chat history compressed from 5,000 to 1,200 tokens",
-        "2 messages folded (summary by gpt-4o-mini); /summary shows it, /undo brings them back.",
+        "2 messages compressed (summary by gpt-4o-mini); /summary shows it, /undo brings them back.",
     ]
 
 
@@ -161,7 +161,7 @@ def test_a_context_is_broken_down() -> None:
         "  messages, verbatim      1,000  ████████████████████████",
         "window 10,000 = 2,000 for the answer + 500 margin + 100 overhead + 7,400 for the conversation",
         "marks: prepare 4,910, soft 6,020, hard 7,130; next compression above 6,020, in 4,920 tokens",
-        "snapshot 2 messages folded, 900 → 90 tokens (auto, version 1, gpt-4o-mini)",
+        "snapshot 2 messages compressed, 900 → 90 tokens (auto, version 1, gpt-4o-mini)",
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_plan_has_its_numbers() -> None:
     )
     assert shown(view.plan_lines(plan)) == [
         "Dry run  asked for: 1,100 tokens, below the mark of 6,020",
-        "  covered     4 messages  800 tokens folded now",
+        "  covered     4 messages  800 tokens compressed now",
         "  verbatim    2 messages  200 tokens",
         "  context   1,100 tokens  at most 900 afterwards",
     ]

@@ -1,22 +1,22 @@
-"""Words fold alike in both texts, and windows hold what stands together."""
+"""Words have the same stem in both texts, and windows hold what stands together."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.evals.measure.words import WordIndex, content_words, fold, words
+from octavo.evals.measure.words import WordIndex, content_words, stem, words
 
 
-def test_forms_of_a_word_fold_to_one() -> None:
-    assert {fold(word) for word in ("painting", "painted", "paints", "paint")} == {"paint"}
-    assert {fold(word) for word in ("story", "stories")} == {"story"}
-    assert {fold(word) for word in ("classes", "class")} == {"class"}
-    assert {fold(word) for word in ("house", "houses")} == {"hous"}
+def test_forms_of_a_word_have_one_stem() -> None:
+    assert {stem(word) for word in ("painting", "painted", "paints", "paint")} == {"paint"}
+    assert {stem(word) for word in ("story", "stories")} == {"story"}
+    assert {stem(word) for word in ("classes", "class")} == {"class"}
+    assert {stem(word) for word in ("house", "houses")} == {"hous"}
 
 
 def test_short_words_and_numbers_stay_as_they_are() -> None:
-    assert [fold(word) for word in ("was", "is", "12345", "ring")] == ["was", "is", "12345", "ring"]
+    assert [stem(word) for word in ("was", "is", "12345", "ring")] == ["was", "is", "12345", "ring"]
 
 
 def test_number_words_are_digits() -> None:

@@ -62,7 +62,7 @@ async def snapshot_at(session: Session, text: str) -> Snapshot:
     if not text:
         serving = await chat.snapshots.serving()
         if serving is None:
-            raise UsageError("nothing is folded on this branch; /compress folds the older part")
+            raise UsageError("nothing is compressed on this branch; /compress compresses the older part")
         return serving
     every, number = await chat.snapshots.list(), number_of(text, "snapshot")
     if number > len(every):

@@ -77,13 +77,13 @@ COMMANDS = (
     Command(
         name="compress",
         arguments="[FOCUS] [--dry-run] [--keep N] [--up-to M]",
-        says="fold the older messages now; FOCUS is what matters most",
+        says="compress the older messages now; FOCUS is what matters most",
         aliases=("compact", "summarize", "summarise", "condense"),
         run=compression_commands.compress,
         offers=_offer(
             ("--dry-run", "say what would happen"),
             ("--keep", "tokens, or a share, that stay verbatim; 0 for none"),
-            ("--up-to", "fold up to this message"),
+            ("--up-to", "compress up to this message"),
         ),
     ),
     Command(
@@ -97,7 +97,7 @@ COMMANDS = (
     Command(
         name="summary",
         arguments="[edit|regen|versions|diff|receipt]",
-        says="what stands for the folded messages",
+        says="what stands for the compressed messages",
         run=compression_commands.summary,
         offers=_offer(
             ("edit", "write it yourself"),
@@ -136,7 +136,7 @@ COMMANDS = (
     Command(
         name="expand",
         arguments="[N|N-M]",
-        says="show folded messages; N shows message N whole",
+        says="show the compressed messages; N shows message N whole",
         run=compression_commands.expand,
     ),
     Command(

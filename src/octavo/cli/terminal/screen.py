@@ -23,7 +23,7 @@ _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
 
 
 def rows_of(widths: Iterable[int], columns: int) -> int:
-    """Count the rows that lines take when a terminal of that width has folded them."""
+    """Count the rows that lines take in a terminal of that width, which wraps them."""
     return sum(max(1, -(-each // max(1, columns))) for each in widths)
 
 

@@ -146,7 +146,7 @@ def _compressed(outcome: Compressed) -> Iterator[Line]:
     yield line(
         (
             "faint",
-            f"{snapshot.messages:,} messages folded ({author}); /summary shows it, /undo brings them back.",
+            f"{snapshot.messages:,} messages compressed ({author}); /summary shows it, /undo brings them back.",
         )
     )
     if snapshot.receipt:
@@ -187,7 +187,7 @@ def _rejected(outcome: Rejected) -> Iterator[Line]:
     elif "not_smaller" in flaws and outcome.before < SMALL_HISTORY:
         yield line(("near", "Compression was not beneficial for this history size"))
         yield line(
-            ("faint", f"{sizes}. The history is unchanged; go on, or fold more with /compress --keep 0.")
+            ("faint", f"{sizes}. The history is unchanged; go on, or compress more with /compress --keep 0.")
         )
     elif "not_smaller" in flaws:
         yield line(("bad", "Chat history compression did not reduce size. Continuing with full history."))
@@ -206,7 +206,7 @@ def plan_lines(plan: Plan) -> Iterator[Line]:
     """Say what a compression would do."""
     yield line(("strong", "Dry run"), f"  {plan.reason}")
     rows = [
-        ("covered", f"{plan.covered:,} messages", f"{plan.covered_tokens:,} tokens folded now"),
+        ("covered", f"{plan.covered:,} messages", f"{plan.covered_tokens:,} tokens compressed now"),
         ("verbatim", f"{plan.retained:,} messages", f"{plan.retained_tokens:,} tokens"),
         ("context", f"{plan.reading.tokens:,} tokens", f"at most {plan.after_cap:,} afterwards"),
     ]
@@ -265,9 +265,9 @@ def context_lines(usage: Usage, snapshot: Snapshot | None) -> Iterator[Line]:
 
 
 def snapshot_head(snapshot: Snapshot) -> Line:
-    folded = f"{snapshot.messages:,} messages folded, {snapshot.tokens_before:,} → {snapshot.tokens_after:,} tokens"
+    counts = f"{snapshot.messages:,} messages compressed, {snapshot.tokens_before:,} → {snapshot.tokens_after:,} tokens"
     author = snapshot.model or "exact lines only"
-    return line(("accent", "snapshot "), f"{folded} ({snapshot.kind}, version {snapshot.version}, {author})")
+    return line(("accent", "snapshot "), f"{counts} ({snapshot.kind}, version {snapshot.version}, {author})")
 
 
 def summary_lines(snapshot: Snapshot, spoken: str) -> Iterator[Line]:

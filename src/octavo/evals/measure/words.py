@@ -1,8 +1,8 @@
 """Words as the measures compare them, and where in a text they stand together.
 
 Lower case, number words as digits, endings cut off, function words left out. A word of one text is found in another
-exactly if both fold to the same; scripts without spaces fold to pairs of neighbouring characters. Positions count
-function words too, so a window is as wide as a reader sees it.
+exactly if both have the same stem; scripts without spaces are cut into pairs of neighbouring characters. Positions
+count function words too, so a window is as wide as a reader sees it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ENGLISH = frozenset(_SMALL_WORDS.split())
 
 
 @lru_cache(maxsize=REMEMBERED)
-def fold(word: str) -> str:
+def stem(word: str) -> str:
     """Cut a lower-case word to what its forms have in common."""
     word = _NUMBERS.get(word, word)
     if word.isdigit() or len(word) <= SHORTEST_STEM:
@@ -61,22 +61,22 @@ def fold(word: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """List all words of a text, folded, in order."""
+    """List the stems of all words of a text, in order."""
     lowered = text.lower().replace("’", "'").replace("'s", "")
     if lowered.isascii():
-        return [fold(word) for word in _ASCII.findall(lowered)]
-    return [folded for word in _ANY.findall(lowered) for folded in _folded(word)]
+        return [stem(word) for word in _ASCII.findall(lowered)]
+    return [one for word in _ANY.findall(lowered) for one in _stems(word)]
 
 
-def _folded(word: str) -> Iterator[str]:
+def _stems(word: str) -> Iterator[str]:
     if not _RUN.match(word):
-        yield fold(word)
+        yield stem(word)
         return
     yield from (word[i : i + 2] for i in range(max(1, len(word) - 1)))
 
 
 def informative(word: str) -> bool:
-    """Tell whether a folded word says something by itself."""
+    """Tell whether a stem says something by itself."""
     return word not in _ENGLISH and (word.isascii() or word not in FUNCTION_WORDS)
 
 

@@ -142,7 +142,7 @@ class Importer:
             case TipItem():
                 self._tree(item).tip = item.key
             case SnapshotItem():
-                self._fold(self._tree(item), item)
+                self._add_snapshot(self._tree(item), item)
             case SettingItem():
                 self._tree(item).settings[item.key] = item.value
             case PinItem():
@@ -214,15 +214,15 @@ class Importer:
         tree.nodes[said.key] = node
         self._piece.add(entry, _columns(tree, node))
 
-    def _fold(self, tree: _Tree, item: SnapshotItem) -> None:
+    def _add_snapshot(self, tree: _Tree, item: SnapshotItem) -> None:
         _check_parents(tree)
         keys = {key: node.id for key, node in tree.nodes.items()} | tree.ids
         old = item.snapshot
         keys[old.id] = tree.ids[old.id] = new_id() if self._new_ids else plain_id(old.id)
-        self._check_fold(tree, old, f"line {item.line}")
+        self._check_snapshot(tree, old, f"line {item.line}")
         self._piece.snapshots.append((item.line, rows.snapshot_row(redirected(old, keys), tree.id)))
 
-    def _check_fold(self, tree: _Tree, old: Snapshot, where: str) -> None:
+    def _check_snapshot(self, tree: _Tree, old: Snapshot, where: str) -> None:
         named = {key for key in (old.first, old.cutoff, old.anchor, old.carried) if key}
         if missing := named - tree.nodes.keys():
             raise BadInput(where, f"a snapshot names the message {min(missing)!r}, which is not in the file")

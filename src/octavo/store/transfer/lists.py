@@ -65,7 +65,7 @@ def _conversation(
         found = _with_blocks(format, messages, about.get("system"))
     except BadInput as error:
         raise BadInput(f"{where}: {error.where}", error.problem) from error
-    branch, snapshots = _folded(found)
+    branch, snapshots = _with_snapshots(found)
     yield ConversationStart(line=line, tree=tree, title=take_optional(about, "title", where))
     for node in branch:
         entry = Entry(message=node.message)
@@ -98,7 +98,7 @@ def _with_blocks(
     return tuple(blocks.get(i - ahead, message) for i, message in enumerate(read))
 
 
-def _folded(found: Iterable[Message | CompressBlock]) -> tuple[Branch, list[Snapshot]]:
+def _with_snapshots(found: Iterable[Message | CompressBlock]) -> tuple[Branch, list[Snapshot]]:
     """Turn each block into the snapshot of what stands before it.
 
     Where a session kept nothing of that, the block's own words are a message, and that is what the snapshot covers.
