@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -156,12 +157,37 @@ def test_importing_octavo_imports_nothing_else() -> None:
     assert printed == "['octavo']\n"
 
 
-def test_a_class_of_the_store_the_command_line_or_the_evaluation_shares_its_name_with_no_other() -> None:
+def test_a_public_class_name_means_one_thing() -> None:
     where: dict[str, list[str]] = {}
     for path in MODULES:
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 where.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
-    ours = ("store/", "cli/", "evals/")
-    shared = {name: paths for name, paths in where.items() if len(paths) > 1}
-    assert [name for name, paths in shared.items() if any(path.startswith(ours) for path in paths)] == []
+    assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
+
+
+NO_NAMES = {
+    "utils", "helpers", "misc", "common", "manager",
+    "aside", "making", "scene", "hub", "gate", "door", "desk", "line", "standing", "stops", "weigh", "passing",
+    "keep", "canon", "shapes", "sending", "wishes", "walking", "keeping", "seams", "patience", "grounds", "areas",
+    "planting", "fold", "folding", "faults", "plain", "fields", "page_maker", "consult", "speak", "hear",
+}  # fmt: skip
+"""Names that tell nobody what is in a file."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_is_named_for_what_is_in_it(path: Path) -> None:
+    assert path.stem not in NO_NAMES
+
+
+FOLD = re.compile(r"(?<!case)\b(?:un)?fold(?:s|ed|ing)?\b", re.IGNORECASE)
+PAGES = sorted((ROOT.parents[1] / "docs").rglob("*.md"))
+
+
+@pytest.mark.parametrize("path", [*MODULES, *PAGES], ids=lambda path: path.name)
+def test_the_act_is_called_compressing(path: Path) -> None:
+    """The word *fold* stays in the sentence that explains the product's name, and in the folding of letters."""
+    letters = ("meters", "extract", "ask", "recall", "measure")
+    if set(path.parts) & set(letters):
+        return
+    assert FOLD.findall(path.read_text("utf-8")) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.engine.engine import Engine
 from octavo.providers.model_files import MODEL_FILES
 from tests.cli.conftest import WINDOW

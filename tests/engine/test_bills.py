@@ -20,10 +20,10 @@ from octavo.engine.outcome import (
     Answered,
     Compressed,
     CompressionEnded,
+    ContextShrunk,
     Event,
     Rejected,
     Sending,
-    Shrunk,
     Skipped,
 )
 from octavo.errors import WindowExceeded
@@ -87,7 +87,7 @@ async def test_what_messages_cost_beyond_their_count_is_no_system_prompt(make: M
     assert isinstance(await chat.compress(), Compressed)
     seen = await events(chat, "And now?")
     assert isinstance(seen[-1], Answered)
-    assert not any(isinstance(event, Shrunk) for event in seen)
+    assert not any(isinstance(event, ContextShrunk) for event in seen)
     assert upstream.refused == []
 
 
@@ -196,7 +196,7 @@ async def test_the_first_turn_after_a_large_import_sends_what_fits_and_says_so(
     assert sending.usage.reading.tokens == billed(sent)
     assert sending.usage.reading.cautious <= sending.usage.budget.hard
     assert sending.usage.percent <= 100
-    assert not any(isinstance(event, Shrunk) for event in seen)
+    assert not any(isinstance(event, ContextShrunk) for event in seen)
     ended = [event.outcome for event in seen if isinstance(event, CompressionEnded)]
     assert [type(outcome) for outcome in ended] == [Compressed]
     if words < 100 and policy != "wave":
@@ -214,7 +214,7 @@ async def test_a_context_that_was_shortened_is_announced_as_it_is_sent(make: Mak
     engine.record(chat.id).trouble = FailureStreak(failures=3, model=MODEL, tokens=10**6, at=engine.clock())
     assert (await chat.usage()).percent > 100
     seen = [event async for event in chat.answer()]
-    (shrunk,) = [event for event in seen if isinstance(event, Shrunk)]
+    (shrunk,) = [event for event in seen if isinstance(event, ContextShrunk)]
     (sending,) = [event for event in seen if isinstance(event, Sending)]
     assert shrunk.after == sending.usage.reading.tokens == billed(upstream.accepted[0])
     assert sending.usage.percent <= 100 < 100 * sending.usage.budget.used(shrunk.before)

@@ -14,7 +14,7 @@ from octavo.core.reply import Chunk, Delta, Reply, Request, Usage
 from octavo.core.tools import Tool
 from octavo.engine import remote_count
 from octavo.engine.chat import Chat
-from octavo.engine.outcome import Answered, AnswerText, Event, Sending, Stored
+from octavo.engine.outcome import Answered, AnswerText, Event, MessageStored, Sending
 from octavo.errors import ProviderError, UsageError
 from tests.engine.conftest import METER, MODEL, MakeEngine, billed
 
@@ -156,7 +156,7 @@ async def test_a_count_that_fails_changes_nothing(
     assert len(odd.counted) == 1
     assert (await engine.models.meter(MODEL)).calibration == before
     odd.may_answer.set()
-    assert [type(event) for event in await turn] == [Stored, Sending, AnswerText, Answered]
+    assert [type(event) for event in await turn] == [MessageStored, Sending, AnswerText, Answered]
     told = [record for record in caplog.records if "did not count" in record.message]
     assert len(told) == (1 if error else 0)
 

@@ -15,8 +15,8 @@ from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
     CompressionStarted,
+    ContextShrunk,
     Outcome,
-    Shrunk,
     SummaryText,
 )
 from octavo.errors import ProviderError
@@ -154,7 +154,7 @@ async def test_then_there_is_a_warning_with_the_numbers(make: MakeEngine) -> Non
     assert outcome.after > budget.trigger
     (warning,) = outcome.problems
     assert warning.detail == f"{outcome.after:,} tokens, still above the mark of {budget.trigger:,}"
-    (shrunk,) = [event for event in seen if isinstance(event, Shrunk)]
+    (shrunk,) = [event for event in seen if isinstance(event, ContextShrunk)]
     assert shrunk.before == outcome.after
     assert shrunk.after <= budget.hard
     assert isinstance(seen[-1], Answered)
@@ -180,4 +180,4 @@ async def test_exact_lines_alone_say_less_beside_a_long_question(make: MakeEngin
     assert isinstance(outcome, Compressed)
     assert outcome.snapshot.extracts
     assert outcome.after <= (await chat.usage()).budget.hard
-    assert not [event for event in seen if isinstance(event, Shrunk)]
+    assert not [event for event in seen if isinstance(event, ContextShrunk)]

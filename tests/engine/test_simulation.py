@@ -22,7 +22,7 @@ from octavo.core.reply import Reply, Request, Usage
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event, Stored
+from octavo.engine.outcome import Answered, Compressed, CompressionEnded, Event, MessageStored
 from octavo.engine.state_cache import TipStateCache
 from octavo.errors import BadBudget, ContextOverflow, ProviderError, UsageError
 from octavo.testing import ScriptedProvider
@@ -93,7 +93,7 @@ class Life:
 
     def note(self, event: Event) -> None:
         match event:
-            case Stored(node):
+            case MessageStored(node):
                 self.turn = node.id
                 self.stored.add(node.id)
             case Answered(node):

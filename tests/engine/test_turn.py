@@ -23,11 +23,11 @@ from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
     CompressionStarted,
+    ContextShrunk,
     Event,
+    MessageStored,
     Repaired,
     Sending,
-    Shrunk,
-    Stored,
     Waiting,
 )
 from octavo.errors import (
@@ -102,7 +102,7 @@ async def test_long_conversations_never_overflow_and_are_compressed_in_the_backg
     chat = await engine.create(system="Be brief.")
     seen = await talk(chat, 40)
     assert max(bills) <= 4_096 - 1_024
-    assert not any(isinstance(event, CompressionStarted | Shrunk) for event in seen)
+    assert not any(isinstance(event, CompressionStarted | ContextShrunk) for event in seen)
     assert len(await chat.snapshots.list()) >= 3
     assert await engine.store.check() == ()
 
@@ -164,7 +164,7 @@ async def test_above_the_hard_mark_a_turn_says_that_it_waits_for_the_compression
         if isinstance(event, Waiting):
             assert engine.is_compressing(chat.id)
             slow.gate.set()
-    assert kinds[:2] == [Stored, Waiting]
+    assert kinds[:2] == [MessageStored, Waiting]
     assert kinds[-1] is Answered
     serving = await chat.snapshots.serving()
     assert serving is not None
@@ -497,6 +497,6 @@ async def test_stored_first_means_stored(make: MakeEngine) -> None:
     engine = await make()
     chat = await engine.create()
     async for event in chat.turn("Hi"):
-        if isinstance(event, Stored):
+        if isinstance(event, MessageStored):
             assert (await engine.store.tree.node(event.node.id)).message.text == "Hi"
             break

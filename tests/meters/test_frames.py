@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.tools import NO_INPUT, Tool
 from octavo.meters.frames import FRAMES, count_arguments, count_definitions, properties
 from octavo.meters.tokenizers import load

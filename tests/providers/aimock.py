@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.providers.locks import locked
 from octavo.providers.settings import cache_folder
 

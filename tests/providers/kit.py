@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.messages import system, user
 from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.tools import Tool

@@ -10,7 +10,7 @@ import pytest
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from pydantic import ValidationError
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import (
     Message,
     Reasoning,

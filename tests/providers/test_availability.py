@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.providers.availability import Availability, availability, explain, probe_ollama, usual_model
 from octavo.providers.model_files import SMALLEST
 from octavo.providers.sdk import is_installed

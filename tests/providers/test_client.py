@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.reply import Reply, Retrying
 from octavo.errors import BadReply, ProviderError, ProviderTimeout, ReplyTooLarge
 from octavo.protocols import Provider

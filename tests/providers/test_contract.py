@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI
 from octavo.core.reply import Chunk, Delta, Usage
 from octavo.errors import ProviderError, RateLimited

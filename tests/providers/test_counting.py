@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import Attachment, Image, Message, Text, ToolCall, ToolResult, system, user
 from octavo.core.reply import Request
 from octavo.core.tools import Tool

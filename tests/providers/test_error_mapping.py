@@ -7,7 +7,7 @@ from email.utils import formatdate
 
 import pytest
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import ProviderError, ProviderTimeout, RateLimited, WindowExceeded
 from octavo.providers.error_mapping import LONGEST_MESSAGE, Fault, classify
 from tests.providers.kit import KEY

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import Image, Message, Text, ToolCall, ToolResult, system, user
 from octavo.core.reply import Request, Usage
 from octavo.errors import BadInput, BadReply, ProviderError, ProviderTimeout, RateLimited, WindowExceeded

@@ -11,7 +11,7 @@ import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from pydantic import ValidationError
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import (
     Image,
     Message,

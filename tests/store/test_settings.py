@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import BadInput, NotFound
 from octavo.store import Everywhere, ForConversation, ForModel, PinPlace, Store, new_id
 from octavo.store.connection import Connection

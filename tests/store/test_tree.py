@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from octavo.core.fields import compact
+from octavo.core.json_values import compact
+from octavo.core.message_json import dump
 from octavo.core.messages import (
     Attachment,
     Image,
@@ -27,7 +28,6 @@ from octavo.core.messages import (
     system,
     user,
 )
-from octavo.core.plain import dump
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import Entry, Store, new_id
 from octavo.store.parts import HEAD, LARGE

@@ -13,7 +13,7 @@ from octavo.cli.options import Db, Model, complete_conversations, complete_polic
 from octavo.cli.printing import tell
 from octavo.cli.setup import Setup, find_conversation, opened, run, setup_of
 from octavo.cli.terminal.echo import quiet_terminal
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import UsageError
 
 if TYPE_CHECKING:

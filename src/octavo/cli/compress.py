@@ -34,7 +34,7 @@ from octavo.cli.printing import put, show, tell, written
 from octavo.cli.progress import progress
 from octavo.cli.receipts import brief, receipt_lines, unwritten_lines
 from octavo.cli.setup import Setup, run_busy, setup_of
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.errors import ContextOverflow
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from octavo.cli.setup import Setup, opened
 from octavo.errors import BadInput, ContextOverflow, OctavoError
 
 if TYPE_CHECKING:
-    from octavo.engine.stateless import Options
+    from octavo.engine.stateless import CompressionOptions
     from octavo.meters.meter import Meter
     from octavo.protocols import Provider, Summariser
 
@@ -79,9 +79,9 @@ class CompressOptions:
     focus: str = ""
     format: str | None = None
 
-    def arguments(self, history: History, meter: Meter, summariser: Summariser | None) -> Options:
+    def arguments(self, history: History, meter: Meter, summariser: Summariser | None) -> CompressionOptions:
         """Write it down for one history."""
-        options: Options = {
+        options: CompressionOptions = {
             "model": self.model,
             "policy": self.policy,
             "focus": self.focus,

@@ -14,7 +14,7 @@ from octavo.cli.options import AsJson, ConversationId, Db, complete_conversation
 from octavo.cli.printing import show as show_lines
 from octavo.cli.printing import show_json
 from octavo.cli.setup import SEARCHED, find_chat, find_conversation, opened, run, setup_of, short
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 
 if TYPE_CHECKING:
     from octavo.cli.setup import Setup
@@ -165,7 +165,7 @@ async def _tree_lines(engine: Engine, chat: Chat, *, covered_too: bool, full: bo
 
 
 async def _tree_json(engine: Engine, chat: Chat) -> JsonObject:
-    from octavo.core.plain import dump
+    from octavo.core.message_json import dump
     from octavo.core.snapshot import export
 
     nodes: list[Json] = [

@@ -24,7 +24,7 @@ from octavo.cli.options import AsJson, Db, InputFile, Model
 from octavo.cli.printing import put, show
 from octavo.cli.progress import progress
 from octavo.cli.setup import Setup, run_busy, setup_of
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.errors import BadInput
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from octavo.cli.lines import Line, Style, line, many
 from octavo.cli.options import AsJson, Db
 from octavo.cli.printing import show, show_json, tell
 from octavo.cli.setup import Setup, opened, run, setup_of
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.errors import OctavoError, ProviderError, UsageError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, NoReturn, cast
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.errors import BadInput, UsageError
 
 if TYPE_CHECKING:

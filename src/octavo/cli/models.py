@@ -13,7 +13,7 @@ from octavo.cli.options import AsJson, Db
 from octavo.cli.printing import show, show_json
 from octavo.cli.progress import progress
 from octavo.cli.setup import Setup, opened, run, setup_of
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 
 if TYPE_CHECKING:
     from pathlib import Path

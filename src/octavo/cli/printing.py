@@ -11,7 +11,7 @@ from pathlib import Path
 from octavo.cli.lines import Line, write_lines
 from octavo.cli.message_files import dumped
 from octavo.cli.setup import Setup
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import OctavoError, UsageError
 from octavo.store.files import half_of, refuse_database
 

@@ -14,7 +14,7 @@ from octavo.cli.lines import Line, clean, line, table
 from octavo.cli.options import AsJson, Db, complete_conversations, complete_models, complete_settings
 from octavo.cli.printing import show, show_json, tell
 from octavo.cli.setup import find_conversation, opened, run, setup_of, short
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.errors import NotFound, UsageError
 
 if TYPE_CHECKING:

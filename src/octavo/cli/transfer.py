@@ -19,7 +19,7 @@ from octavo.cli.message_files import STDIN, dumped, open_input
 from octavo.cli.options import AsJson, Db, InputFile, complete_conversations
 from octavo.cli.printing import show, show_json, tell, written
 from octavo.cli.setup import SEARCHED, find_conversation, opened, run, setup_of, short
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import BadInput, OctavoError, UsageError
 
 if TYPE_CHECKING:

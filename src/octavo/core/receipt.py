@@ -17,8 +17,8 @@ from octavo.core.extract.facts import KINDS, Fact, FactKind, Retelling, Wording,
 from octavo.core.extract.render import insert, render
 from octavo.core.extract.sources import Source, line_up
 from octavo.core.extract.units import Analysis, analyse, analyse_all, spell
+from octavo.core.message_json import Json, JsonObject, compact
 from octavo.core.messages import Message, Node
-from octavo.core.plain import Json, JsonObject, compact
 from octavo.core.snapshot import Extract, Extracts
 from octavo.errors import BadInput, NotFound
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Node, digest, opens_turn
-from octavo.core.plain import Json, JsonObject
 from octavo.core.split import lead
 from octavo.core.transcript import newest_files, shared_files
 from octavo.errors import NotOnBranch

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeAlias, cast
 
+from octavo.core.message_json import JsonObject
 from octavo.core.messages import ROLES, Message, Text
-from octavo.core.plain import JsonObject
 from octavo.core.reply import Reply, Usage
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, detect, read, read_tools

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.core.context import Context
 from octavo.core.harden import Repair
+from octavo.core.message_json import Json
 from octavo.core.messages import Branch, Node
-from octavo.core.plain import Json
 from octavo.core.policy import (
     Compress,
     KeepNothing,
@@ -33,11 +33,11 @@ from octavo.engine.compression import CompressionRequest, choose_cut, make_plan
 from octavo.engine.outcome import (
     Cancelled,
     CompressionEnded,
+    CompressionPlan,
+    ContextUsage,
     Counted,
     Event,
     Outcome,
-    Plan,
-    Usage,
 )
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.engine.turn import (
@@ -65,7 +65,7 @@ class RequestPreview:
     system: Any
     tools: Payload
     format: Format
-    usage: Usage
+    usage: ContextUsage
     repairs: tuple[Repair, ...]
     notes: tuple[str, ...]
     """What had to be cut beyond compressing."""
@@ -225,7 +225,7 @@ class Chat:
 
     # Looking
 
-    async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Usage:
+    async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> ContextUsage:
         """Read the meter: tokens, budget, breakdown, distance to the next compression."""
         await self.require(tip)
         now = await self.info()
@@ -272,7 +272,7 @@ class Chat:
 
     async def plan(
         self, *, focus: str = "", keep: int | float | None = None, up_to: str | None = None
-    ) -> Plan:
+    ) -> CompressionPlan:
         """Say what `compress` would do now, without doing it."""
         await self.require(up_to)
         state = await self._state()

@@ -37,11 +37,11 @@ from octavo.core.verify import Problem, context_problems, fatal, size_problems
 from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
+    CompressionPlan,
     CompressionStarted,
     Event,
     Failed,
     Outcome,
-    Plan,
     Rejected,
     Skipped,
     SummaryText,
@@ -161,7 +161,9 @@ def _cut_at(state: TipState, node_id: str) -> Split | None:
     return Split(max(cuts)) if cuts else None
 
 
-def make_plan(state: TipState, request: CompressionRequest, decision: Compress, cut: Split | None) -> Plan:
+def make_plan(
+    state: TipState, request: CompressionRequest, decision: Compress, cut: Split | None
+) -> CompressionPlan:
     """Say what a compression would do: exact numbers where they are known, the cap where they are not."""
     branch, previous = state.recipe.branch, state.recipe.snapshot
     start = _start(state)
@@ -172,7 +174,7 @@ def make_plan(state: TipState, request: CompressionRequest, decision: Compress, 
     after = state.budget.overhead.total + min(state.budget.snapshot, state.history) + kept
     leading = len(state.recipe.leading)
     new = len(covered) - max(0, leading - start) if covered else 0
-    return Plan(
+    return CompressionPlan(
         decision=decision,
         reading=state.reading,
         budget=state.budget,

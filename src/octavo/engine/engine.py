@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, Unpack, cast
 
 from octavo.core.budget import Price
-from octavo.core.plain import Json
+from octavo.core.message_json import Json
 from octavo.core.policy import (
     CALM,
     Compress,

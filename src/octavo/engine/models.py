@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from octavo.core.budget import ModelCard
+from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Message
-from octavo.core.plain import Json, JsonObject
 from octavo.errors import BadInput, NotFound, UnknownModel
 from octavo.meters.calibration import Calibration, dump, load
 from octavo.meters.cards import CardBook, read_book, shipped

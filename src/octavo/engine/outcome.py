@@ -1,7 +1,7 @@
 """What can come of a turn or a compression: typed values that the web page, the terminal and the evaluation share.
 
 Every compression ends in exactly one outcome. The cases of the Gemini seed are told apart by these types: compressed;
-no-op with its reason (`Skipped`); inflated, empty, ... (`Rejected` with the flaw); truncated (`Shrunk`).
+no-op with its reason (`Skipped`); inflated, empty, ... (`Rejected` with the flaw); truncated (`ContextShrunk`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ Outcome: TypeAlias = Compressed | Skipped | Rejected | Failed | Cancelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CompressionPlan:
     """What a compression would do now: exact where it is known, the cap where it is not."""
 
     decision: Decision
@@ -93,7 +93,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class ContextUsage:
     """The meter, as every gauge shows it and every trigger uses it."""
 
     reading: Reading
@@ -124,7 +124,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class MessageStored:
     """A message was stored: before anything else happens to it."""
 
     node: Node
@@ -195,7 +195,7 @@ class Repaired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shrunk:
+class ContextShrunk:
     """The context was cut to fit without asking a model."""
 
     notes: tuple[str, ...]
@@ -207,7 +207,7 @@ class Shrunk:
 class Sending:
     """The request goes out; the meter as it stands."""
 
-    usage: Usage
+    usage: ContextUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,12 +249,12 @@ class Waiting:
 
 
 Event: TypeAlias = (
-    Stored
+    MessageStored
     | CompressionStarted
     | SummaryText
     | CompressionEnded
     | Repaired
-    | Shrunk
+    | ContextShrunk
     | Sending
     | Retrying
     | AnswerText

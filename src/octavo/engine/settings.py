@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from octavo.core.ask.template import FORMS
 from octavo.core.budget import OFF
-from octavo.core.plain import Json
+from octavo.core.message_json import Json
 from octavo.core.policy import (
     PRESETS,
     KeepNothing,

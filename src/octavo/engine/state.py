@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal
 from octavo.core.budget import Budget, Overhead, Reading
 from octavo.core.context import UNSENT, Context, ContextInputs, build_context, extended
 from octavo.core.harden import Hardened, harden
+from octavo.core.message_json import Json
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
-from octavo.core.plain import Json
 from octavo.core.policy import Policy, budget_for
 from octavo.core.protocol import Rules
 from octavo.core.shrink import Shrunk, preview, shrink
@@ -26,7 +26,7 @@ from octavo.core.snapshot import Snapshot
 from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.core.transcript import shared_files
-from octavo.engine.outcome import Usage
+from octavo.engine.outcome import ContextUsage
 from octavo.engine.settings import policy_of, whole
 from octavo.errors import BadBudget, ContextOverflow, ReadOnly
 from octavo.store.values import StoredContext
@@ -128,7 +128,7 @@ class TipState:
         """Make a context acceptable to a provider."""
         return harden(context.messages, replace(rules, vision=rules.vision and self.meter.card.vision))
 
-    def shrunk(self) -> tuple[Shrunk, Usage]:
+    def shrunk(self) -> tuple[Shrunk, ContextUsage]:
         """Make the context fit without asking a model, and say what it costs then.
 
         Bills may demand that less is sent, but they forbid nothing: what fits by its count alone goes to the provider,
@@ -145,11 +145,11 @@ class TipState:
         return small, self.gauge(meter.read(small.context, self.counts))
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> ContextUsage:
         """The gauge."""
         return self.gauge(self.reading)
 
-    def gauge(self, reading: Reading) -> Usage:
+    def gauge(self, reading: Reading) -> ContextUsage:
         """Show what another context of this tip costs."""
         tokens, budget = reading.tokens, self.budget
         level: Literal["calm", "soft", "hard"] = "calm"
@@ -157,7 +157,7 @@ class TipState:
             level = "soft"
         if reading.cautious > budget.hard:
             level = "hard"
-        return Usage(
+        return ContextUsage(
             reading=reading,
             budget=budget,
             model=self.model,

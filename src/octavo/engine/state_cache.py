@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octavo.core.plain import Json
+from octavo.core.message_json import Json
 from octavo.core.tools import Tool
 from octavo.engine.state import Revision, TipState, grown, load_state, renewed
 from octavo.store.values import Added

@@ -18,8 +18,8 @@ from octavo.core.budget import ModelCard, fraction
 from octavo.core.context import Context, ContextInputs, build_context, parse_summary
 from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
+from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, place
-from octavo.core.plain import Json, JsonObject
 from octavo.core.policy import Policy, budget_for, preset
 from octavo.core.protocol import RULES
 from octavo.core.receipt import Receipt
@@ -70,7 +70,7 @@ class Result:
     """What had to be cut beyond compressing."""
 
 
-class Options(TypedDict, total=False):
+class CompressionOptions(TypedDict, total=False):
     """What a compression may be told."""
 
     model: str
@@ -95,7 +95,7 @@ class Options(TypedDict, total=False):
     """The last result: its summary is carried on, and only what is new is summarised."""
 
 
-def compress(messages: Sequence[Mapping[str, Any]], **options: Unpack[Options]) -> Result:
+def compress(messages: Sequence[Mapping[str, Any]], **options: Unpack[CompressionOptions]) -> Result:
     """Compress a plain list of OpenAI, Anthropic or Gemini messages so that it fits."""
     work = _compress(messages, options)
     if options.get("summariser") is None:
@@ -108,7 +108,7 @@ def compress(messages: Sequence[Mapping[str, Any]], **options: Unpack[Options]) 
     raise UsageError("an event loop is running here: with a summariser, await octavo.acompress(...) instead")
 
 
-async def acompress(messages: Sequence[Mapping[str, Any]], **options: Unpack[Options]) -> Result:
+async def acompress(messages: Sequence[Mapping[str, Any]], **options: Unpack[CompressionOptions]) -> Result:
     """Do what `compress` does, inside an event loop."""
     return await _compress(messages, options)
 
@@ -139,8 +139,8 @@ def _spoken(message: JsonObject, where: str, kind: Format) -> JsonObject:
     return message if block is None else write(kind, (block.message,)).messages[0]
 
 
-async def _compress(messages: Sequence[Mapping[str, Any]], options: Options) -> Result:
-    check_options("octavo.compress", options, Options.__optional_keys__)
+async def _compress(messages: Sequence[Mapping[str, Any]], options: CompressionOptions) -> Result:
+    check_options("octavo.compress", options, CompressionOptions.__optional_keys__)
     plain = _plain(messages)
     system = options.get("system")
     kind = options.get("format") or detect(plain)
@@ -191,7 +191,7 @@ def _record(ending: Ending, made: Result, seconds: float) -> None:
 
 
 async def _made_to_fit(
-    result: Result, whole: Branch, scale: _Scale, limit: int, policy: Policy, options: Options
+    result: Result, whole: Branch, scale: _Scale, limit: int, policy: Policy, options: CompressionOptions
 ) -> Result:
     """Compress what the budget has no room for; what does not fit even then is shortened."""
     branch, earlier, own = _taken_apart(whole, options.get("previous"))
@@ -270,7 +270,7 @@ def _meter(meter: Meter | Literal["chars4"] | None, model: str) -> Meter:
     return Meter(find_card(model or "gpt-4o"))
 
 
-def _limit(options: Options, before: int, policy: Policy, card: ModelCard) -> int:
+def _limit(options: CompressionOptions, before: int, policy: Policy, card: ModelCard) -> int:
     budget, ratio = options.get("budget"), options.get("ratio")
     if budget is not None and ratio is not None:
         raise BadInput("budget", "give a budget or a ratio, not both")
@@ -373,7 +373,7 @@ def _share(keep: float | int) -> float:
     return 0.0 if keep == 0 else fraction(keep, "keep")
 
 
-async def _write(cut: _Cut, earlier: str, cap: int, options: Options) -> WrittenSummary:
+async def _write(cut: _Cut, earlier: str, cap: int, options: CompressionOptions) -> WrittenSummary:
     """Have the summary written, if there is somebody to write it; what stops the summariser stops the call."""
     summariser = options.get("summariser")
     if summariser is None:

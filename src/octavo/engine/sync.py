@@ -14,7 +14,7 @@ from functools import update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast
 
-from octavo.core.plain import Json
+from octavo.core.message_json import Json
 from octavo.engine.accept import check_options
 from octavo.engine.chat import Chat, ChatPins
 from octavo.engine.chat_snapshots import ChatSnapshots

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, assert_never
 
 from octavo.core.context import Context
 from octavo.core.harden import Repair
+from octavo.core.message_json import Json
 from octavo.core.messages import Message, Node, user
-from octavo.core.plain import Json
 from octavo.core.policy import Compress, Keep, Prepare, Shrink, decide
 from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.tools import Tool
@@ -26,12 +26,12 @@ from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
     AnswerText,
+    ContextShrunk,
+    ContextUsage,
     Event,
+    MessageStored,
     Repaired,
     Sending,
-    Shrunk,
-    Stored,
-    Usage,
     Waiting,
 )
 from octavo.engine.overflow import OverflowRetry, leave_free
@@ -65,7 +65,7 @@ class PreparedRequest:
     state: TipState
     context: Context
     messages: tuple[Message, ...]
-    usage: Usage
+    usage: ContextUsage
     """What is sent costs, after all that was done to it."""
     repairs: tuple[Repair, ...] = ()
     notes: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ async def take_turn(
 ) -> AsyncGenerator[Event]:
     """Store a user's message and answer it; yields what happens."""
     node, revision = await store_message(engine, conversation, said)
-    yield Stored(node)
+    yield MessageStored(node)
     async with aclosing(answer(engine, conversation, node.id, options, revision)) as answering:
         async for event in answering:
             yield event
@@ -219,7 +219,7 @@ def _build_request(
         shrunk, usage = state.shrunk()
         context, notes = shrunk.context, shrunk.notes
         if notes:
-            done.append(Shrunk(notes=notes, before=state.reading.tokens, after=usage.reading.tokens))
+            done.append(ContextShrunk(notes=notes, before=state.reading.tokens, after=usage.reading.tokens))
     if any(map(is_unfinished, (state.added or state.loaded.branch)[-1:])):
         context = replace(context, pending=(user(GO_ON),))
         usage = state.gauge(state.meter.read(context, state.counts))

@@ -22,7 +22,7 @@ from octavo.core.policy import PRESETS
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.wire import detect, read, write
 from octavo.engine.compression import cost
-from octavo.engine.stateless import Options, acompress
+from octavo.engine.stateless import CompressionOptions, acompress
 from octavo.errors import BadInput, ContextOverflow, UnknownModel
 from octavo.evals.baselines import BASELINES, Baseline, Scale
 from octavo.evals.compressor import CompressionJob, CompressionResult, Compressor
@@ -100,7 +100,7 @@ class PolicyCompressor:
     remembers: bool = False
 
     async def compress(self, job: CompressionJob) -> CompressionResult:
-        options: Options = {
+        options: CompressionOptions = {
             "budget": job.budget,
             "meter": self.meter,
             "policy": self.policy,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.receipt import KINDS
 from octavo.evals.baselines import NONE
 from octavo.evals.findings import Findings, by_age, by_kind, by_question, by_round, dump_interval, failures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.errors import BadBudget, BadInput, ContextOverflow
 from octavo.http.errors import ApiError
 

@@ -8,7 +8,7 @@ from typing import assert_never
 import httpx2
 
 from octavo.core.context import Context
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.policy import Compress, Decision, Keep, Prepare, Shrink
 from octavo.engine.overflow import OverflowRetry
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect

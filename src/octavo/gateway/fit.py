@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from octavo.core.budget import REPLY_SHARE, Budget, ModelCard, Overhead, Reading
 from octavo.core.context import Context
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.messages import (
     Attachment,
     Image,

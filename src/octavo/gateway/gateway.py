@@ -17,7 +17,7 @@ from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar, cast
 from fastapi import Depends
 from starlette.requests import Request
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.tools import Tool
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Event

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from octavo.core.fields import Json, compact, parse
+from octavo.core.json_values import Json, compact, parse
 from octavo.core.messages import Message, Part, Reasoning, Text, ToolCall, Wire, chain, opens_turn
 from octavo.core.wire import Format, write
 from octavo.errors import NotFound

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from octavo.core.budget import ModelCard
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.gateway.gateway import Gateway
 from octavo.providers.availability import availability
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.policy import preset
 from octavo.errors import BadInput
 from octavo.store.schema import plain_id

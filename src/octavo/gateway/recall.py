@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.messages import Message, Text, ToolCall, ToolResult
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe, shorten

@@ -17,7 +17,7 @@ import httpx2
 from starlette.datastructures import Headers
 from starlette.responses import Response, StreamingResponse
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.errors import ProviderError
 from octavo.gateway.errors import anthropic_error, openai_error
 from octavo.gateway.exchange import Exchange

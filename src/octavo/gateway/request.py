@@ -15,7 +15,7 @@ import httpx2
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.engine.overflow import OverflowRetry
 from octavo.engine.settings import policy_of
 from octavo.errors import NotFound, ProviderError, WindowExceeded

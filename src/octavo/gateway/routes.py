@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.gateway.dialects.anthropic import ANTHROPIC, COUNT_REQUEST, MESSAGES_REQUEST
 from octavo.gateway.dialects.dialect import Dialect
 from octavo.gateway.dialects.openai import CHAT_REQUEST, OPENAI

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.messages import chain, opens_turn
 from octavo.core.policy import Keep
 from octavo.core.wire import Format

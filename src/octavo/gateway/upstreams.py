@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.engine.models import Models
 from octavo.errors import BadInput, NotFound
 from octavo.providers.client import LONGEST_ERROR, Client

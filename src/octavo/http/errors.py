@@ -16,7 +16,7 @@ from typing import cast
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.errors import (
     BadBudget,
     BadInput,

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 from octavo.core.budget import Basis
-from octavo.core.fields import (
+from octavo.core.json_values import (
     Json,
     JsonObject,
     compact,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from octavo.core.fields import Json, compact, parse
+from octavo.core.json_values import Json, compact, parse
 from octavo.core.tools import Tool
 
 Count = Callable[[str], int]

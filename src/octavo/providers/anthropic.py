@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.protocol import ANTHROPIC, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools

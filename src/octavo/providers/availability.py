@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.providers.embedded import lacking_features
 from octavo.providers.model_files import DEFAULT, installed_models
 from octavo.providers.sdk import is_installed, remedy

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.protocol import COMPATIBLE, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from octavo.core.fields import Json, JsonObject, compact, parse
+from octavo.core.json_values import Json, JsonObject, compact, parse
 from octavo.core.protocol import GEMINI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.protocol import COMPATIBLE, OPENAI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from octavo.core.fields import Json, JsonObject, parse
+from octavo.core.json_values import Json, JsonObject, parse
 from octavo.core.messages import Attachment, Image, Message, Part, Text, ToolCall, ToolResult
 from octavo.core.tools import Tool
 from octavo.core.wire.media import is_link, main_type, read_data, words_for

@@ -11,7 +11,7 @@ import threading
 import warnings
 from types import ModuleType
 
-from octavo.core.fields import JsonObject, parse
+from octavo.core.json_values import JsonObject, parse
 from octavo.errors import BadInput, UsageError
 
 _imported: dict[str, ModuleType] = {}

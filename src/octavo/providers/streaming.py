@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, cast
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.reply import Reply
 from octavo.core.wire.stream import StreamAssembler
 from octavo.errors import BadInput

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.receipt import Receipt
 from octavo.core.snapshot import Snapshot
 from octavo.engine.engine import Engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.reply import Retrying
 from octavo.engine.outcome import (
     Answered,
@@ -14,30 +14,30 @@ from octavo.engine.outcome import (
     Compressed,
     CompressionEnded,
     CompressionStarted,
+    ContextShrunk,
     Event,
     Failed,
+    MessageStored,
     Outcome,
     Preparing,
     Rejected,
     Repaired,
     Sending,
-    Shrunk,
     Skipped,
-    Stored,
     SummaryText,
     Waiting,
 )
 from octavo.http.errors import ApiError, hint_of, snake
 from octavo.server.show import show_node, show_reply, show_snapshot, show_usage
 
-NOTIFIED = (Preparing, CompressionStarted, CompressionEnded, Shrunk)
+NOTIFIED = (Preparing, CompressionStarted, CompressionEnded, ContextShrunk)
 """Events that the feed of a conversation publishes, besides the beginning and end of turns."""
 
 
 def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, one row a case
     """Give an event's name and its data."""
     match event:
-        case Stored():
+        case MessageStored():
             return "stored", {"message": show_node(event.node).model_dump()}
         case CompressionStarted():
             return "compression_started", {
@@ -56,7 +56,7 @@ def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, o
                 {"fix": r.fix, "index": r.index, "detail": r.detail} for r in event.repairs
             ]
             return "repaired", {"repairs": repairs}
-        case Shrunk():
+        case ContextShrunk():
             return "shrunk", {"notes": [*event.notes], "before": event.before, "after": event.after}
         case Sending():
             return "sending", {"usage": show_usage(event.usage).model_dump()}

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import StoreError
 from octavo.server.tasks import Tasks
 from octavo.store.store import Store

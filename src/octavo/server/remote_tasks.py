@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Cancelled, CompressionEnded, Failed
 from octavo.errors import NotFound

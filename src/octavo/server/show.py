@@ -8,8 +8,8 @@ from urllib.parse import unquote_to_bytes
 
 from octavo.core.budget import Budget, ModelCard, Reading
 from octavo.core.context import summary_text
-from octavo.core.fields import JsonObject
 from octavo.core.harden import Repair
+from octavo.core.json_values import JsonObject
 from octavo.core.messages import (
     Attachment,
     Image,
@@ -27,7 +27,7 @@ from octavo.core.receipt import Receipt
 from octavo.core.reply import Reply
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
-from octavo.engine.outcome import Plan, Usage
+from octavo.engine.outcome import CompressionPlan, ContextUsage
 from octavo.http.responses import to_json
 from octavo.providers.availability import Availability
 from octavo.server.schemas.base import Role
@@ -261,7 +261,7 @@ def show_budget(budget: Budget) -> BudgetOut:
     )
 
 
-def show_usage(usage: Usage) -> UsageOut:
+def show_usage(usage: ContextUsage) -> UsageOut:
     return UsageOut(
         reading=show_reading(usage.reading),
         budget=show_budget(usage.budget),
@@ -275,7 +275,7 @@ def show_usage(usage: Usage) -> UsageOut:
     )
 
 
-def show_plan(plan: Plan) -> PlanOut:
+def show_plan(plan: CompressionPlan) -> PlanOut:
     return PlanOut(
         reading=show_reading(plan.reading),
         budget=show_budget(plan.budget),

@@ -17,7 +17,7 @@ from typing import Annotated
 from fastapi import Header, Query
 from starlette.responses import StreamingResponse
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.http.responses import EVENTS, STREAM_HEADERS, to_json
 
 PING = b": ping\n\n"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.messages import Branch, Message, Node, Status
 from octavo.errors import BadInput, UsageError
 from octavo.store import deletion, rows

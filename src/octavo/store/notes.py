@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.schema import note

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from octavo.core.fields import Json, JsonObject, compact
+from octavo.core.json_values import Json, JsonObject, compact
+from octavo.core.message_json import dump, load
 from octavo.core.messages import Message, Role, Text
-from octavo.core.plain import dump, load
 from octavo.errors import StoreError
 
 LARGE = 32_000

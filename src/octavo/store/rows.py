@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.messages import Attachment, Branch, Message, Node
 from octavo.core.snapshot import Extract, Snapshot, export
 from octavo.errors import BadInput

@@ -18,7 +18,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from octavo.core.fields import compact
+from octavo.core.json_values import compact
 from octavo.errors import NotFound
 
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")

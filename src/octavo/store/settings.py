@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.store.connection import Connection
 from octavo.store.locks import lock
 from octavo.store.notes import upsert

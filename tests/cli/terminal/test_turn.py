@@ -19,10 +19,10 @@ from octavo.engine.outcome import (
     CompressionEnded,
     CompressionStarted,
     Failed,
+    MessageStored,
     Preparing,
     Rejected,
     Skipped,
-    Stored,
     SummaryText,
 )
 from octavo.testing import talk
@@ -82,7 +82,7 @@ def test_a_failure_is_told_where_complaints_go_and_an_answer_makes_up_for_a_comp
 def test_finished_parts_of_an_answer_are_printed_once() -> None:
     turn, raw = view()
     for event in (
-        Stored(NODE),
+        MessageStored(NODE),
         Preparing("soft"),
         AnswerText("one\n\n"),
         AnswerText("two"),

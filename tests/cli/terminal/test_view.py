@@ -22,15 +22,15 @@ from octavo.engine.outcome import (
     AnswerFailed,
     Cancelled,
     Compressed,
+    CompressionPlan,
+    ContextShrunk,
+    ContextUsage,
     Failed,
     Outcome,
-    Plan,
     Rejected,
     Repaired,
-    Shrunk,
     Skipped,
     SkipReason,
-    Usage,
 )
 from octavo.testing import talk
 
@@ -48,12 +48,12 @@ def shown(lines: Iterable[Line]) -> list[str]:
     return [plain(each) for each in lines]
 
 
-def usage(tokens: int, *, bound: int = 0, assumed: bool = False) -> Usage:
+def usage(tokens: int, *, bound: int = 0, assumed: bool = False) -> ContextUsage:
     reading = Reading(
         tokens=tokens, error_bound=bound, breakdown=(("system", 100), ("retained", tokens - 100))
     )
     level = "hard" if tokens > BUDGET.hard else "soft" if tokens > BUDGET.trigger else "calm"
-    return Usage(
+    return ContextUsage(
         reading=reading,
         budget=BUDGET,
         model="gpt-4o",
@@ -166,7 +166,7 @@ def test_a_context_is_broken_down() -> None:
 
 
 def test_a_plan_has_its_numbers() -> None:
-    plan = Plan(
+    plan = CompressionPlan(
         decision=Compress("manual", "asked", 1_100, 6_020),
         reading=Reading(tokens=1_100),
         budget=BUDGET,
@@ -214,7 +214,7 @@ def test_the_end_of_an_answer_is_silent_unless_there_is_something_to_say() -> No
 
 
 def test_what_was_done_to_a_request_is_told() -> None:
-    shrunk = Shrunk(notes=("2 older messages were left out",), before=9_000, after=7_000)
+    shrunk = ContextShrunk(notes=("2 older messages were left out",), before=9_000, after=7_000)
     assert shown(view.changed_lines(shrunk)) == [
         "The request was cut from 9,000 to 7,000 tokens so that it fits",
         "2 older messages were left out",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import Attachment, Message
 from octavo.core.wire import FORMATS, Format, Wired, detect, read, read_tools, write, write_tools
 from octavo.errors import BadInput

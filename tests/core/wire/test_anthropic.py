@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import (
     Attachment,
     Image,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.wire import Format, detect, read, write
 
 DATA = Path(__file__).parents[3] / ".." / "shared" / "data"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.fields import MAX_DEPTH, JsonObject
+from octavo.core.json_values import MAX_DEPTH, JsonObject
 from octavo.core.messages import Message, Opaque, Text, ToolResult, Wire
 from octavo.core.wire import FORMATS, Format, read, read_tools, write
 from octavo.core.wire.notes import difference, notes, patch, same

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
+from octavo.core.message_json import dump, load
 from octavo.core.messages import Message, Part, Text, ToolResult, Wire
-from octavo.core.plain import dump, load
 from octavo.core.wire import FORMATS, Format, detect, read, read_tools, write, write_tools
 from octavo.errors import BadInput
 from tests.core.strategies import BROKEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.messages import Opaque, Text, ToolCall
 from octavo.core.reply import Delta, Usage
 from octavo.core.wire.anthropic_stream import AnthropicStream

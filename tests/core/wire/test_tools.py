@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.tools import NO_INPUT, Tool
 from octavo.core.wire import FORMATS, Format, read_tools, write_tools
 from octavo.errors import BadInput

@@ -11,7 +11,7 @@ from octavo.cli.message_files import dumped
 from octavo.cli.receipts import receipt_lines
 from octavo.cli.terminal import view
 from octavo.cli.terminal.arguments import flags_of, message_at, number_of, snapshot_at
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.policy import Compress
 from octavo.errors import BadInput, UsageError
 

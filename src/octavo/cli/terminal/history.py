@@ -12,7 +12,7 @@ from pathlib import Path
 from prompt_toolkit.history import History
 
 from octavo.cli.terminal.placeholders import InputDraft
-from octavo.core.fields import compact
+from octavo.core.json_values import compact
 
 KEPT = 1_000
 """Entries remembered."""

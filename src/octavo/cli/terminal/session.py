@@ -21,10 +21,10 @@ from octavo.cli.terminal.placeholders import InputDraft
 from octavo.cli.terminal.screen import Screen
 from octavo.cli.terminal.turn import TurnView
 from octavo.cli.terminal.view import message_lines, outcome_lines, status
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import CompressionEnded, Event, Preparing, Sending, Usage
+from octavo.engine.outcome import CompressionEnded, ContextUsage, Event, Preparing, Sending
 from octavo.engine.settings import check_setting
 from octavo.engine.turn import is_unfinished
 from octavo.errors import NotFound, OctavoError, UsageError
@@ -63,7 +63,7 @@ class Session:
     usual: dict[str, Json] = field(default_factory=dict)
     """What was said when the session began: it holds for every conversation that is begun in it."""
     title: str = ""
-    usage: Usage | None = None
+    usage: ContextUsage | None = None
     model: str = ""
     meter: Meter | None = None
     known: tuple[Conversation, ...] = ()

@@ -17,14 +17,14 @@ from octavo.engine.outcome import (
     AnswerText,
     CompressionEnded,
     CompressionStarted,
+    ContextShrunk,
     Event,
     Failed,
+    MessageStored,
     Preparing,
     Rejected,
     Repaired,
     Sending,
-    Shrunk,
-    Stored,
     SummaryText,
     Waiting,
 )
@@ -63,7 +63,7 @@ class TurnView:
             case CompressionEnded():
                 self._wait("")
                 self._end(outcome_lines(event.outcome), failed=isinstance(event.outcome, Failed | Rejected))
-            case Repaired() | Shrunk() | Retrying():
+            case Repaired() | ContextShrunk() | Retrying():
                 self._screen.show(changed_lines(event))
             case Sending():
                 self._wait(f"Waiting for {event.usage.model}")
@@ -72,7 +72,7 @@ class TurnView:
             case Answered() | AnswerFailed():
                 self.stop()
                 self._end(answer_lines(event), failed=isinstance(event, AnswerFailed))
-            case Stored() | Preparing():
+            case MessageStored() | Preparing():
                 pass
             case other:
                 assert_never(other)

@@ -22,14 +22,14 @@ from octavo.engine.outcome import (
     AnswerFailed,
     Cancelled,
     Compressed,
+    CompressionPlan,
+    ContextShrunk,
+    ContextUsage,
     Failed,
     Outcome,
-    Plan,
     Rejected,
     Repaired,
-    Shrunk,
     Skipped,
-    Usage,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,13 @@ SECTIONS = {
 
 
 def status(
-    usage: Usage | None, *, model: str, columns: int, typed: int = 0, background: str = "", title: str = ""
+    usage: ContextUsage | None,
+    *,
+    model: str,
+    columns: int,
+    typed: int = 0,
+    background: str = "",
+    title: str = "",
 ) -> Line:
     """Draw the line under the input: as much of it as fits, the most important first."""
     if usage is None:
@@ -74,7 +80,7 @@ def status(
     return _fitted(pieces, columns)
 
 
-def _gauge(usage: Usage, typed: int) -> Iterator[Piece]:
+def _gauge(usage: ContextUsage, typed: int) -> Iterator[Piece]:
     tokens, budget = usage.reading.tokens, usage.budget
     colour = level(usage)
     share = min(1.0, budget.used(tokens))
@@ -86,7 +92,7 @@ def _gauge(usage: Usage, typed: int) -> Iterator[Piece]:
     yield ("faint", usage.reading.certainty)
 
 
-def level(usage: Usage) -> Style:
+def level(usage: ContextUsage) -> Style:
     """Colour by the marks: green, then yellow from prepare on, strong from soft on, red above hard."""
     match usage.level:
         case "hard":
@@ -202,7 +208,7 @@ def _rejected(outcome: Rejected) -> Iterator[Line]:
         yield from (line(("faint", clean(problem.detail))) for problem in outcome.problems)
 
 
-def plan_lines(plan: Plan) -> Iterator[Line]:
+def plan_lines(plan: CompressionPlan) -> Iterator[Line]:
     """Say what a compression would do."""
     yield line(("strong", "Dry run"), f"  {plan.reason}")
     rows = [
@@ -213,7 +219,7 @@ def plan_lines(plan: Plan) -> Iterator[Line]:
     yield from table([(f"  {a}", b, c) for a, b, c in rows], right=(1,))
 
 
-def changed_lines(event: Repaired | Shrunk | Retrying) -> Iterator[Line]:
+def changed_lines(event: Repaired | ContextShrunk | Retrying) -> Iterator[Line]:
     """Say what was done to a request before it was sent, or that it is sent again."""
     if isinstance(event, Retrying):
         why = clean(" ".join(event.reason.split()))
@@ -234,7 +240,7 @@ def changed_lines(event: Repaired | Shrunk | Retrying) -> Iterator[Line]:
 # What is there
 
 
-def context_lines(usage: Usage, snapshot: Snapshot | None) -> Iterator[Line]:
+def context_lines(usage: ContextUsage, snapshot: Snapshot | None) -> Iterator[Line]:
     """Break the context down."""
     reading, budget = usage.reading, usage.budget
     yield line(

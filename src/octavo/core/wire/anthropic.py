@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from octavo.core.fields import (
+from octavo.core.json_values import (
     Json,
     JsonObject,
     check_json,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from octavo.core.fields import Json, JsonObject, parse
+from octavo.core.json_values import Json, JsonObject, parse
 from octavo.core.messages import Message, Part, ToolCall
 from octavo.core.reply import Delta, Finish, Usage
 from octavo.core.wire.anthropic import read_anthropic

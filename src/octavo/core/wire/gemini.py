@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from octavo.core.fields import (
+from octavo.core.json_values import (
     Json,
     JsonObject,
     check_json,

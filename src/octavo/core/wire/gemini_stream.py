@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import Message, Opaque, Part, Text
 from octavo.core.reply import Delta, Finish, Usage
 from octavo.core.wire.gemini import read_gemini

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from octavo.core.fields import Json, JsonObject, check_json, compact, take_object
+from octavo.core.json_values import Json, JsonObject, check_json, compact, take_object
 from octavo.core.messages import Message, Text, Wire
 from octavo.errors import BadInput
 

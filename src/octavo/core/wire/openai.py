@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from octavo.core.fields import (
+from octavo.core.json_values import (
     Json,
     JsonObject,
     take_inner,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.messages import Message
 from octavo.core.reply import Delta, Finish, Usage
 from octavo.core.wire.openai import REASONING, read_openai

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from octavo.core.fields import JsonObject, parse
+from octavo.core.json_values import JsonObject, parse
 from octavo.core.messages import Message, ToolCall, ToolResult
 from octavo.core.wire.notes import notes
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from octavo.core.fields import (
+from octavo.core.json_values import (
     Json,
     JsonObject,
     compact,

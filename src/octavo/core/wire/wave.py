@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from octavo.core.fields import Json, JsonObject, take_list, take_object, take_optional, take_text
+from octavo.core.json_values import Json, JsonObject, take_list, take_object, take_optional, take_text
 from octavo.core.messages import (
     Image,
     Message,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.wire import read
 from octavo.core.wire.anthropic_stream import AnthropicStream
 from octavo.core.wire.stream import object_at, objects_at, text_at

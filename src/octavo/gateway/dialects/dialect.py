@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn, cast
 
 from starlette.datastructures import Headers
 
-from octavo.core.fields import Json, JsonObject, check_json
+from octavo.core.json_values import Json, JsonObject, check_json
 from octavo.core.messages import Message
 from octavo.core.reply import Usage
 from octavo.core.split import lead

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from octavo.core.fields import Json, JsonObject
+from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import Message
 from octavo.core.reply import Usage
 from octavo.core.wire import read

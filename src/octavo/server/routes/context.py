@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.wire import Format, write, write_tools
 from octavo.engine.chat import RequestPreview
 from octavo.engine.state import TipState

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Path
 from starlette.responses import Response
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import BadInput
 from octavo.http.caller import TheCaller
 from octavo.http.errors import refuse

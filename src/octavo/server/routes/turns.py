@@ -15,10 +15,10 @@ from typing import Annotated, Any
 from fastapi import Depends, Path
 from starlette.responses import Response
 
-from octavo.core.fields import JsonObject
+from octavo.core.json_values import JsonObject
 from octavo.core.messages import Node
 from octavo.engine.chat import Chat
-from octavo.engine.outcome import Event, Stored
+from octavo.engine.outcome import Event, MessageStored
 from octavo.engine.turn import question_of
 from octavo.errors import NotFound, UsageError
 from octavo.http.errors import ApiError
@@ -155,7 +155,7 @@ async def _start_of(app_state: AppState, chat: Chat, body: TurnIn) -> tuple[str,
     id = None if body.edits else _question_id(body.id)
     said = MessageIn(content=body.content, parent=body.parent, edits=body.edits, id=id)
     node = await store_message(chat, said)
-    return node.id, [Stored(node)]
+    return node.id, [MessageStored(node)]
 
 
 async def _chained(before: list[Event], then: AsyncIterator[Event]) -> AsyncIterator[Event]:

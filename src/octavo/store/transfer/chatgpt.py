@@ -10,7 +10,15 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from octavo.core.fields import Json, JsonObject, compact, take_inner, take_object, take_optional, take_text
+from octavo.core.json_values import (
+    Json,
+    JsonObject,
+    compact,
+    take_inner,
+    take_object,
+    take_optional,
+    take_text,
+)
 from octavo.core.messages import (
     Attachment,
     Image,

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from octavo.core.fields import Json, JsonObject, compact, take_list, take_object, take_optional, take_text
+from octavo.core.json_values import (
+    Json,
+    JsonObject,
+    compact,
+    take_list,
+    take_object,
+    take_optional,
+    take_text,
+)
 from octavo.core.messages import (
     Attachment,
     Message,

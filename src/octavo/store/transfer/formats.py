@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 from typing import Literal, get_args
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import BadInput
 from octavo.store.transfer.chatgpt import read_chatgpt
 from octavo.store.transfer.claude import read_claude

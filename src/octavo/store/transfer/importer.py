@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.messages import chain
 from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.core.snapshot import Snapshot
 from octavo.store.transfer.source import SourceValue
 from octavo.store.values import Entry, PinPlace

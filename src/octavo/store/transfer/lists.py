@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from octavo.core import wire
-from octavo.core.fields import Json, JsonObject, take_list, take_object, take_optional, take_text
+from octavo.core.json_values import Json, JsonObject, take_list, take_object, take_optional, take_text
 from octavo.core.messages import Branch, Message, Role, Text, place
 from octavo.core.snapshot import Snapshot, draft
 from octavo.core.split import lead

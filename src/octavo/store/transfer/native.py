@@ -14,7 +14,7 @@ from typing import Any, TextIO, get_args
 
 import sqlalchemy as sa
 
-from octavo.core.fields import (
+from octavo.core.json_values import (
     JsonObject,
     compact,
     take_count,
@@ -24,8 +24,8 @@ from octavo.core.fields import (
     take_optional,
     take_text,
 )
+from octavo.core.message_json import dump, load
 from octavo.core.messages import Status
-from octavo.core.plain import dump, load
 from octavo.core.snapshot import Extract, Kind, Snapshot, State
 from octavo.errors import BadInput, UsageError
 from octavo.store import rows

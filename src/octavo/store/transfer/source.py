@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from octavo.core.fields import Json
+from octavo.core.json_values import Json
 from octavo.errors import BadInput, UsageError
 
 PIECE = 1 << 20

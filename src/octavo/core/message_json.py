@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from octavo.core.fields import Json, JsonObject, compact, take_count, take_list, take_object, take_text
+from octavo.core.json_values import Json, JsonObject, compact, take_count, take_list, take_object, take_text
 from octavo.core.messages import (
     ROLES,
     Attachment,

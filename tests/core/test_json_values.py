@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from octavo.core.fields import (
+from octavo.core.json_values import (
     MAX_BITS,
     MAX_DEPTH,
     check_json,

@@ -7,8 +7,8 @@ import json
 import pytest
 from hypothesis import given
 
+from octavo.core.message_json import Json, compact, dump, load
 from octavo.core.messages import Message
-from octavo.core.plain import Json, compact, dump, load
 from octavo.errors import BadInput
 from tests.core.strategies import BROKEN
 
