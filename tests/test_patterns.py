@@ -34,8 +34,8 @@ from octavo.core.ask.grounds import grounds
 from octavo.core.ask.language import Language, foreign, language_of
 from octavo.core.ask.template import template
 from octavo.core.context import parse_summary, render_summary
-from octavo.core.extract import spot
-from octavo.core.extract.fit import extract
+from octavo.core.extract import fact_patterns
+from octavo.core.extract.choose import extract
 from octavo.core.extract.render import HEAD, parse
 from octavo.core.extract.units import analyse
 from octavo.core.harden import harden
@@ -111,8 +111,8 @@ WAYS: Mapping[str, str] = {
 """How patterns are used, and what is tried for it: what looks for all matches looks at the same characters."""
 
 MADE_LATER: Mapping[str, Callable[[], list[re.Pattern[str]]]] = {
-    "octavo.core.extract.spot._name_pattern": lambda: [spot._any_name()],
-    "octavo.core.extract.spot._date": lambda: [spot._date()],
+    "octavo.core.extract.fact_patterns._name_pattern": lambda: [fact_patterns._any_name()],
+    "octavo.core.extract.fact_patterns._date": lambda: [fact_patterns._date()],
     "octavo.store.search._hit": lambda: [
         re.compile("|".join(map(search._sought, ("a b", "<<"))), re.IGNORECASE)
     ],

@@ -13,7 +13,7 @@ from octavo.core.extract.sources import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class GivenValue:
     """What a key was given, and where: `sources[source].units[unit]`."""
 
     key: str
@@ -22,15 +22,15 @@ class Value:
     unit: int
 
 
-def changed(sources: Sequence[Source]) -> Iterator[tuple[Value, ...]]:
+def changed(sources: Sequence[Source]) -> Iterator[tuple[GivenValue, ...]]:
     """Give for each key whose value changed all its values, oldest first."""
-    histories: dict[tuple[str, str], dict[int, list[Value]]] = {}
+    histories: dict[tuple[str, str], dict[int, list[GivenValue]]] = {}
     for at, source in enumerate(sources):
         for index, unit in enumerate(source.units):
             if unit.setting:
                 key, value = unit.setting
                 scope = source.origins.get(unit.call, "") if unit.channel == "result" else "said"
-                found = Value(key=key, value=value, source=at, unit=index)
+                found = GivenValue(key=key, value=value, source=at, unit=index)
                 histories.setdefault((scope, key), {}).setdefault(at, []).append(found)
     for history in histories.values():
         values = [found[0] for found in history.values()]

@@ -16,9 +16,9 @@ from typing import NamedTuple
 from unicodedata import category
 
 from octavo.core.extract.cues import ALL, CAPITAL, LOGGED, OUTCOME
+from octavo.core.extract.fact_patterns import figures, setting
 from octavo.core.extract.render import HEAD, headline, parse, weigh
 from octavo.core.extract.scan import Identifier, atom, atoms, stem_of
-from octavo.core.extract.spot import figures, setting
 from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
 from octavo.core.snapshot import Channel, Extract
 
@@ -58,7 +58,7 @@ _DAY = re.compile(
 _SPEAKER = re.compile(r"([^\W\d_][^\n:：,.!?\[\]()/\\<>{}=\"]*)(?::[ \t]+|：[ \t]*)(?=\S)")
 
 
-class Unit(NamedTuple):
+class TextUnit(NamedTuple):
     """The smallest piece that is chosen or left: a sentence, a line, or a piece of a long one."""
 
     text: str
@@ -81,7 +81,7 @@ class Unit(NamedTuple):
 class Analysis:
     """All that extraction and receipts want to know of a message."""
 
-    units: tuple[Unit, ...]
+    units: tuple[TextUnit, ...]
     day: str = ""
     """The day a stamp at the start of the message names."""
     speaker: str = ""
@@ -129,7 +129,7 @@ def analyse(message: Message, *, ours: bool = False) -> Analysis:
     )
 
 
-def reread(extract: Extract) -> Iterator[Unit]:
+def reread(extract: Extract) -> Iterator[TextUnit]:
     """Cut an extract of an earlier compression into units again."""
     if extract.channel in ("call", "result"):
         yield _note(extract.text, extract.channel, extract.line, extract.origin)
@@ -176,7 +176,7 @@ def _take_stamp(text: str) -> tuple[str, str]:
     return (day[0], text[stamp.end() :]) if stamp and day else ("", text)
 
 
-def _open(text: str, channel: Channel, *, name: str) -> tuple[str, str, list[Unit]]:
+def _open(text: str, channel: Channel, *, name: str) -> tuple[str, str, list[TextUnit]]:
     """Cut speech into units, taking a name and its colon off the front if the first unit begins right after them."""
     opening = None if name else _SPEAKER.match(text, 0, SPEAKER)
     if opening and not opening[1][0].islower():
@@ -187,7 +187,7 @@ def _open(text: str, channel: Channel, *, name: str) -> tuple[str, str, list[Uni
     return name, "", _speech(text, channel)
 
 
-def _part_units(part: Part, channel: Channel, line: int) -> list[Unit]:
+def _part_units(part: Part, channel: Channel, line: int) -> list[TextUnit]:
     match part:
         case ToolCall():
             return _line_units(spell(part), "call", line, part.id)
@@ -201,7 +201,7 @@ def _part_units(part: Part, channel: Channel, line: int) -> list[Unit]:
             return []
 
 
-def _result_units(result: ToolResult, line: int) -> list[Unit]:
+def _result_units(result: ToolResult, line: int) -> list[TextUnit]:
     """Cut an output into units; how it ended is told by its last lines, or by all of a failed one."""
     found = [piece for text in result.text.splitlines() for piece in line_pieces(text)]
     told = len(found) - LAST_LINES
@@ -219,7 +219,7 @@ def _result_units(result: ToolResult, line: int) -> list[Unit]:
     ]
 
 
-def _speech(text: str, channel: Channel) -> list[Unit]:
+def _speech(text: str, channel: Channel) -> list[TextUnit]:
     if channel == "result":
         return _line_units(text.splitlines(), channel, 0)
     return [
@@ -230,7 +230,7 @@ def _speech(text: str, channel: Channel) -> list[Unit]:
     ]
 
 
-def _line_units(lines: Iterable[str], channel: Channel, first: int, call: str = "") -> list[Unit]:
+def _line_units(lines: Iterable[str], channel: Channel, first: int, call: str = "") -> list[TextUnit]:
     found = [piece for line in lines for piece in line_pieces(line)]
     return [_note(piece, channel, first + index, call) for index, piece in enumerate(found)]
 
@@ -279,7 +279,7 @@ def line_pieces(line: str) -> list[str]:
     return [piece for record in records for piece in pieces(" ".join(record.split()))]
 
 
-def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, silent: int = 0) -> Unit:
+def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, silent: int = 0) -> TextUnit:
     """Make a unit of a tool's line; `sure` are cues it has whatever its words are, `silent` those it cannot have."""
     found: list[Identifier] = []
     ordinary: set[str] = set()
@@ -294,10 +294,10 @@ def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, s
             sure |= cues
     named = tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
     value = setting(text) if channel == "result" else None
-    return Unit(text, channel, line, named, len(ordinary), (), sure & ~silent, call, value)
+    return TextUnit(text, channel, line, named, len(ordinary), (), sure & ~silent, call, value)
 
 
-def say(text: str, channel: Channel, line: int) -> Unit:
+def say(text: str, channel: Channel, line: int) -> TextUnit:
     """Make a unit of what somebody said; a capital counts as one only inside the sentence."""
     found: list[Identifier] = []
     informative: list[str] = []
@@ -321,4 +321,4 @@ def say(text: str, channel: Channel, line: int) -> Unit:
     words = tuple(dict.fromkeys(informative))
     ordinary = {word for piece in cut for word in atom(piece).bare} if inside else words
     value = setting(text) if channel == "user" else None
-    return Unit(text, channel, line, named, len(ordinary), words, given, "", value)
+    return TextUnit(text, channel, line, named, len(ordinary), words, given, "", value)

@@ -1,7 +1,7 @@
-"""The page: which units are chosen, and what one more would add to the text.
+"""The selection: which units are chosen, and what one more would add to the text.
 
 Costs are counted in bytes of the rendered text, marks and headers included, without rendering it. The last choice can
-be taken back, which leaves the page as it was before.
+be taken back, which leaves the selection as it was before.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, weigh
 from octavo.core.extract.sources import Source
-from octavo.core.extract.units import Unit
+from octavo.core.extract.units import TextUnit
 from octavo.core.snapshot import Channel
 
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -29,33 +29,33 @@ _DAY = len("[]\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class Candidates:
     """All units of the covered sources, numbered in order, and what is known besides them."""
 
     sources: tuple[Source, ...]
     work: list[bool]
     """Whether each source is part of work with tools; the others are chat."""
-    units: list[Unit]
+    units: list[TextUnit]
     owner: list[int]
     """Which source each unit belongs to."""
     index: list[int]
     """Its number within that source."""
     newness: list[float]
     """1, or less for a unit that says nothing new."""
-    known: list[Unit]
+    known: list[TextUnit]
     """Units of what is sent anyway."""
     focus: tuple[str, ...]
 
 
-class Page:
+class Selection:
     """What is chosen so far, and what one more unit would add to the text."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground = ground
-        self.weight = [weigh(unit.text) for unit in ground.units]
+    def __init__(self, candidates: Candidates) -> None:
+        self.candidates = candidates
+        self.weight = [weigh(unit.text) for unit in candidates.units]
         self.chosen: list[int] = []
         self._taken = set[object]()
-        self._texts: set[object] = {skeleton(unit.text) for unit in ground.known}
+        self._texts: set[object] = {skeleton(unit.text) for unit in candidates.known}
         self._lines = set[object]()
         self._opened = set[object]()
         self._days = set[object]()
@@ -66,8 +66,8 @@ class Page:
 
     def cost(self, number: int) -> int:
         """Count the bytes the text grows by."""
-        ground = self.ground
-        unit, owner = ground.units[number], ground.owner[number]
+        candidates = self.candidates
+        unit, owner = candidates.units[number], candidates.owner[number]
         cost = self.weight[number]
         if (owner, unit.line) in self._lines:
             near = number - 1 in self._taken or number + 1 in self._taken
@@ -75,7 +75,7 @@ class Page:
         opening = (owner, unit.call)
         if opening in self._opened:
             return cost + _FURTHER[unit.channel]
-        source = ground.sources[owner]
+        source = candidates.sources[owner]
         if unit.channel not in self._channels:
             cost += _LEGEND[unit.channel]
         if source.day and source.day not in self._days:
@@ -87,17 +87,17 @@ class Page:
     def _header(self, opening: tuple[int, str]) -> int:
         """Count the bytes of the line that says which call an output came from; once for all its lines."""
         owner, call = opening
-        origin = self.ground.sources[owner].origins.get(call, "") or NAMELESS
+        origin = self.candidates.sources[owner].origins.get(call, "") or NAMELESS
         return self._headers.setdefault(opening, _FIRST["result"] + weigh(origin))
 
     def has(self, number: int) -> bool:
         """Tell whether a unit, or one that says the same, is chosen."""
-        return number in self._taken or skeleton(self.ground.units[number].text) in self._texts
+        return number in self._taken or skeleton(self.candidates.units[number].text) in self._texts
 
     def put(self, number: int) -> bool:
         """Choose a unit; tell whether it is the first of its call or of its message."""
-        unit, owner = self.ground.units[number], self.ground.owner[number]
-        line, opening, day = (owner, unit.line), (owner, unit.call), self.ground.sources[owner].day
+        unit, owner = self.candidates.units[number], self.candidates.owner[number]
+        line, opening, day = (owner, unit.line), (owner, unit.call), self.candidates.sources[owner].day
         first = opening not in self._opened
         marks = (number, skeleton(unit.text), line, opening, day, unit.channel)
         added = [(known, mark) for known, mark in zip(self._sets, marks, strict=True) if mark not in known]

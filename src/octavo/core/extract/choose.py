@@ -10,13 +10,13 @@ from itertools import accumulate
 
 from octavo.core.extract.changes import superseded
 from octavo.core.extract.facts import Retelling
-from octavo.core.extract.page import Ground
 from octavo.core.extract.render import HEAD, order, render, weigh
 from octavo.core.extract.scan import words
-from octavo.core.extract.select import Choice
+from octavo.core.extract.selection import Candidates
+from octavo.core.extract.shares import SharedChoice
 from octavo.core.extract.sources import Source, line_up, near_tools
-from octavo.core.extract.units import Analysis, Unit, analyse, analyse_all
-from octavo.core.extract.worth import NOTHING_NEW
+from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all
+from octavo.core.extract.value import NOTHING_NEW
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import Extract, Extracts
 
@@ -50,12 +50,12 @@ def extract(
     """
     if budget <= 0 or not covered:
         return ()
-    ground = survey(
+    candidates = survey(
         covered, retained, "\n".join((*pins, known)), focus, analyse_all((*covered, *retained), analyses)
     )
-    if not ground.units:
+    if not candidates.units:
         return ()
-    return _fit(ground, budget, measure)
+    return _fit(candidates, budget, measure)
 
 
 def survey(
@@ -64,11 +64,11 @@ def survey(
     known: str,
     focus: str,
     analyses: Mapping[str, Analysis],
-) -> Ground:
+) -> Candidates:
     """Number the units of the covered nodes and gather what is known besides."""
     sources = line_up(covered, retained, analyses)
     aside = list(analyse(user(known)).units)
-    units: list[Unit] = []
+    units: list[TextUnit] = []
     owner: list[int] = []
     index: list[int] = []
     for at, source in enumerate(sources):
@@ -78,7 +78,7 @@ def survey(
             index += range(len(source.units))
         else:
             aside += source.units
-    return Ground(
+    return Candidates(
         sources=sources,
         work=near_tools(sources),
         units=units,
@@ -90,7 +90,7 @@ def survey(
     )
 
 
-def _newness(sources: Sequence[Source], units: Sequence[Unit], known: str) -> list[float]:
+def _newness(sources: Sequence[Source], units: Sequence[TextUnit], known: str) -> list[float]:
     """Tell old from new: a unit whose value a later message changed, or that the known text retells, says little."""
     newness = [1.0] * len(units)
     if known.strip():
@@ -104,13 +104,13 @@ def _newness(sources: Sequence[Source], units: Sequence[Unit], known: str) -> li
     return newness
 
 
-def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
+def _fit(candidates: Candidates, budget: int, measure: Measure) -> Extracts:
     """Choose for most of the room, and go on while the measure says that tokens are left."""
-    choice = Choice(ground)
-    density = _density(ground.units, sum(choice.page.weight), measure)
+    choice = SharedChoice(candidates)
+    density = _density(candidates.units, sum(choice.selection.weight), measure)
     choice.grow(round(FIRST * budget * density) - weigh(HEAD))
     for _ in range(ROUNDS):
-        extracts = _extracts(ground, choice.chosen)
+        extracts = _extracts(candidates, choice.chosen)
         text = render(extracts)
         size = measure(text)
         if size > budget and not choice.ended:
@@ -119,27 +119,27 @@ def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
             return extracts
         density = weigh(text) / size if size > 0 else density
         choice.end(round(budget * density) - weigh(text or HEAD))
-    return _trim(ground, choice.chosen, budget, measure)
+    return _trim(candidates, choice.chosen, budget, measure)
 
 
-def _density(units: Sequence[Unit], size: int, measure: Measure) -> float:
+def _density(units: Sequence[TextUnit], size: int, measure: Measure) -> float:
     """Tell how many bytes a token has, from a sample spread evenly over the units, which have `size` bytes."""
     step = max(1, size // SAMPLE)
     sample = "\n".join(unit.text for unit in units[::step])
     return weigh(sample) / max(1, measure(sample))
 
 
-def _extracts(ground: Ground, chosen: Iterable[int]) -> Extracts:
-    return tuple(sorted((_extract(ground, number) for number in chosen), key=order))
+def _extracts(candidates: Candidates, chosen: Iterable[int]) -> Extracts:
+    return tuple(sorted((_extract(candidates, number) for number in chosen), key=order))
 
 
-def _extract(ground: Ground, number: int) -> Extract:
-    return ground.sources[ground.owner[number]].extract(ground.index[number])
+def _extract(candidates: Candidates, number: int) -> Extract:
+    return candidates.sources[candidates.owner[number]].extract(candidates.index[number])
 
 
-def _trim(ground: Ground, chosen: Sequence[int], budget: int, measure: Measure) -> Extracts:
+def _trim(candidates: Candidates, chosen: Sequence[int], budget: int, measure: Measure) -> Extracts:
     """Give up the last choices until the text fits."""
-    placed = [(_extract(ground, number), rank) for rank, number in enumerate(chosen)]
+    placed = [(_extract(candidates, number), rank) for rank, number in enumerate(chosen)]
     placed.sort(key=lambda choice: order(choice[0]))
     fits, most, trial = 0, len(chosen), len(chosen)
     while fits < most:
