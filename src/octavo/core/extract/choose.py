@@ -6,9 +6,11 @@ The rendered extracts never measure more than the budget, whatever the measure i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
-from octavo.core.extract.changes import superseded
+from octavo.core.extract.changes import agreements, superseded
+from octavo.core.extract.cues import TIME
 from octavo.core.extract.facts import Retelling
 from octavo.core.extract.render import HEAD, order, render, weigh
 from octavo.core.extract.scan import words
@@ -28,6 +30,12 @@ ROUNDS = 5
 """Times the choice goes on at most."""
 FULL = 0.99
 """A choice that uses this much of the budget is not improved on."""
+
+RESERVED = 1 / 3
+MOST_RESERVED = 2 / 3
+"""Share of the room for what stands, and of the extracts' room at most; what it does not need, others get."""
+APART = 600
+"""Bytes from which on what stands has room of its own: in less, its head line would cost more than an eighth."""
 
 Measure = Callable[[str], int]
 
@@ -78,6 +86,13 @@ def survey(
             index += range(len(source.units))
         else:
             aside += source.units
+    starts = [0, *accumulate(len(source.units) for source in sources if source.covered)]
+    agreed = agreements(sources)
+    standing, dated, replaced = (
+        # The covered sources come first, so a source's place among all is its place among them.
+        frozenset(starts[at] + number for at, number in places)
+        for places in (agreed.standing, agreed.dated, agreed.replaced)
+    )
     return Candidates(
         sources=sources,
         work=near_tools(sources),
@@ -87,6 +102,11 @@ def survey(
         newness=_newness(sources, units, known),
         known=aside,
         focus=words(focus),
+        standing=standing,
+        dated=frozenset(
+            n for n in standing if sources[owner[n]].day and (n in dated or units[n].cues & TIME)
+        ),
+        replaced=replaced,
     )
 
 
@@ -106,8 +126,11 @@ def _newness(sources: Sequence[Source], units: Sequence[TextUnit], known: str) -
 
 def _fit(candidates: Candidates, budget: int, measure: Measure) -> Extracts:
     """Choose for most of the room, and go on while the measure says that tokens are left."""
-    choice = SharedChoice(candidates)
-    density = _density(candidates.units, sum(choice.selection.weight), measure)
+    density = _density(candidates.units, sum(weigh(unit.text) for unit in candidates.units), measure)
+    room = round(budget * density)
+    if room < APART:
+        candidates = replace(candidates, standing=frozenset())
+    choice = SharedChoice(candidates, reserved=_reserved(candidates, room))
     choice.grow(round(FIRST * budget * density) - weigh(HEAD))
     for _ in range(ROUNDS):
         extracts = _extracts(candidates, choice.chosen)
@@ -122,6 +145,17 @@ def _fit(candidates: Candidates, budget: int, measure: Measure) -> Extracts:
     return _trim(candidates, choice.chosen, budget, measure)
 
 
+def _reserved(candidates: Candidates, room: int) -> float:
+    """Give the share of the room that is reserved for what stands: a third of all that is not fixed.
+
+    That is the room of the extracts and what is retained: who keeps more of the newest turns gives no rule up for it.
+    """
+    retained = sum(
+        weigh(unit.text) for source in candidates.sources if not source.covered for unit in source.units
+    )
+    return min(MOST_RESERVED, RESERVED * (room + retained) / max(1, room))
+
+
 def _density(units: Sequence[TextUnit], size: int, measure: Measure) -> float:
     """Tell how many bytes a token has, from a sample spread evenly over the units, which have `size` bytes."""
     step = max(1, size // SAMPLE)
@@ -134,7 +168,10 @@ def _extracts(candidates: Candidates, chosen: Iterable[int]) -> Extracts:
 
 
 def _extract(candidates: Candidates, number: int) -> Extract:
-    return candidates.sources[candidates.owner[number]].extract(candidates.index[number])
+    extract = candidates.sources[candidates.owner[number]].extract(candidates.index[number])
+    if number not in candidates.standing:
+        return replace(extract, standing=False)
+    return replace(extract, standing=True, day=extract.day if number in candidates.dated else "")
 
 
 def _trim(candidates: Candidates, chosen: Sequence[int], budget: int, measure: Measure) -> Extracts:

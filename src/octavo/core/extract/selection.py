@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, weigh
+from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, STANDING_HEAD, weigh
 from octavo.core.extract.sources import Source
 from octavo.core.extract.units import TextUnit
 from octavo.core.snapshot import Channel
@@ -26,6 +26,8 @@ _FIRST: dict[Channel, int] = {
 """Bytes of the marks before a further and before the first line of a message or an output."""
 _LEGEND = {channel: len(f"{MARKS[channel]}: {MEANINGS[channel]}, ") for channel in MARKS}
 _DAY = len("[]\n")
+_STANDING = len("\nU: ")
+_STANDING_LEGEND = weigh(STANDING_HEAD) + len(" U: user]\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,12 @@ class Candidates:
     known: list[TextUnit]
     """Units of what is sent anyway."""
     focus: tuple[str, ...]
+    standing: frozenset[int] = frozenset()
+    """Units that stand: they are rendered apart."""
+    dated: frozenset[int] = frozenset()
+    """Those among them that are rendered with their day."""
+    replaced: frozenset[int] = frozenset()
+    """Units that stood until a later one changed what they say: they are not chosen."""
 
 
 class Selection:
@@ -69,6 +77,9 @@ class Selection:
         candidates = self.candidates
         unit, owner = candidates.units[number], candidates.owner[number]
         cost = self.weight[number]
+        if number in candidates.standing:
+            cost += _STANDING if _STANDING in self._opened else _STANDING + _STANDING_LEGEND
+            return cost + (_DAY + weigh(candidates.sources[owner].day) if number in candidates.dated else 0)
         if (owner, unit.line) in self._lines:
             near = number - 1 in self._taken or number + 1 in self._taken
             return cost + (_JOIN if near else _GAP)
@@ -92,14 +103,19 @@ class Selection:
 
     def has(self, number: int) -> bool:
         """Tell whether a unit, or one that says the same, is chosen."""
-        return number in self._taken or skeleton(self.candidates.units[number].text) in self._texts
+        if number in self._taken or number in self.candidates.replaced:
+            return True
+        return skeleton(self.candidates.units[number].text) in self._texts
 
     def put(self, number: int) -> bool:
         """Choose a unit; tell whether it is the first of its call or of its message."""
         unit, owner = self.candidates.units[number], self.candidates.owner[number]
         line, opening, day = (owner, unit.line), (owner, unit.call), self.candidates.sources[owner].day
         first = opening not in self._opened
-        marks = (number, skeleton(unit.text), line, opening, day, unit.channel)
+        marks: tuple[object, ...] = (number, skeleton(unit.text), line, opening, day, unit.channel)
+        if number in self.candidates.standing:
+            # Rendered apart, it opens no line and pays for no header of others.
+            first, marks = False, (number, skeleton(unit.text), None, _STANDING, None, None)
         added = [(known, mark) for known, mark in zip(self._sets, marks, strict=True) if mark not in known]
         for known, mark in added:
             known.add(mark)

@@ -46,14 +46,14 @@ class RoomShare(NamedTuple):
 class SharedChoice:
     """What was chosen so far; `grow` and `end` go on choosing."""
 
-    def __init__(self, candidates: Candidates) -> None:
+    def __init__(self, candidates: Candidates, *, reserved: float = 0.0) -> None:
         self.selection = Selection(candidates)
         self.ended = False
         """Whether the last units are chosen."""
         self.complete = False
         """Whether nothing more fits."""
         self.rest = GreedyQueue(self.selection, range(len(candidates.units)), _Rest(self.selection))
-        self.parts = [*_parts(self.selection), RoomShare(1.0, self.rest, ends=False)]
+        self.parts = [*_parts(self.selection, reserved), RoomShare(1.0, self.rest, ends=False)]
         self.spent = [0] * len(self.parts)
         """Bytes each has used."""
         self._takers: list[GreedyQueue] = []
@@ -118,20 +118,23 @@ def _crumble(part: RoomShare, room: int) -> int:
     return part.queue.crumble(room)
 
 
-def _parts(selection: Selection) -> Iterator[RoomShare]:
+def _parts(selection: Selection, reserved: float) -> Iterator[RoomShare]:
     """Make a queue for each way of paying that has something to pay for, and give it its part."""
     candidates = selection.candidates
     near = [candidates.work[owner] for owner in candidates.owner]
     chat = [n for n, is_work in enumerate(near) if not is_work]
     work = [n for n, is_work in enumerate(near) if is_work]
-    if chat:
+    talked = _Chat(selection, chat) if chat else None
+    paid = _Lines(selection, work) if work else None
+    told = _Intent(selection, work, paid) if paid else None
+    if candidates.standing:
+        agreed = _Standing(selection, [told if is_work else talked for is_work in near])
+        yield RoomShare(reserved, GreedyQueue(selection, sorted(candidates.standing), agreed), ends=False)
+    if talked:
         talk, rest = (sum(selection.weight[n] for n in numbers) for numbers in (chat, work))
         share = CHAT_SHARE * talk / max(1, CHAT_SHARE * talk + rest)
-        talked = _Chat(selection, chat)
         yield RoomShare(share, GreedyQueue(selection, talked.said, talked), ends=True)
-    if work:
-        paid = _Lines(selection, work)
-        told = _Intent(selection, work, paid)
+    if paid and told:
         intent = GreedyQueue(selection, told.said, told)
         yield RoomShare(INTENT_SHARE, intent, ends=False)
         yield RoomShare(1.0, GreedyQueue(selection, paid.lines, paid), ends=True)
@@ -252,6 +255,30 @@ class _Intent(_Said):
     def take_back(self) -> None:
         self.left.take_back()
         self.lines.take_back()
+
+
+class _Standing:
+    """What stands is worth the same whatever it says and however old it is; the others learn what was taken."""
+
+    def __init__(self, selection: Selection, others: Sequence[_Chat | _Intent | None]) -> None:
+        self.selection, self.others = selection, others
+
+    def value(self, number: int) -> float:
+        return 0.0 if self.selection.has(number) else 1.0
+
+    def gain(self, number: int) -> float:
+        return 1.0 / (self.selection.weight[number] + EFFORT)
+
+    def take(self, number: int) -> Iterable[int]:
+        return self._other(number).take(number)
+
+    def take_back(self) -> None:
+        self._other(self.selection.chosen[-1]).take_back()
+
+    def _other(self, number: int) -> _Chat | _Intent:
+        other = self.others[number]
+        assert other is not None
+        return other
 
 
 class _Rest:
