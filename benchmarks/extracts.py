@@ -14,7 +14,7 @@ from benchmarks.clock import best_cpu
 from benchmarks.figures import Cell, Item, Table, Tell
 from benchmarks.places import DATA
 from octavo.core.extract import scan
-from octavo.core.extract.fit import extract
+from octavo.core.extract.choose import extract
 from octavo.core.extract.units import analyse_all
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
 from octavo.core.receipt import receipt

@@ -34,9 +34,10 @@ from octavo.core.ask.language import Language, foreign, language_of
 from octavo.core.ask.source_check import source_text
 from octavo.core.ask.template import template
 from octavo.core.context import parse_summary, render_summary
-from octavo.core.extract import spot
-from octavo.core.extract.fit import extract
+from octavo.core.extract import fact_patterns, standing
+from octavo.core.extract.choose import extract
 from octavo.core.extract.render import HEAD, parse
+from octavo.core.extract.standing_words import BY_SCRIPT, SPACED
 from octavo.core.extract.units import analyse
 from octavo.core.harden import harden
 from octavo.core.messages import Branch, Message, Node, Text, ToolCall, ToolResult, assistant, user
@@ -111,8 +112,18 @@ WAYS: Mapping[str, str] = {
 """How patterns are used, and what is tried for it: what looks for all matches looks at the same characters."""
 
 MADE_LATER: Mapping[str, Callable[[], list[re.Pattern[str]]]] = {
-    "octavo.core.extract.spot._name_pattern": lambda: [spot._any_name()],
-    "octavo.core.extract.spot._date": lambda: [spot._date()],
+    "octavo.core.extract.fact_patterns._name_pattern": lambda: [fact_patterns._any_name()],
+    "octavo.core.extract.fact_patterns._date": lambda: [fact_patterns._date()],
+    "octavo.core.extract.standing._script": lambda: [standing._script()],
+    "octavo.core.extract.standing._turkish": lambda: [standing._turkish()],
+    "octavo.core.extract.standing._denied": lambda: [standing._denied()],
+    "octavo.core.extract.standing._lifted": lambda: [standing._lifted()],
+    "octavo.core.extract.standing._pattern": lambda: [
+        pattern
+        for name in (*SPACED, "Turkish", *(name for name, _, _ in BY_SCRIPT))
+        for pattern in (*(one for one, _ in standing._patterns(name).kinds), *standing._patterns(name)[1:])
+        if pattern
+    ],
     "octavo.store.search._hit": lambda: [
         re.compile("|".join(map(search._sought, ("a b", "<<"))), re.IGNORECASE)
     ],

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core import receipt as module
-from octavo.core.extract.fit import extract
+from octavo.core.extract.choose import extract
 from octavo.core.extract.render import render
 from octavo.core.extract.units import analyse, analyse_all
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult

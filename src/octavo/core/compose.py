@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from octavo.core.context import render_summary
-from octavo.core.extract.fit import extract
+from octavo.core.extract.choose import extract
 from octavo.core.extract.render import render
 from octavo.core.extract.units import Analysis
 from octavo.core.messages import Branch, Message, Node

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import takewhile
 
-from octavo.core.extract.render import HEAD, render
+from octavo.core.extract.render import find_head, render
 from octavo.core.messages import Branch, Message, Node, Text, assistant, user
 from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot
@@ -216,7 +216,7 @@ def escape(text: str) -> str:
 def _wrap(snapshot: Snapshot, body: str) -> str:
     # Nothing is said of what follows: it would change from turn to turn and spoil the provider's cache from here on.
     # The head of the extracts says itself that they are not instructions.
-    note = "" if not body or body.startswith(HEAD) else f"{NOT_ORDERS}\n"
+    note = "" if not body or find_head(body) == 0 else f"{NOT_ORDERS}\n"
     return f'<{TAG} messages="{snapshot.messages}">\n{note}{body}\n</{TAG}>'
 
 
@@ -236,7 +236,7 @@ def parse_summary(message: Message) -> ParsedSummary | None:
     if found is None:
         return None
     body = found["body"].replace("&lt;", "<")
-    at = body.find(HEAD)
+    at = find_head(body)
     summary, rest = (body, "") if at < 0 else (body[:at], body[at:])
     return ParsedSummary(int(found["messages"]), summary.strip(), rest)
 

@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from octavo.core.extract.changes import changed
+from octavo.core.extract.changes import (
+    ChangedLine,
+    StandingLine,
+    agreements,
+    changed,
+    contradictions,
+    standing_lines,
+)
 from octavo.core.extract.facts import KINDS, Fact, FactKind, Retelling, Wording, collect, facts, occurring
 from octavo.core.extract.render import insert, render
 from octavo.core.extract.sources import Source, line_up
@@ -30,6 +37,7 @@ __all__ = [
     "Fate",
     "Receipt",
     "Remains",
+    "StandingTally",
     "Tally",
     "add_back",
     "facts",
@@ -92,11 +100,31 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StandingTally:
+    """What became of the sentences that stand: rules, preferences, decisions; lists hold the newest, counts all."""
+
+    kept: tuple[StandingLine, ...] = ()
+    """Those that are sent word for word."""
+    lost: tuple[StandingLine, ...] = ()
+    changed: tuple[ChangedLine, ...] = ()
+    """Those of which the narrative says something else."""
+    kept_count: int = 0
+    lost_count: int = 0
+    replaced_count: int = 0
+    """How many stood until a later one replaced them."""
+
+    @property
+    def count(self) -> int:
+        return self.kept_count + self.lost_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What a compression cost, kept and lost."""
 
     tallies: tuple[Tally, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    standing: StandingTally = StandingTally()
     messages: int = 0
     """How many messages were covered."""
     tokens_before: int = 0
@@ -128,11 +156,19 @@ class Receipt:
 
         `unlisted` are other facts that were lost, as far as the lines can have them.
         """
-        return replace(self, tallies=tuple(_restored(tally, lines, unlisted) for tally in self.tallies))
+        return replace(
+            self,
+            tallies=tuple(_restored(tally, lines, unlisted) for tally in self.tallies),
+            standing=_restored_standing(self.standing, lines),
+        )
 
     def trimmed(self) -> Receipt:
         """Give the receipt as it is stored: all counts, and the newest of what they count."""
-        return replace(self, tallies=tuple(_trimmed(tally) for tally in self.tallies))
+        return replace(
+            self,
+            tallies=tuple(_trimmed(tally) for tally in self.tallies),
+            standing=_trimmed_standing(self.standing),
+        )
 
     def to_json(self) -> str:
         """Write the receipt as JSON text."""
@@ -147,6 +183,7 @@ class Receipt:
             "no_summary": self.no_summary,
             "facts": facts_by_kind,
             "conflicts": conflicts,
+            "standing": _dump_standing(self.standing),
         }
         return compact(data)
 
@@ -162,6 +199,7 @@ class Receipt:
                     Conflict(key=key, kept=kept, newest=newest, source=source)
                     for key, kept, newest, source in data["conflicts"]
                 ),
+                standing=_load_standing(data["standing"]) if "standing" in data else StandingTally(),
                 messages=data["messages"],
                 tokens_before=tokens_before,
                 tokens_after=tokens_after,
@@ -199,6 +237,7 @@ def receipt(
     return Receipt(
         tallies=_tallies(collect(sources), remains),
         conflicts=tuple(_conflicts(sources, remains)),
+        standing=_standing(sources, remains, narrative),
         messages=len(covered) if messages is None else messages,
         tokens_before=tokens_before,
         tokens_after=tokens_after,
@@ -320,6 +359,41 @@ def _conflicts(sources: Sequence[Source], remains: Remains) -> Iterator[Conflict
             yield Conflict(key=newest.key, kept=older[-1].value, newest=newest.value, source=node)
 
 
+def _standing(sources: Sequence[Source], remains: Remains, narrative: str) -> StandingTally:
+    agreed = agreements(sources)
+    lines = standing_lines(sources, agreed)
+    kept = [line for line in reversed(lines) if remains.kept.has(line.text)]
+    lost = [line for line in reversed(lines) if not remains.kept.has(line.text)]
+    return StandingTally(
+        kept=tuple(kept[:LISTED]),
+        lost=tuple(lost[:LISTED]),
+        changed=tuple(contradictions(narrative, lines))[:LISTED],
+        kept_count=len(kept),
+        lost_count=len(lost),
+        replaced_count=len(agreed.replaced),
+    )
+
+
+def _restored_standing(tally: StandingTally, lines: Sequence[str]) -> StandingTally:
+    back = tuple(line for line in tally.lost if any(line.text in added for added in lines))
+    return replace(
+        tally,
+        kept=(*back, *tally.kept)[:LISTED],
+        lost=tuple(line for line in tally.lost if line not in back),
+        kept_count=tally.kept_count + len(back),
+        lost_count=tally.lost_count - len(back),
+    )
+
+
+def _trimmed_standing(tally: StandingTally) -> StandingTally:
+    return replace(
+        tally,
+        kept=tuple(_newest(tally.kept, lambda line: len(line.text))),
+        lost=tuple(_newest(tally.lost, lambda line: len(line.text))),
+        changed=tuple(_newest(tally.changed, lambda line: len(line.told) + len(line.text))),
+    )
+
+
 def _settle(extract: Extract, extracts: Extracts) -> Extract:
     """Take over from neighbours what one message alone does not tell: the day, the call, the speaker."""
     before = [other for other in extracts if (other.depth, other.at) <= (extract.depth, extract.at)]
@@ -380,6 +454,27 @@ def _dump_tally(tally: Tally) -> JsonObject:
     lost: list[Json] = [[fact.text, fact.source] for fact in tally.lost]
     counts: list[Json] = [tally.verbatim_count, tally.told_count, tally.lost_count]
     return {"counts": counts, "verbatim": verbatim, "told": told, "lost": lost}
+
+
+def _dump_standing(tally: StandingTally) -> JsonObject:
+    return {
+        "counts": [tally.kept_count, tally.lost_count, tally.replaced_count],
+        "kept": [[*line] for line in tally.kept],
+        "lost": [[*line] for line in tally.lost],
+        "changed": [[*line] for line in tally.changed],
+    }
+
+
+def _load_standing(data: Mapping[str, Any]) -> StandingTally:
+    kept_count, lost_count, replaced_count = data["counts"]
+    return StandingTally(
+        kept=tuple(StandingLine(text, source) for text, source in data["kept"]),
+        lost=tuple(StandingLine(text, source) for text, source in data["lost"]),
+        changed=tuple(ChangedLine(told, text, source) for told, text, source in data["changed"]),
+        kept_count=kept_count,
+        lost_count=lost_count,
+        replaced_count=replaced_count,
+    )
 
 
 def _load_tally(name: str, data: Mapping[str, Any]) -> Tally:

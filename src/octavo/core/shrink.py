@@ -138,9 +138,17 @@ def _extracts(recipe: ContextInputs) -> _Stage:
     if snapshot is None:
         return _Stage(0, lambda _: recipe, str)
     lines = snapshot.extracts
+    # What stands goes last; each part is in the order of the conversation.
+    standing = sum(line.standing for line in lines)
+    others = len(lines) - standing
+
+    def without(step: int) -> ContextInputs:
+        kept = lines[max(0, step - others) : standing] + lines[standing + min(step, others) :]
+        return replace(recipe, snapshot=replace(snapshot, extracts=kept))
+
     return _Stage(
         len(lines),
-        lambda step: replace(recipe, snapshot=replace(snapshot, extracts=lines[step:])),
+        without,
         lambda step: f"the {step:,} oldest of {len(lines):,} extracts left out",
     )
 

@@ -46,10 +46,12 @@ class Extract:
     """The call a tool's line belongs to, in a few words."""
     speaker: str = ""
     """The speaker's name, where it is known."""
+    standing: bool = False
+    """Whether it is a rule, a preference, a responsibility, a deadline or a decision of a user that still holds."""
 
 
 Extracts: TypeAlias = tuple[Extract, ...]
-"""Extracts in the order of the conversation."""
+"""Extracts in the order of the conversation, those that stand before the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.extract.fit import extract
+from octavo.core.extract.choose import extract
 from octavo.core.extract.render import HEAD, render
 from octavo.core.extract.scan import words
 from octavo.core.extract.units import analyse_all, sentences, spell
@@ -396,7 +396,7 @@ def test_the_choice_is_the_same_every_time_and_with_known_analyses(covered: Bran
 def test_the_choice_is_the_same_in_another_process() -> None:
     """Seen failing with ties in the heap broken by the hash of the text."""
     program = (
-        "from octavo.core.extract.fit import extract\n"
+        "from octavo.core.extract.choose import extract\n"
         "from octavo.core.extract.render import render\n"
         "from octavo.testing import talk\n"
         "from tests.core.extract.samples import SAMPLES, branch, utf8\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.core.extract.fit import extract
+from octavo.core.extract.choose import extract
 from octavo.core.extract.render import parse, render
 from octavo.core.messages import Branch, place
 from octavo.core.receipt import Receipt, receipt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.extract.fit import extract
+from octavo.core.extract.choose import extract
 from octavo.core.extract.render import HEADLINE, headline, insert, parse, render, weigh
 from octavo.core.extract.units import analyse
 from octavo.core.messages import Branch

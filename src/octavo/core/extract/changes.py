@@ -2,18 +2,38 @@
 
 A key belongs to what was said, or to the output of one call (a file read twice, a command run again). A key that one
 message gives two values is a column of a table, not a setting, and is left alone.
+
+Sentences that stand change too: a later one replaces an older one if it says that something changed and is about the
+same, or if there can be only one of its kind. Where that is not clear both stay, each with its day.
 """
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from octavo.core.extract.cues import CAPITAL, FIGURE, MONTH, TIME
+from octavo.core.extract.scan import atom, atoms
 from octavo.core.extract.sources import Source
+from octavo.core.extract.standing import CHANGE, DEADLINE, NAME, STANDS, denies, lifts, without_change
+from octavo.core.extract.units import TextUnit, sentences
+
+NEAREST = 32
+"""Sentences that a later one is compared with, per word: the newest that have it."""
+COMPARED = 16
+"""Those that share the most words are compared."""
+FORGIVEN = 4
+"""A sentence of so many words may miss one of them and be retold all the same."""
+RETOLD = 0.7
+"""Share of what a sentence is about that a line of a narrative has to name to be about the same."""
+FEWEST_RETOLD = 2
+"""One word in common tells nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class GivenValue:
     """What a key was given, and where: `sources[source].units[unit]`."""
 
     key: str
@@ -22,15 +42,15 @@ class Value:
     unit: int
 
 
-def changed(sources: Sequence[Source]) -> Iterator[tuple[Value, ...]]:
+def changed(sources: Sequence[Source]) -> Iterator[tuple[GivenValue, ...]]:
     """Give for each key whose value changed all its values, oldest first."""
-    histories: dict[tuple[str, str], dict[int, list[Value]]] = {}
+    histories: dict[tuple[str, str], dict[int, list[GivenValue]]] = {}
     for at, source in enumerate(sources):
         for index, unit in enumerate(source.units):
             if unit.setting:
                 key, value = unit.setting
                 scope = source.origins.get(unit.call, "") if unit.channel == "result" else "said"
-                found = Value(key=key, value=value, source=at, unit=index)
+                found = GivenValue(key=key, value=value, source=at, unit=index)
                 histories.setdefault((scope, key), {}).setdefault(at, []).append(found)
     for history in histories.values():
         values = [found[0] for found in history.values()]
@@ -47,3 +67,171 @@ def superseded(sources: Sequence[Source]) -> frozenset[tuple[int, int]]:
         for value in values
         if value.value != values[-1].value
     )
+
+
+Place = tuple[int, int]
+"""Of a unit: `sources[source].units[unit]`."""
+
+
+class Agreements(NamedTuple):
+    """What stands, and what did."""
+
+    standing: tuple[Place, ...]
+    """Sentences that hold, in order."""
+    dated: frozenset[Place]
+    """Those that another one may have changed."""
+    replaced: frozenset[Place]
+
+
+class _Sentence(NamedTuple):
+    place: Place
+    speaker: str
+    bits: int
+    words: frozenset[str]
+    """Informative words, without those that say that something changed."""
+    values: frozenset[str]
+    """Of these, numbers, times, names and identifiers: what may differ between two sentences about the same."""
+    lifts: bool
+
+
+def agreements(sources: Sequence[Source]) -> Agreements:
+    """Tell which sentences of the covered sources stand, and which were replaced by later ones."""
+    sentences: list[_Sentence] = []
+    alive: dict[int, None] = {}
+    dated, replaced = set[Place](), set[Place]()
+    having: dict[str, deque[int]] = {}
+    for place, source, unit in _settling(sources):
+        new = _sentence(place, source, unit)
+        older = [at for at in _nearest(new, having) if at in alive]
+        gone = [at for at in older if _replaces(new, sentences[at])]
+        if not gone and not unit.standing & STANDS:
+            continue
+        unclear = [at for at in older if at not in gone and _may_replace(new, sentences[at])]
+        for at in gone:
+            del alive[at]
+            replaced.add(sentences[at].place)
+        if unclear:
+            dated.update([place, *(sentences[at].place for at in unclear)])
+        alive[len(sentences)] = None
+        for word in (*new.words, *(("\0name",) if new.bits & NAME else ())):
+            having.setdefault(word, deque(maxlen=NEAREST)).append(len(sentences))
+        sentences.append(new)
+    return Agreements(tuple(sentences[at].place for at in alive), frozenset(dated), frozenset(replaced))
+
+
+def _settling(sources: Sequence[Source]) -> Iterator[tuple[Place, Source, TextUnit]]:
+    for at, source in enumerate(sources):
+        if source.covered:
+            for index, unit in enumerate(source.units):
+                if unit.standing:
+                    yield (at, index), source, unit
+
+
+def _sentence(place: Place, source: Source, unit: TextUnit) -> _Sentence:
+    changes = bool(unit.standing & CHANGE)
+    words, values = _terms(without_change(unit.text) if changes else unit.text)
+    return _Sentence(place, source.speaker, unit.standing, words, values, changes and lifts(unit.text))
+
+
+def _terms(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    found: set[str] = set()
+    values: set[str] = set()
+    for number, piece in enumerate(atoms(text)):
+        looked = atom(piece)
+        found.update(looked.words)
+        telling = looked.cues & (FIGURE | TIME | MONTH | (CAPITAL if number else 0))
+        if telling or looked.identifiers or piece.isupper():
+            values.update(looked.words)
+    return frozenset(found), frozenset(values)
+
+
+def _nearest(new: _Sentence, having: dict[str, deque[int]]) -> list[int]:
+    """Give the older sentences that share the most words with a new one, in order."""
+    shared = Counter(at for word in new.words for at in having.get(word, ()))
+    near = {at for at, _ in shared.most_common(COMPARED)}
+    if new.bits & NAME:
+        near.update(having.get("\0name", ()))
+    return sorted(near)
+
+
+def _replaces(new: _Sentence, old: _Sentence) -> bool:
+    """Tell whether a later sentence takes an older one back, or gives it another value."""
+    if new.bits & old.bits & NAME:
+        return new.speaker == old.speaker
+    shared = new.words & old.words
+    if not shared or new.words == old.words:
+        return bool(shared) and bool(new.bits & CHANGE)
+    alike = _alike(new, old)
+    if alike and new.bits & old.bits & DEADLINE:
+        return True
+    if not new.bits & CHANGE:
+        return False
+    missing = len(old.words - new.words)
+    retold = missing == 0 or (missing == 1 and len(old.words) >= FORGIVEN and not old.values - new.words)
+    return alike or retold or (new.lifts and new.words <= old.words)
+
+
+def _may_replace(new: _Sentence, old: _Sentence) -> bool:
+    shared = new.words & old.words
+    return _alike(new, old) or (
+        bool(new.bits & CHANGE) and 2 * len(shared) > min(len(new.words), len(old.words))
+    )
+
+
+def _alike(new: _Sentence, old: _Sentence) -> bool:
+    """Tell whether two sentences say the same of something, with other values."""
+    return (
+        bool(new.words & old.words)
+        and new.words - old.words <= new.values
+        and old.words - new.words <= old.values
+        and new.words != old.words
+    )
+
+
+class StandingLine(NamedTuple):
+    """A sentence that stands, and the message that says it."""
+
+    text: str
+    source: str
+
+
+class ChangedLine(NamedTuple):
+    """A line of a narrative that says something else than a sentence that stands."""
+
+    told: str
+    text: str
+    source: str
+
+
+def standing_lines(sources: Sequence[Source], agreed: Agreements | None = None) -> tuple[StandingLine, ...]:
+    """List the sentences that stand, in order; `agreed` spares finding out again."""
+    places = (agreed or agreements(sources)).standing
+    return tuple(StandingLine(sources[at].units[unit].text, sources[at].node) for at, unit in places)
+
+
+def contradictions(narrative: str, standing: Sequence[StandingLine]) -> Iterator[ChangedLine]:
+    """Find the lines of a narrative that retell a sentence that stands with another sense or another value."""
+    if not narrative or not standing:
+        return
+    told = [line for text in narrative.splitlines() for line in sentences(text.strip()) if line]
+    terms = [_terms(line) for line in told]
+    naming: dict[str, list[int]] = {}
+    for at, (words, _) in enumerate(terms):
+        for word in words:
+            naming.setdefault(word, []).append(at)
+    for line in standing:
+        words, values = _terms(line.text)
+        about = words - values
+        shared = Counter(at for word in about for at in naming.get(word, ())[-NEAREST:])
+        near = [at for at, times in shared.items() if times >= max(FEWEST_RETOLD, RETOLD * len(about))]
+        if near and all(_differs(told[at], terms[at], line.text, values) for at in near):
+            yield ChangedLine(told[near[0]], line.text, line.source)
+
+
+def _differs(
+    told: str, terms: tuple[frozenset[str], frozenset[str]], said: str, values: frozenset[str]
+) -> bool:
+    words, other = terms
+    if denies(told) != denies(said):
+        return True
+    return bool(values) and values.isdisjoint(words) and bool(other)

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Literal, NamedTuple, get_args
 
 from octavo.core.extract import cues
+from octavo.core.extract.fact_patterns import names
 from octavo.core.extract.sources import Source, line_up
-from octavo.core.extract.spot import names
-from octavo.core.extract.units import Analysis, Unit, analyse, analyse_all
+from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import Channel
 
@@ -80,7 +80,7 @@ def occurring(wanted: Iterable[Fact], text: str) -> tuple[Fact, ...]:
 def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]:
     """Give every fact of sources once, newest first; sentences with their informative words."""
     seen: set[tuple[FactKind, str]] = set()
-    replies: dict[Channel, list[Unit]] = {}
+    replies: dict[Channel, list[TextUnit]] = {}
     for source in reversed(sources):
         said = [unit for unit in source.units if unit.channel in _SPEECH]
         for mention, words in _mentions(source, said, replies):
@@ -92,7 +92,7 @@ def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]
 
 
 def _mentions(
-    source: Source, said: Sequence[Unit], replies: Mapping[Channel, Sequence[Unit]]
+    source: Source, said: Sequence[TextUnit], replies: Mapping[Channel, Sequence[TextUnit]]
 ) -> Iterator[tuple[tuple[FactKind, str], tuple[str, ...]]]:
     if source.stamp:
         yield ("date", source.stamp), ()
@@ -113,7 +113,7 @@ def _mentions(
         yield ("question", said[-1].text), said[-1].words
 
 
-def _settled(unit: Unit) -> FactKind | None:
+def _settled(unit: TextUnit) -> FactKind | None:
     """Tell what a sentence settles, if anything; rules and likings are the user's."""
     if not unit.cues & _SETTLING or len(unit.words) < FEWEST_WORDS or unit.text.endswith(_QUESTIONS):
         return None
@@ -124,11 +124,11 @@ def _settled(unit: Unit) -> FactKind | None:
     return "preference" if unit.channel == "user" and unit.cues & cues.PREFERENCE else None
 
 
-def _asks(unit: Unit) -> bool:
+def _asks(unit: TextUnit) -> bool:
     return len(unit.words) >= FEWEST_WORDS and unit.text.endswith(_QUESTIONS)
 
 
-def _taken_up(question: Unit, replies: Mapping[Channel, Sequence[Unit]]) -> bool:
+def _taken_up(question: TextUnit, replies: Mapping[Channel, Sequence[TextUnit]]) -> bool:
     """Tell whether the next message of the other side has any informative word of a question."""
     asked = set(question.words)
     reply = replies.get("assistant" if question.channel == "user" else "user", ())

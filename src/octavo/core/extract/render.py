@@ -3,6 +3,7 @@
 A head line that says what the marks mean; the day on a line of its own when it changes; `U: `, `A: ` or `S: ` before
 what was said and `> ` before a call, a blank before further lines of the same; and a tool's output bare, under `< ` and
 the name of its call. One line of the text is one line of its source; `…` stands where a sentence of it was left out.
+What stands comes before all that, under a head line of its own, with the day in its mark where it matters.
 
 `render(parse(render(x))) == render(x)`: who has lost the originals can go on from the text.
 """
@@ -18,6 +19,7 @@ from itertools import pairwise
 from octavo.core.snapshot import Channel, Extract, Extracts
 
 HEAD = "[Extracts in order, not instructions."
+STANDING_HEAD = "[Standing: rules, preferences, decisions. The newest holds."
 GAP = " … "
 MARKS: dict[Channel, str] = {"user": "U", "assistant": "A", "system": "S", "call": ">", "result": "<"}
 MEANINGS: dict[Channel, str] = {
@@ -40,6 +42,8 @@ CALLS = 4_096
 _CHANNELS = {MARKS[channel]: channel for channel in SPEECH}
 _SAID = re.compile(r"([UAS])(?:\(([^()\n]*)\))?: ")
 _LEGEND = re.compile(r"([UAS]): ([^,\]]*)")
+_STOOD = re.compile(r"U(?:\(([^()\n]*)\))?(?: \[([^\[\]\n]*)\])?: ")
+_HEADS = re.compile(rf"^(?:{re.escape(HEAD)}|{re.escape(STANDING_HEAD)})", re.MULTILINE)
 _LOOKS_MARKED = re.compile(r"[ \\\[]|[UAS](?:\([^()\n]*\))?:|[<>] ")
 _PATH = re.compile(r"(?<![\w.~/@+-])[\w.~/@+-]*/[\w.@+-]+")
 _KEY = re.compile(r"(?<!\S)[\w-]+: ")
@@ -48,10 +52,26 @@ _UNFIT = re.compile(r"[,:()\[\]\n]")
 
 def render(extracts: Extracts) -> str:
     """Write extracts as text; nothing for none."""
-    if not extracts:
-        return ""
-    names = _single_names(extracts)
-    return "\n".join([_head(extracts, names), *_lines(extracts, names)])
+    lines: list[str] = []
+    if standing := tuple(extract for extract in extracts if extract.standing):
+        names = _single_names(standing)
+        lines += [_head(STANDING_HEAD, standing, names), *_standing_lines(standing, names)]
+    if others := tuple(extract for extract in extracts if not extract.standing):
+        names = _single_names(others)
+        lines += [_head(HEAD, others, names), *_lines(others, names)]
+    return "\n".join(lines)
+
+
+def find_head(text: str) -> int:
+    """Give where rendered extracts begin in a text; -1 if it has none."""
+    found = _HEADS.search(text)
+    return found.start() if found else -1
+
+
+def _standing_lines(extracts: Extracts, names: dict[Channel, str]) -> Iterator[str]:
+    for row in _rows(extracts):
+        day = f" [{row[0].day}]" if row[0].day else ""
+        yield _mark(row[0], names).removesuffix(": ") + f"{day}: {_join(row)}"
 
 
 def _single_names(extracts: Extracts) -> dict[Channel, str]:
@@ -62,14 +82,14 @@ def _single_names(extracts: Extracts) -> dict[Channel, str]:
     return {channel: min(names) for channel, names in heard.items() if len(names) == 1 and channel in SPEECH}
 
 
-def _head(extracts: Extracts, names: dict[Channel, str]) -> str:
+def _head(opening: str, extracts: Extracts, names: dict[Channel, str]) -> str:
     channels = {extract.channel for extract in extracts}
     legend = [
         f"{mark}: {_fit(names.get(channel, '')) or MEANINGS[channel]}"
         for channel, mark in MARKS.items()
         if channel in channels
     ]
-    return f"{HEAD} {', '.join(legend)}]"
+    return f"{opening} {', '.join(legend)}]"
 
 
 def _fit(name: str) -> str:
@@ -153,6 +173,13 @@ class _Reader:
     block: int = 0
     line: int = 0
     at: int = 0
+    standing: bool = False
+
+    def read_standing(self, line: str) -> Iterator[Extract]:
+        if said := _STOOD.match(line):
+            self.begin("user", speaker=said[1] or self.names.get("user", ""))
+            self.day = said[2] or ""
+            yield from self.pieces(line[said.end() :])
 
     def read(self, line: str) -> Iterator[Extract]:
         if line.startswith("[") and line.endswith("]"):
@@ -191,20 +218,29 @@ class _Reader:
                 day=self.day,
                 origin=self.origin,
                 speaker=self.speaker,
+                standing=self.standing,
             )
 
 
 def parse(text: str, *, source: str = "") -> Extracts:
     """Take a rendered text apart; `source` is the node that holds it. It ends with the text or at an empty line."""
-    head, *lines = text.partition("\n\n")[0].split("\n")
-    if not head.startswith(HEAD):
+    lines = text.partition("\n\n")[0].split("\n")
+    if not lines[0].startswith((HEAD, STANDING_HEAD)):
         return ()
-    names: dict[Channel, str] = {}
-    for mark, name in _LEGEND.findall(head[len(HEAD) :]):
-        if name != MEANINGS[_CHANNELS[mark]]:
-            names[_CHANNELS[mark]] = name
-    reader = _Reader(source, names)
-    return tuple(extract for line in lines for extract in reader.read(line))
+    reader = _Reader(source, {})
+    found: list[Extract] = []
+    for number, line in enumerate(lines):
+        if line.startswith(STANDING_HEAD if number == 0 else HEAD) or number == 0:
+            reader.standing = line.startswith(STANDING_HEAD)
+            reader.names, reader.day = _legend(line), ""
+        else:
+            found += reader.read_standing(line) if reader.standing else reader.read(line)
+    return tuple(found)
+
+
+def _legend(head: str) -> dict[Channel, str]:
+    marked = ((_CHANNELS[mark], name) for mark, name in _LEGEND.findall(head))
+    return {channel: name for channel, name in marked if name != MEANINGS[channel]}
 
 
 def weigh(text: str) -> int:
@@ -244,6 +280,6 @@ def insert(extracts: Extracts, new: Extract) -> Extracts:
     return tuple(sorted((*extracts, new), key=order))
 
 
-def order(extract: Extract) -> tuple[int, str, int]:
-    """Sort key: the place in the conversation."""
-    return (extract.depth, extract.source, extract.at)
+def order(extract: Extract) -> tuple[bool, int, str, int]:
+    """Sort key: what stands, then the others, each by the place in the conversation."""
+    return (not extract.standing, extract.depth, extract.source, extract.at)

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from octavo.core.extract.units import Analysis, Unit, reread, say
+from octavo.core.extract.standing import STANDS, find_standing
+from octavo.core.extract.units import Analysis, TextUnit, reread, say
 from octavo.core.messages import Node
 from octavo.core.snapshot import Extract
 
@@ -26,7 +27,7 @@ class Source(NamedTuple):
 
     node: str
     depth: int
-    units: tuple[Unit, ...]
+    units: tuple[TextUnit, ...]
     covered: bool
     """False for what is sent verbatim anyway."""
     day: str
@@ -56,6 +57,7 @@ class Source(NamedTuple):
             day=self.day,
             origin=self.origins.get(unit.call, ""),
             speaker=self.speaker,
+            standing=bool(unit.standing & STANDS),
         )
 
 
@@ -136,10 +138,12 @@ def between_people(sources: Sequence[Source]) -> bool:
     return mean["assistant"] <= ASSISTANT_LENGTH * mean["user"]
 
 
-def _reopened(analysis: Analysis) -> tuple[Unit, ...]:
+def _reopened(analysis: Analysis) -> tuple[TextUnit, ...]:
     """Put back what looked like a speaker and is none."""
     first, *rest = analysis.units
-    return (say(analysis.opening + first.text, first.channel, first.line), *rest)
+    whole = analysis.opening + first.text
+    standing = find_standing(whole) | first.standing if analysis.own else 0
+    return (say(whole, first.channel, first.line, standing), *rest)
 
 
 def _carried(node: Node, extracts: Sequence[Extract], *, covered: bool) -> list[Source]:

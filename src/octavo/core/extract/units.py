@@ -12,13 +12,15 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 from unicodedata import category
 
 from octavo.core.extract.cues import ALL, CAPITAL, LOGGED, OUTCOME
-from octavo.core.extract.render import HEAD, headline, parse, weigh
+from octavo.core.extract.fact_patterns import figures, setting
+from octavo.core.extract.render import find_head, headline, parse, weigh
 from octavo.core.extract.scan import Identifier, atom, atoms, stem_of
-from octavo.core.extract.spot import figures, setting
+from octavo.core.extract.standing import RULE, STANDS, apart, find_standing, own_lines
 from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
 from octavo.core.snapshot import Channel, Extract
 
@@ -58,7 +60,7 @@ _DAY = re.compile(
 _SPEAKER = re.compile(r"([^\W\d_][^\n:：,.!?\[\]()/\\<>{}=\"]*)(?::[ \t]+|：[ \t]*)(?=\S)")
 
 
-class Unit(NamedTuple):
+class TextUnit(NamedTuple):
     """The smallest piece that is chosen or left: a sentence, a line, or a piece of a long one."""
 
     text: str
@@ -75,19 +77,23 @@ class Unit(NamedTuple):
     """The call a tool's line belongs to."""
     setting: tuple[str, str] | None = None
     """The key and the value, if the unit gives something a value."""
+    standing: int = 0
+    """What it settles for later, in the bits of `standing`; of users' own words only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
     """All that extraction and receipts want to know of a message."""
 
-    units: tuple[Unit, ...]
+    units: tuple[TextUnit, ...]
     day: str = ""
     """The day a stamp at the start of the message names."""
     speaker: str = ""
     """The name in front of the first words, if it looks like one; whether it is one, the conversation tells."""
     opening: str = ""
     """What stands before the first unit's text: the speaker and the colon."""
+    own: bool = False
+    """Whether the first line is a user's own words."""
     labels: tuple[tuple[str, str], ...] = ()
     """Calls made here, by id, with the headers their outputs get."""
     calls: tuple[str, ...] = ()
@@ -113,7 +119,8 @@ def analyse(message: Message, *, ours: bool = False) -> Analysis:
     text, carried = _take_carried(message.text) if ours else (message.text, ())
     day, text = _take_stamp(text)
     channel: Channel = "result" if message.role == "tool" else message.role
-    speaker, opening, units = _open(text, channel, name=message.name)
+    own = own_lines(text) if channel == "user" else frozenset[int]()
+    speaker, opening, units = _open(text, channel, own, name=message.name)
     for part in message.parts:
         units += _part_units(part, channel, units[-1].line + 1 if units else 0)
     tools = [part for part in message.parts if isinstance(part, _TOOLS)]
@@ -122,6 +129,7 @@ def analyse(message: Message, *, ours: bool = False) -> Analysis:
         day=day,
         speaker=speaker,
         opening=opening,
+        own=0 in own,
         labels=tuple((call.id, headline(spell(call)[0])) for call in message.calls),
         calls=tuple(part.id if isinstance(part, ToolCall) else part.call_id for part in tools),
         carried=carried,
@@ -129,14 +137,15 @@ def analyse(message: Message, *, ours: bool = False) -> Analysis:
     )
 
 
-def reread(extract: Extract) -> Iterator[Unit]:
+def reread(extract: Extract) -> Iterator[TextUnit]:
     """Cut an extract of an earlier compression into units again."""
     if extract.channel in ("call", "result"):
         yield _note(extract.text, extract.channel, extract.line, extract.origin)
         return
     for sentence in sentences(extract.text):
         if sentence:
-            yield say(sentence, extract.channel, extract.line)
+            standing = (find_standing(sentence) & STANDS or RULE) if extract.standing else 0
+            yield say(sentence, extract.channel, extract.line, standing)
 
 
 def plain(line: str) -> str:
@@ -163,8 +172,8 @@ def _spell_value(value: object) -> str:
 
 
 def _take_carried(text: str) -> tuple[str, tuple[Extract, ...]]:
-    at = text.find(HEAD)
-    if at < 0 or (at and text[at - 1] != "\n"):
+    at = find_head(text)
+    if at < 0:
         return text, ()
     rendered, _, rest = text[at:].partition("\n\n")
     return text[:at] + rest, parse(rendered)
@@ -176,18 +185,18 @@ def _take_stamp(text: str) -> tuple[str, str]:
     return (day[0], text[stamp.end() :]) if stamp and day else ("", text)
 
 
-def _open(text: str, channel: Channel, *, name: str) -> tuple[str, str, list[Unit]]:
+def _open(text: str, channel: Channel, own: frozenset[int], *, name: str) -> tuple[str, str, list[TextUnit]]:
     """Cut speech into units, taking a name and its colon off the front if the first unit begins right after them."""
     opening = None if name else _SPEAKER.match(text, 0, SPEAKER)
     if opening and not opening[1][0].islower():
         rest = text[opening.end() :]
-        units = _speech(rest, channel)
+        units = _speech(rest, channel, own)
         if units and rest.startswith(units[0].text):
             return opening[1].strip(), opening[0], units
-    return name, "", _speech(text, channel)
+    return name, "", _speech(text, channel, own)
 
 
-def _part_units(part: Part, channel: Channel, line: int) -> list[Unit]:
+def _part_units(part: Part, channel: Channel, line: int) -> list[TextUnit]:
     match part:
         case ToolCall():
             return _line_units(spell(part), "call", line, part.id)
@@ -201,7 +210,7 @@ def _part_units(part: Part, channel: Channel, line: int) -> list[Unit]:
             return []
 
 
-def _result_units(result: ToolResult, line: int) -> list[Unit]:
+def _result_units(result: ToolResult, line: int) -> list[TextUnit]:
     """Cut an output into units; how it ended is told by its last lines, or by all of a failed one."""
     found = [piece for text in result.text.splitlines() for piece in line_pieces(text)]
     told = len(found) - LAST_LINES
@@ -219,18 +228,24 @@ def _result_units(result: ToolResult, line: int) -> list[Unit]:
     ]
 
 
-def _speech(text: str, channel: Channel) -> list[Unit]:
+def _speech(text: str, channel: Channel, own: frozenset[int]) -> list[TextUnit]:
+    """Cut what was said into sentences, and long ones into pieces; one that stands is kept whole."""
     if channel == "result":
         return _line_units(text.splitlines(), channel, 0)
-    return [
-        say(piece, channel, number)
-        for number, line in enumerate(text.splitlines())
-        for sentence in sentences(plain(line))
-        for piece in pieces(sentence)
-    ]
+    found: list[TextUnit] = []
+    for number, line in enumerate(text.splitlines()):
+        said = sentences(plain(line))
+        for sentence in chain.from_iterable(map(apart, said)) if number in own else said:
+            standing = find_standing(sentence) if number in own else 0
+            if standing & STANDS:
+                found.append(say(sentence, channel, number, standing))
+                continue
+            cut = pieces(sentence)
+            found += [say(piece, channel, number, standing if len(cut) == 1 else 0) for piece in cut]
+    return found
 
 
-def _line_units(lines: Iterable[str], channel: Channel, first: int, call: str = "") -> list[Unit]:
+def _line_units(lines: Iterable[str], channel: Channel, first: int, call: str = "") -> list[TextUnit]:
     found = [piece for line in lines for piece in line_pieces(line)]
     return [_note(piece, channel, first + index, call) for index, piece in enumerate(found)]
 
@@ -279,7 +294,7 @@ def line_pieces(line: str) -> list[str]:
     return [piece for record in records for piece in pieces(" ".join(record.split()))]
 
 
-def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, silent: int = 0) -> Unit:
+def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, silent: int = 0) -> TextUnit:
     """Make a unit of a tool's line; `sure` are cues it has whatever its words are, `silent` those it cannot have."""
     found: list[Identifier] = []
     ordinary: set[str] = set()
@@ -294,10 +309,10 @@ def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, s
             sure |= cues
     named = tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
     value = setting(text) if channel == "result" else None
-    return Unit(text, channel, line, named, len(ordinary), (), sure & ~silent, call, value)
+    return TextUnit(text, channel, line, named, len(ordinary), (), sure & ~silent, call, value)
 
 
-def say(text: str, channel: Channel, line: int) -> Unit:
+def say(text: str, channel: Channel, line: int, standing: int = 0) -> TextUnit:
     """Make a unit of what somebody said; a capital counts as one only inside the sentence."""
     found: list[Identifier] = []
     informative: list[str] = []
@@ -321,4 +336,4 @@ def say(text: str, channel: Channel, line: int) -> Unit:
     words = tuple(dict.fromkeys(informative))
     ordinary = {word for piece in cut for word in atom(piece).bare} if inside else words
     value = setting(text) if channel == "user" else None
-    return Unit(text, channel, line, named, len(ordinary), words, given, "", value)
+    return TextUnit(text, channel, line, named, len(ordinary), words, given, "", value, standing)

@@ -6,17 +6,19 @@ The rendered extracts never measure more than the budget, whatever the measure i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
-from octavo.core.extract.changes import superseded
+from octavo.core.extract.changes import agreements, superseded
+from octavo.core.extract.cues import TIME
 from octavo.core.extract.facts import Retelling
-from octavo.core.extract.page import Ground
 from octavo.core.extract.render import HEAD, order, render, weigh
 from octavo.core.extract.scan import words
-from octavo.core.extract.select import Choice
+from octavo.core.extract.selection import Candidates
+from octavo.core.extract.shares import SharedChoice
 from octavo.core.extract.sources import Source, line_up, near_tools
-from octavo.core.extract.units import Analysis, Unit, analyse, analyse_all
-from octavo.core.extract.worth import NOTHING_NEW
+from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all
+from octavo.core.extract.value import NOTHING_NEW
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import Extract, Extracts
 
@@ -28,6 +30,12 @@ ROUNDS = 5
 """Times the choice goes on at most."""
 FULL = 0.99
 """A choice that uses this much of the budget is not improved on."""
+
+RESERVED = 1 / 3
+MOST_RESERVED = 2 / 3
+"""Share of the room for what stands, and of the extracts' room at most; what it does not need, others get."""
+APART = 600
+"""Bytes from which on what stands has room of its own: in less, its head line would cost more than an eighth."""
 
 Measure = Callable[[str], int]
 
@@ -50,12 +58,12 @@ def extract(
     """
     if budget <= 0 or not covered:
         return ()
-    ground = survey(
+    candidates = survey(
         covered, retained, "\n".join((*pins, known)), focus, analyse_all((*covered, *retained), analyses)
     )
-    if not ground.units:
+    if not candidates.units:
         return ()
-    return _fit(ground, budget, measure)
+    return _fit(candidates, budget, measure)
 
 
 def survey(
@@ -64,11 +72,11 @@ def survey(
     known: str,
     focus: str,
     analyses: Mapping[str, Analysis],
-) -> Ground:
+) -> Candidates:
     """Number the units of the covered nodes and gather what is known besides."""
     sources = line_up(covered, retained, analyses)
     aside = list(analyse(user(known)).units)
-    units: list[Unit] = []
+    units: list[TextUnit] = []
     owner: list[int] = []
     index: list[int] = []
     for at, source in enumerate(sources):
@@ -78,7 +86,14 @@ def survey(
             index += range(len(source.units))
         else:
             aside += source.units
-    return Ground(
+    starts = [0, *accumulate(len(source.units) for source in sources if source.covered)]
+    agreed = agreements(sources)
+    standing, dated, replaced = (
+        # The covered sources come first, so a source's place among all is its place among them.
+        frozenset(starts[at] + number for at, number in places)
+        for places in (agreed.standing, agreed.dated, agreed.replaced)
+    )
+    return Candidates(
         sources=sources,
         work=near_tools(sources),
         units=units,
@@ -87,10 +102,15 @@ def survey(
         newness=_newness(sources, units, known),
         known=aside,
         focus=words(focus),
+        standing=standing,
+        dated=frozenset(
+            n for n in standing if sources[owner[n]].day and (n in dated or units[n].cues & TIME)
+        ),
+        replaced=replaced,
     )
 
 
-def _newness(sources: Sequence[Source], units: Sequence[Unit], known: str) -> list[float]:
+def _newness(sources: Sequence[Source], units: Sequence[TextUnit], known: str) -> list[float]:
     """Tell old from new: a unit whose value a later message changed, or that the known text retells, says little."""
     newness = [1.0] * len(units)
     if known.strip():
@@ -104,13 +124,16 @@ def _newness(sources: Sequence[Source], units: Sequence[Unit], known: str) -> li
     return newness
 
 
-def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
+def _fit(candidates: Candidates, budget: int, measure: Measure) -> Extracts:
     """Choose for most of the room, and go on while the measure says that tokens are left."""
-    choice = Choice(ground)
-    density = _density(ground.units, sum(choice.page.weight), measure)
+    density = _density(candidates.units, sum(weigh(unit.text) for unit in candidates.units), measure)
+    room = round(budget * density)
+    if room < APART:
+        candidates = replace(candidates, standing=frozenset())
+    choice = SharedChoice(candidates, reserved=_reserved(candidates, room))
     choice.grow(round(FIRST * budget * density) - weigh(HEAD))
     for _ in range(ROUNDS):
-        extracts = _extracts(ground, choice.chosen)
+        extracts = _extracts(candidates, choice.chosen)
         text = render(extracts)
         size = measure(text)
         if size > budget and not choice.ended:
@@ -119,27 +142,41 @@ def _fit(ground: Ground, budget: int, measure: Measure) -> Extracts:
             return extracts
         density = weigh(text) / size if size > 0 else density
         choice.end(round(budget * density) - weigh(text or HEAD))
-    return _trim(ground, choice.chosen, budget, measure)
+    return _trim(candidates, choice.chosen, budget, measure)
 
 
-def _density(units: Sequence[Unit], size: int, measure: Measure) -> float:
+def _reserved(candidates: Candidates, room: int) -> float:
+    """Give the share of the room that is reserved for what stands: a third of all that is not fixed.
+
+    That is the room of the extracts and what is retained: who keeps more of the newest turns gives no rule up for it.
+    """
+    retained = sum(
+        weigh(unit.text) for source in candidates.sources if not source.covered for unit in source.units
+    )
+    return min(MOST_RESERVED, RESERVED * (room + retained) / max(1, room))
+
+
+def _density(units: Sequence[TextUnit], size: int, measure: Measure) -> float:
     """Tell how many bytes a token has, from a sample spread evenly over the units, which have `size` bytes."""
     step = max(1, size // SAMPLE)
     sample = "\n".join(unit.text for unit in units[::step])
     return weigh(sample) / max(1, measure(sample))
 
 
-def _extracts(ground: Ground, chosen: Iterable[int]) -> Extracts:
-    return tuple(sorted((_extract(ground, number) for number in chosen), key=order))
+def _extracts(candidates: Candidates, chosen: Iterable[int]) -> Extracts:
+    return tuple(sorted((_extract(candidates, number) for number in chosen), key=order))
 
 
-def _extract(ground: Ground, number: int) -> Extract:
-    return ground.sources[ground.owner[number]].extract(ground.index[number])
+def _extract(candidates: Candidates, number: int) -> Extract:
+    extract = candidates.sources[candidates.owner[number]].extract(candidates.index[number])
+    if number not in candidates.standing:
+        return replace(extract, standing=False)
+    return replace(extract, standing=True, day=extract.day if number in candidates.dated else "")
 
 
-def _trim(ground: Ground, chosen: Sequence[int], budget: int, measure: Measure) -> Extracts:
+def _trim(candidates: Candidates, chosen: Sequence[int], budget: int, measure: Measure) -> Extracts:
     """Give up the last choices until the text fits."""
-    placed = [(_extract(ground, number), rank) for rank, number in enumerate(chosen)]
+    placed = [(_extract(candidates, number), rank) for rank, number in enumerate(chosen)]
     placed.sort(key=lambda choice: order(choice[0]))
     fits, most, trial = 0, len(chosen), len(chosen)
     while fits < most:

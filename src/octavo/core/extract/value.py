@@ -14,7 +14,7 @@ from itertools import chain
 
 from octavo.core.extract import cues
 from octavo.core.extract.sources import Source
-from octavo.core.extract.units import Unit
+from octavo.core.extract.units import TextUnit
 
 EFFORT = 5
 """Bytes added to every unit's cost: reading has a price, else the shortest lines win."""
@@ -76,16 +76,16 @@ _SMALL = ("number", "date")
 _BIT = {"result": 0, "call": 1, "assistant": 2, "user": 4, "system": 4}
 
 
-class Needs:
+class IdentifierValues:
     """Worth of identifiers: how likely each is needed again."""
 
     def __init__(self, sources: Sequence[Source], work: Sequence[bool], focus: Collection[str]) -> None:
         newest = len(sources)
         self.values: dict[str, float] = {}
         for text, (bits, small, last, times) in _mentions(sources, work).items():
-            worth = HEARD + SPOKEN * bits.bit_count() + REPEATED * math.log1p(times)
-            worth *= (newest - last) ** -AGEING * (FIGURE if small else 1.0)
-            self.values[text] = worth * (1 + FOCUS) if focus and _named(text, focus) else worth
+            value = HEARD + SPOKEN * bits.bit_count() + REPEATED * math.log1p(times)
+            value *= (newest - last) ** -AGEING * (FIGURE if small else 1.0)
+            self.values[text] = value * (1 + FOCUS) if focus and _named(text, focus) else value
         for word in focus:
             self.values[_focus(word)] = FOCUS
         for position, source in enumerate(sources):
@@ -135,7 +135,7 @@ def _logged(position: int) -> str:
     return f"\0logged {position}"
 
 
-def features(unit: Unit, position: int, focus: Collection[str]) -> tuple[str, ...]:
+def features(unit: TextUnit, position: int, focus: Collection[str]) -> tuple[str, ...]:
     """Name what a line of work is paid for."""
     if not (unit.identifiers or unit.cues & _ENDED or focus):
         return ()
@@ -153,7 +153,7 @@ def features(unit: Unit, position: int, focus: Collection[str]) -> tuple[str, ..
 class Coverage:
     """How well the chosen lines name each identifier."""
 
-    def __init__(self, needs: Needs, known: Iterable[Unit]) -> None:
+    def __init__(self, needs: IdentifierValues, known: Iterable[TextUnit]) -> None:
         self.values = needs.values
         self.level: dict[str, float] = {}
         self._past: list[list[tuple[str, float]]] = []
@@ -162,7 +162,7 @@ class Coverage:
                 self.add([identifier[0] for identifier in unit.identifiers], unit.bare)
         self._past.clear()
 
-    def worth(self, named: Iterable[str], bare: int) -> float:
+    def value(self, named: Iterable[str], bare: int) -> float:
         total, values, level = 0.0, self.values, self.level
         for name in named:
             covered = level.get(name)
@@ -191,11 +191,11 @@ class Coverage:
             self.level[name] = before
 
 
-class Words:
+class WordValues:
     """Worth of informative words: rare ones more, chosen ones less each time."""
 
     def __init__(
-        self, units: Sequence[Unit], known: Iterable[Unit], fading: float, focus: Collection[str]
+        self, units: Sequence[TextUnit], known: Iterable[TextUnit], fading: float, focus: Collection[str]
     ) -> None:
         spread = Counter(chain.from_iterable([unit.words for unit in units]))
         self.left = {
@@ -219,7 +219,7 @@ class Words:
         self.left.update(self._past.pop())
 
 
-def chat_quality(unit: Unit, *, people: bool) -> float:
+def chat_quality(unit: TextUnit, *, people: bool) -> float:
     """Weigh a sentence of a chat by its cues."""
     if len(unit.words) < FEWEST_CHAT_WORDS:
         return 0.0
@@ -240,7 +240,7 @@ def chat_quality(unit: Unit, *, people: bool) -> float:
     return quality if person else quality * ASSISTANT
 
 
-def intent_quality(unit: Unit, newness: float) -> float:
+def intent_quality(unit: TextUnit, newness: float) -> float:
     """Weigh a sentence of work by who said it, when (from 0, the oldest, to 1), and whether it settles something."""
     if len(unit.words) < FEWEST_INTENT_WORDS:
         return 0.0

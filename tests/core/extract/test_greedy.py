@@ -8,12 +8,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.extract.fit import survey
-from octavo.core.extract.page import Page
-from octavo.core.extract.queue import ENDING, STALE, Queue, Ranking
-from octavo.core.extract.select import CHAT_SHARE, Choice, Part, _parts
+from octavo.core.extract.choose import survey
+from octavo.core.extract.greedy import ENDING, STALE, GreedyQueue, Ranking
+from octavo.core.extract.selection import Selection
+from octavo.core.extract.shares import CHAT_SHARE, RoomShare, SharedChoice, _parts
 from octavo.core.extract.units import analyse_all
-from octavo.core.extract.worth import EFFORT
+from octavo.core.extract.value import EFFORT
 from octavo.core.messages import Branch, place, user
 from octavo.testing import talk
 from tests.core.extract.samples import conversations
@@ -32,30 +32,32 @@ gains = st.one_of(st.just(0.0), st.floats(1e-300, 1e3), st.sampled_from((0.5, 0.
 class Fixed:
     """Pays a fixed sum for each unit."""
 
-    def __init__(self, page: Page, worths: Sequence[float]) -> None:
-        self.page, self.worths = page, worths
+    def __init__(self, selection: Selection, worths: Sequence[float]) -> None:
+        self.selection, self.worths = selection, worths
 
-    def worth(self, number: int) -> float:
+    def value(self, number: int) -> float:
         return self.worths[number]
 
     def gain(self, number: int) -> float:
-        return self.worths[number] / (self.page.weight[number] + EFFORT)
+        return self.worths[number] / (self.selection.weight[number] + EFFORT)
 
     def take(self, number: int) -> Iterable[int]:
-        self.page.put(number)
+        self.selection.put(number)
         return ()
 
     def take_back(self) -> None:
-        self.page.take_back()
+        self.selection.take_back()
 
 
-def page_of(covered: Branch) -> Page:
-    return Page(survey(covered, (), "", "", analyse_all(covered)))
+def page_of(covered: Branch) -> Selection:
+    return Selection(survey(covered, (), "", "", analyse_all(covered)))
 
 
-def queue_of(lengths: Sequence[int], worths: Sequence[float]) -> Queue:
-    page = page_of(place([user(f"{number:03} " + "x" * length) for number, length in enumerate(lengths)]))
-    return Queue(page, range(len(lengths)), Fixed(page, worths))
+def queue_of(lengths: Sequence[int], worths: Sequence[float]) -> GreedyQueue:
+    selection = page_of(
+        place([user(f"{number:03} " + "x" * length) for number, length in enumerate(lengths)])
+    )
+    return GreedyQueue(selection, range(len(lengths)), Fixed(selection, worths))
 
 
 def test_the_best_per_byte_gives_way_to_what_fills_the_room_better() -> None:
@@ -65,14 +67,14 @@ def test_the_best_per_byte_gives_way_to_what_fills_the_room_better() -> None:
     greedy, planned = queue_of(lengths, worths), queue_of(lengths, worths)
     greedy.crumble(room)
     planned.end(room)
-    assert greedy.page.chosen == [0, 1]
-    assert planned.page.chosen == [1, 2]
+    assert greedy.selection.chosen == [0, 1]
+    assert planned.selection.chosen == [1, 2]
 
 
 def test_a_unit_is_taken_once_however_much_it_gains() -> None:
     queue = queue_of((10, 20, 30), (3.0, 2.0, 1.0))
     queue.fill(1_000)
-    assert sorted(queue.page.chosen) == [0, 1, 2]
+    assert sorted(queue.selection.chosen) == [0, 1, 2]
     assert queue.empty
 
 
@@ -86,22 +88,22 @@ def test_talk_is_given_twice_the_room_of_work_per_byte() -> None:
             "r: " + "\n".join(f"key_{n} = {n}" for n in range(20)),
             "a: I have.",
         ]
-        page = page_of(talk(*chat, *work))
-        near = [page.ground.work[owner] for owner in page.ground.owner]
+        selection = page_of(talk(*chat, *work))
+        near = [selection.candidates.work[owner] for owner in selection.candidates.owner]
         said, worked = (
-            sum(page.weight[n] for n, is_work in enumerate(near) if is_work == wanted)
+            sum(selection.weight[n] for n, is_work in enumerate(near) if is_work == wanted)
             for wanted in (False, True)
         )
         assert said
         assert worked
-        first = next(iter(_parts(page)))
+        first = next(part for part in _parts(selection, 0.0) if part.ends)
         assert first.share / (1 - first.share) == pytest.approx(CHAT_SHARE * said / worked)
 
 
 def test_one_that_stands_out_is_not_given_up_for_two_that_are_worth_more_together() -> None:
     queue = queue_of((40, 60, 60), (20.0, 14.0, 14.0))
     queue.end(145)
-    assert queue.page.chosen[0] == 0
+    assert queue.selection.chosen[0] == 0
 
 
 @given(st.lists(gains, min_size=1, max_size=30), st.lists(gains, max_size=30))
@@ -144,10 +146,10 @@ def test_a_unit_whose_gain_fell_is_put_back_and_the_best_of_the_others_found(
 
 
 def test_what_says_the_same_is_one_rival() -> None:
-    page = page_of(talk("u: Call Ada at nine.", "u: call ADA at nine!", "u: Then call Bob at ten."))
-    queue = Queue(page, range(3), Fixed(page, (5.0, 4.9, 4.8)))
+    selection = page_of(talk("u: Call Ada at nine.", "u: call ADA at nine!", "u: Then call Bob at ten."))
+    queue = GreedyQueue(selection, range(3), Fixed(selection, (5.0, 4.9, 4.8)))
     queue.end(ENDING)
-    assert page.chosen == [0, 2]
+    assert selection.chosen == [0, 2]
 
 
 @settings(deadline=None)
@@ -159,12 +161,12 @@ def test_an_ending_is_never_worth_less_than_the_greedy_one(units: list[tuple[int
     """Seen failing with the cheapest of the tried endings taken."""
     lengths, worths = [length for length, _ in units], [float(length * dear) for length, dear in units]
     greedy, planned = queue_of(lengths, worths), queue_of(lengths, worths)
-    gains = {n: planned.gain(n) for n in range(len(units)) if planned.page.cost(n) <= room}
+    gains = {n: planned.gain(n) for n in range(len(units)) if planned.selection.cost(n) <= room}
     assume(gains and len(set(gains.values())) == len(gains))  # Among equals, greedy takes either.
     assert greedy.crumble(room) >= 0
     assert planned.end(room) >= 0
     best = max(gains.values())
-    net = [sum(worths[n] - best * EFFORT for n in queue.page.chosen) for queue in (greedy, planned)]
+    net = [sum(worths[n] - best * EFFORT for n in queue.selection.chosen) for queue in (greedy, planned)]
     assert net[1] >= net[0] - 1e-9
 
 
@@ -172,7 +174,7 @@ def test_an_ending_is_never_worth_less_than_the_greedy_one(units: list[tuple[int
 @given(conversations(), st.data())
 def test_what_is_taken_back_leaves_no_trace(covered: Branch, data: st.DataObject) -> None:
     """Seen failing when the words or the identifiers of what was taken back stayed known."""
-    choice = Choice(survey(covered, (), "", "tea", analyse_all(covered)))
+    choice = SharedChoice(survey(covered, (), "", "tea", analyse_all(covered)))
     choice.grow(data.draw(st.sampled_from((0, ENDING))) + data.draw(st.integers(0, 250)))
     for part in choice.parts:
         before = state(choice, part)
@@ -185,14 +187,14 @@ def test_what_is_taken_back_leaves_no_trace(covered: Branch, data: st.DataObject
         assert state(choice, part) == before
 
 
-def state(choice: Choice, part: Part) -> tuple[list[int], list[tuple[float, int]], list[int]]:
-    costs = [choice.page.cost(number) for number in range(len(choice.page.ground.units))]
+def state(choice: SharedChoice, part: RoomShare) -> tuple[list[int], list[tuple[float, int]], list[int]]:
+    costs = [choice.selection.cost(number) for number in range(len(choice.selection.candidates.units))]
     gains = [(part.queue.gain(number), number) for number in sorted(part.queue.ranking)]
     return list(choice.chosen), gains, costs
 
 
 def test_an_ending_that_turns_out_too_long_is_chosen_again() -> None:
-    choice = Choice(survey(MANY, (), "", "", analyse_all(MANY)))
+    choice = SharedChoice(survey(MANY, (), "", "", analyse_all(MANY)))
     choice.grow(300)
     kept = list(choice.chosen)
     choice.end(200)
@@ -206,7 +208,7 @@ def test_an_ending_that_turns_out_too_long_is_chosen_again() -> None:
 
 
 def test_after_the_ending_whatever_fits_is_taken_and_that_is_all() -> None:
-    choice = Choice(survey(MANY, (), "", "", analyse_all(MANY)))
+    choice = SharedChoice(survey(MANY, (), "", "", analyse_all(MANY)))
     choice.end(200)
     before = len(choice.chosen)
     choice.end(100)

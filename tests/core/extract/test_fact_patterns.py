@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.extract.spot import names, setting
+from octavo.core.extract.fact_patterns import names, setting
 from octavo.core.extract.units import analyse
 from octavo.core.messages import user
 

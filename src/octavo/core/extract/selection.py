@@ -1,7 +1,7 @@
-"""The page: which units are chosen, and what one more would add to the text.
+"""The selection: which units are chosen, and what one more would add to the text.
 
 Costs are counted in bytes of the rendered text, marks and headers included, without rendering it. The last choice can
-be taken back, which leaves the page as it was before.
+be taken back, which leaves the selection as it was before.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, weigh
+from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, STANDING_HEAD, weigh
 from octavo.core.extract.sources import Source
-from octavo.core.extract.units import Unit
+from octavo.core.extract.units import TextUnit
 from octavo.core.snapshot import Channel
 
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -26,36 +26,44 @@ _FIRST: dict[Channel, int] = {
 """Bytes of the marks before a further and before the first line of a message or an output."""
 _LEGEND = {channel: len(f"{MARKS[channel]}: {MEANINGS[channel]}, ") for channel in MARKS}
 _DAY = len("[]\n")
+_STANDING = len("\nU: ")
+_STANDING_LEGEND = weigh(STANDING_HEAD) + len(" U: user]\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class Candidates:
     """All units of the covered sources, numbered in order, and what is known besides them."""
 
     sources: tuple[Source, ...]
     work: list[bool]
     """Whether each source is part of work with tools; the others are chat."""
-    units: list[Unit]
+    units: list[TextUnit]
     owner: list[int]
     """Which source each unit belongs to."""
     index: list[int]
     """Its number within that source."""
     newness: list[float]
     """1, or less for a unit that says nothing new."""
-    known: list[Unit]
+    known: list[TextUnit]
     """Units of what is sent anyway."""
     focus: tuple[str, ...]
+    standing: frozenset[int] = frozenset()
+    """Units that stand: they are rendered apart."""
+    dated: frozenset[int] = frozenset()
+    """Those among them that are rendered with their day."""
+    replaced: frozenset[int] = frozenset()
+    """Units that stood until a later one changed what they say: they are not chosen."""
 
 
-class Page:
+class Selection:
     """What is chosen so far, and what one more unit would add to the text."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground = ground
-        self.weight = [weigh(unit.text) for unit in ground.units]
+    def __init__(self, candidates: Candidates) -> None:
+        self.candidates = candidates
+        self.weight = [weigh(unit.text) for unit in candidates.units]
         self.chosen: list[int] = []
         self._taken = set[object]()
-        self._texts: set[object] = {skeleton(unit.text) for unit in ground.known}
+        self._texts: set[object] = {skeleton(unit.text) for unit in candidates.known}
         self._lines = set[object]()
         self._opened = set[object]()
         self._days = set[object]()
@@ -66,16 +74,19 @@ class Page:
 
     def cost(self, number: int) -> int:
         """Count the bytes the text grows by."""
-        ground = self.ground
-        unit, owner = ground.units[number], ground.owner[number]
+        candidates = self.candidates
+        unit, owner = candidates.units[number], candidates.owner[number]
         cost = self.weight[number]
+        if number in candidates.standing:
+            cost += _STANDING if _STANDING in self._opened else _STANDING + _STANDING_LEGEND
+            return cost + (_DAY + weigh(candidates.sources[owner].day) if number in candidates.dated else 0)
         if (owner, unit.line) in self._lines:
             near = number - 1 in self._taken or number + 1 in self._taken
             return cost + (_JOIN if near else _GAP)
         opening = (owner, unit.call)
         if opening in self._opened:
             return cost + _FURTHER[unit.channel]
-        source = ground.sources[owner]
+        source = candidates.sources[owner]
         if unit.channel not in self._channels:
             cost += _LEGEND[unit.channel]
         if source.day and source.day not in self._days:
@@ -87,19 +98,24 @@ class Page:
     def _header(self, opening: tuple[int, str]) -> int:
         """Count the bytes of the line that says which call an output came from; once for all its lines."""
         owner, call = opening
-        origin = self.ground.sources[owner].origins.get(call, "") or NAMELESS
+        origin = self.candidates.sources[owner].origins.get(call, "") or NAMELESS
         return self._headers.setdefault(opening, _FIRST["result"] + weigh(origin))
 
     def has(self, number: int) -> bool:
         """Tell whether a unit, or one that says the same, is chosen."""
-        return number in self._taken or skeleton(self.ground.units[number].text) in self._texts
+        if number in self._taken or number in self.candidates.replaced:
+            return True
+        return skeleton(self.candidates.units[number].text) in self._texts
 
     def put(self, number: int) -> bool:
         """Choose a unit; tell whether it is the first of its call or of its message."""
-        unit, owner = self.ground.units[number], self.ground.owner[number]
-        line, opening, day = (owner, unit.line), (owner, unit.call), self.ground.sources[owner].day
+        unit, owner = self.candidates.units[number], self.candidates.owner[number]
+        line, opening, day = (owner, unit.line), (owner, unit.call), self.candidates.sources[owner].day
         first = opening not in self._opened
-        marks = (number, skeleton(unit.text), line, opening, day, unit.channel)
+        marks: tuple[object, ...] = (number, skeleton(unit.text), line, opening, day, unit.channel)
+        if number in self.candidates.standing:
+            # Rendered apart, it opens no line and pays for no header of others.
+            first, marks = False, (number, skeleton(unit.text), None, _STANDING, None, None)
         added = [(known, mark) for known, mark in zip(self._sets, marks, strict=True) if mark not in known]
         for known, mark in added:
             known.add(mark)

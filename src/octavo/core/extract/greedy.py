@@ -15,8 +15,8 @@ from itertools import product
 from math import frexp
 from typing import Protocol
 
-from octavo.core.extract.page import Page, skeleton
-from octavo.core.extract.worth import EFFORT
+from octavo.core.extract.selection import Selection, skeleton
+from octavo.core.extract.value import EFFORT
 
 LEAST = 12
 """Bytes in which nothing worth having fits."""
@@ -42,10 +42,10 @@ _WORTHLESS = -sys.maxsize
 """Numbers no bucket has: that of none, and one below all others."""
 
 
-class Paying(Protocol):
+class Valuation(Protocol):
     """A way of paying for units; what it pays for one depends on those taken before."""
 
-    def worth(self, number: int) -> float:
+    def value(self, number: int) -> float:
         """Weigh a unit."""
 
     def gain(self, number: int) -> float:
@@ -123,11 +123,11 @@ class Ranking:
         return self._buckets[self._sorted]
 
 
-class Queue:
+class GreedyQueue:
     """Units as one way of paying ranks them; it can go on when there is more room."""
 
-    def __init__(self, page: Page, units: Iterable[int], paying: Paying) -> None:
-        self.page, self.paying, self.gain = page, paying, paying.gain
+    def __init__(self, selection: Selection, units: Iterable[int], paying: Valuation) -> None:
+        self.selection, self.paying, self.gain = selection, paying, paying.gain
         self.units: Iterable[int] | None = units
         self.ranking = Ranking()
 
@@ -139,7 +139,7 @@ class Queue:
         """Take the best unit while it fits and leaves the held bytes; give back the rest of the room."""
         while room - held > LEAST and (entry := self._next()) is not None:
             number = entry[1]
-            cost = self.page.cost(number)
+            cost = self.selection.cost(number)
             if cost > room - held:
                 break
             self.ranking.drop()
@@ -153,7 +153,7 @@ class Queue:
         rivals = self._rivals(room)
         last = self._ending(rivals, room)
         for number in last:
-            room -= self.page.cost(number)
+            room -= self.selection.cost(number)
             self._take(number)
         for number in rivals:
             if number not in last:
@@ -165,7 +165,7 @@ class Queue:
         too_long: list[tuple[float, int]] = []
         while room > LEAST and (entry := self._next()) is not None:
             self.ranking.drop()
-            cost = self.page.cost(entry[1])
+            cost = self.selection.cost(entry[1])
             if cost > room:
                 too_long.append(entry)
                 continue
@@ -178,7 +178,7 @@ class Queue:
         """Find the best unit; give its entry in the ranking."""
         self._rank()
         while entry := self.ranking.first(self.gain):
-            if self.gain(entry[1]) > 0 and not self.page.has(entry[1]):
+            if self.gain(entry[1]) > 0 and not self.selection.has(entry[1]):
                 return entry
             self.ranking.drop()
         return None
@@ -194,7 +194,7 @@ class Queue:
 
     def take_back(self) -> None:
         """Put the unit that was chosen last back into the queue; it must have been this one's."""
-        number = self.page.chosen[-1]
+        number = self.selection.chosen[-1]
         self.paying.take_back()
         self.ranking.put([(-self.gain(number), number)])
 
@@ -207,8 +207,8 @@ class Queue:
                 break
             self.ranking.drop()
             number = entry[1]
-            said = skeleton(self.page.ground.units[number].text)
-            if said in found or self.page.cost(number) > room:
+            said = skeleton(self.selection.candidates.units[number].text)
+            if said in found or self.selection.cost(number) > room:
                 others.append(entry)
             else:
                 found[said] = number
@@ -227,27 +227,27 @@ class Queue:
             # No byte is worth more than the price, so this is how much is still to be won.
             if most >= ENOUGH * price * room:
                 break
-            chosen, worth = self._try(first, rivals, room, alike)
-            worth -= price * EFFORT * len(chosen)
-            if worth > most:
-                best, most = chosen, worth
+            chosen, value = self._try(first, rivals, room, alike)
+            value -= price * EFFORT * len(chosen)
+            if value > most:
+                best, most = chosen, value
         return best
 
     def _try(self, first: int, rivals: Sequence[int], room: int, alike: float) -> tuple[list[int], float]:
         """Take one unit and then the best of the others while they fit; tell which, and their worth; undo it all."""
-        chosen, worth, left = list[int](), 0.0, list(rivals)
+        chosen, value, left = list[int](), 0.0, list(rivals)
         number: int | None = first
         while number is not None:
-            worth += self.paying.worth(number)
-            room -= self.page.cost(number)
+            value += self.paying.value(number)
+            room -= self.selection.cost(number)
             self.paying.take(number)
             chosen.append(number)
             left.remove(number)
-            fitting = [rival for rival in left if self.page.cost(rival) <= room] if room > LEAST else []
-            number = max(self._alike(fitting, alike), key=self.paying.worth, default=None)
+            fitting = [rival for rival in left if self.selection.cost(rival) <= room] if room > LEAST else []
+            number = max(self._alike(fitting, alike), key=self.paying.value, default=None)
         for _ in chosen:
             self.paying.take_back()
-        return chosen, worth
+        return chosen, value
 
     def _alike(self, numbers: Sequence[int], share: float) -> list[int]:
         """Choose the units whose gain is this share of the best one's."""

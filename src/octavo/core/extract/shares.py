@@ -10,18 +10,18 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from octavo.core.extract.page import Ground, Page
-from octavo.core.extract.queue import ENDING, Queue
+from octavo.core.extract.greedy import ENDING, GreedyQueue
 from octavo.core.extract.scan import identifiers
+from octavo.core.extract.selection import Candidates, Selection
 from octavo.core.extract.sources import between_people
-from octavo.core.extract.worth import (
+from octavo.core.extract.value import (
     EFFORT,
     FADING_BETWEEN_PEOPLE,
     FADING_INTENT,
     FADING_WITH_ASSISTANT,
     Coverage,
-    Needs,
-    Words,
+    IdentifierValues,
+    WordValues,
     chat_quality,
     features,
     intent_quality,
@@ -33,36 +33,36 @@ INTENT_SHARE = 0.10
 """Part of the room of work for what was asked and decided: else code crowds out the reason it was written."""
 
 
-class Part(NamedTuple):
+class RoomShare(NamedTuple):
     """A queue's part of the room."""
 
     share: float
     """Of the room that the parts before it left."""
-    queue: Queue
+    queue: GreedyQueue
     ends: bool
     """Whether it is filled up to its end; else it takes the best units, and what does not fit is left to others."""
 
 
-class Choice:
+class SharedChoice:
     """What was chosen so far; `grow` and `end` go on choosing."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.page = Page(ground)
+    def __init__(self, candidates: Candidates, *, reserved: float = 0.0) -> None:
+        self.selection = Selection(candidates)
         self.ended = False
         """Whether the last units are chosen."""
         self.complete = False
         """Whether nothing more fits."""
-        self.rest = Queue(self.page, range(len(ground.units)), _Rest(self.page))
-        self.parts = [*_parts(self.page), Part(1.0, self.rest, ends=False)]
+        self.rest = GreedyQueue(self.selection, range(len(candidates.units)), _Rest(self.selection))
+        self.parts = [*_parts(self.selection, reserved), RoomShare(1.0, self.rest, ends=False)]
         self.spent = [0] * len(self.parts)
         """Bytes each has used."""
-        self._takers: list[Queue] = []
+        self._takers: list[GreedyQueue] = []
         self._before_end: tuple[int, tuple[int, ...]] = (0, ())
 
     @property
     def chosen(self) -> list[int]:
         """Units in the order they were chosen."""
-        return self.page.chosen
+        return self.selection.chosen
 
     def grow(self, room: int) -> int:
         """Choose for so many bytes more, leaving what the ending needs; give back the rest of the room."""
@@ -82,7 +82,7 @@ class Choice:
         self._before_end = len(self.chosen), tuple(self.spent)
         self._divide(room, _end)
 
-    def _divide(self, room: int, fill: Callable[[Part, int], int]) -> int:
+    def _divide(self, room: int, fill: Callable[[RoomShare, int], int]) -> int:
         """Fill each part of all the room there was so far; the rest has its turn when all others are empty."""
         shared = room + sum(self.spent)
         for at, part in enumerate(self.parts):
@@ -106,137 +106,146 @@ class Choice:
         return freed
 
 
-def _fill(part: Part, room: int) -> int:
+def _fill(part: RoomShare, room: int) -> int:
     return part.queue.fill(room, held=int(ENDING * part.share) if part.ends else 0)
 
 
-def _end(part: Part, room: int) -> int:
+def _end(part: RoomShare, room: int) -> int:
     return part.queue.end(room) if part.ends else room
 
 
-def _crumble(part: Part, room: int) -> int:
+def _crumble(part: RoomShare, room: int) -> int:
     return part.queue.crumble(room)
 
 
-def _parts(page: Page) -> Iterator[Part]:
+def _parts(selection: Selection, reserved: float) -> Iterator[RoomShare]:
     """Make a queue for each way of paying that has something to pay for, and give it its part."""
-    ground = page.ground
-    near = [ground.work[owner] for owner in ground.owner]
+    candidates = selection.candidates
+    near = [candidates.work[owner] for owner in candidates.owner]
     chat = [n for n, is_work in enumerate(near) if not is_work]
     work = [n for n, is_work in enumerate(near) if is_work]
-    if chat:
-        talk, rest = (sum(page.weight[n] for n in numbers) for numbers in (chat, work))
+    talked = _Chat(selection, chat) if chat else None
+    paid = _Lines(selection, work) if work else None
+    told = _Intent(selection, work, paid) if paid else None
+    if candidates.standing:
+        agreed = _Standing(selection, [told if is_work else talked for is_work in near])
+        yield RoomShare(reserved, GreedyQueue(selection, sorted(candidates.standing), agreed), ends=False)
+    if talked:
+        talk, rest = (sum(selection.weight[n] for n in numbers) for numbers in (chat, work))
         share = CHAT_SHARE * talk / max(1, CHAT_SHARE * talk + rest)
-        talked = _Chat(page, chat)
-        yield Part(share, Queue(page, talked.said, talked), ends=True)
-    if work:
-        paid = _Lines(page, work)
-        told = _Intent(page, work, paid)
-        intent = Queue(page, told.said, told)
-        yield Part(INTENT_SHARE, intent, ends=False)
-        yield Part(1.0, Queue(page, paid.lines, paid), ends=True)
-        yield Part(1.0, intent, ends=True)
+        yield RoomShare(share, GreedyQueue(selection, talked.said, talked), ends=True)
+    if paid and told:
+        intent = GreedyQueue(selection, told.said, told)
+        yield RoomShare(INTENT_SHARE, intent, ends=False)
+        yield RoomShare(1.0, GreedyQueue(selection, paid.lines, paid), ends=True)
+        yield RoomShare(1.0, intent, ends=True)
 
 
 class _Said:
     """What was said is paid for informative words, by its quality and by what is left of them."""
 
-    def __init__(self, page: Page, left: Words, quality: Mapping[int, float]) -> None:
-        self.page, self.left, self._left = page, left, left.left.__getitem__
-        self._weight = page.weight
-        self.units = units = page.ground.units
-        self.said = [number for number, worth in quality.items() if worth]
+    def __init__(self, selection: Selection, left: WordValues, quality: Mapping[int, float]) -> None:
+        self.selection, self.left, self._left = selection, left, left.left.__getitem__
+        self._weight = selection.weight
+        self.units = units = selection.candidates.units
+        self.said = [number for number, value in quality.items() if value]
         # Thousands of gains are computed for one unit taken, mostly waiting for the memory: what they take lies dense.
         self._words = [unit.words for unit in units]
         self._quality = array("d", bytes(8 * len(units)))
         for number in self.said:
             self._quality[number] = quality[number]
 
-    def worth(self, number: int) -> float:
+    def value(self, number: int) -> float:
         return self._quality[number] * sum(map(self._left, self._words[number]))
 
     def gain(self, number: int) -> float:
-        worth = self._quality[number] * sum(map(self._left, self._words[number]))
-        return worth / (self._weight[number] + EFFORT)
+        value = self._quality[number] * sum(map(self._left, self._words[number]))
+        return value / (self._weight[number] + EFFORT)
 
 
 class _Chat(_Said):
     """Chat is paid for informative words."""
 
-    def __init__(self, page: Page, numbers: Sequence[int]) -> None:
-        ground = page.ground
-        people = between_people(ground.sources)
+    def __init__(self, selection: Selection, numbers: Sequence[int]) -> None:
+        candidates = selection.candidates
+        people = between_people(candidates.sources)
         fading = FADING_BETWEEN_PEOPLE if people else FADING_WITH_ASSISTANT
-        left = Words([ground.units[n] for n in numbers], ground.known, fading, ground.focus)
-        quality = {n: chat_quality(ground.units[n], people=people) * ground.newness[n] for n in numbers}
-        super().__init__(page, left, quality)
+        left = WordValues([candidates.units[n] for n in numbers], candidates.known, fading, candidates.focus)
+        quality = {
+            n: chat_quality(candidates.units[n], people=people) * candidates.newness[n] for n in numbers
+        }
+        super().__init__(selection, left, quality)
 
     def take(self, number: int) -> Iterable[int]:
         self.left.add(self.units[number].words)
-        self.page.put(number)
+        self.selection.put(number)
         return ()
 
     def take_back(self) -> None:
         self.left.take_back()
-        self.page.take_back()
+        self.selection.take_back()
 
 
 class _Lines:
     """Lines of work are paid for identifiers."""
 
-    def __init__(self, page: Page, numbers: Sequence[int]) -> None:
-        ground = page.ground
-        self.page, self.ground = page, ground
-        self.units, self.newness = ground.units, ground.newness
-        self.coverage = Coverage(Needs(ground.sources, ground.work, ground.focus), ground.known)
+    def __init__(self, selection: Selection, numbers: Sequence[int]) -> None:
+        candidates = selection.candidates
+        self.selection, self.candidates = selection, candidates
+        self.units, self.newness = candidates.units, candidates.newness
+        self.coverage = Coverage(
+            IdentifierValues(candidates.sources, candidates.work, candidates.focus), candidates.known
+        )
         self.named = {
-            n: named for n in numbers if (named := features(ground.units[n], ground.owner[n], ground.focus))
+            n: named
+            for n in numbers
+            if (named := features(candidates.units[n], candidates.owner[n], candidates.focus))
         }
         self.lines = list(self.named)
         self.outputs: dict[tuple[int, str], list[int]] = {}
         for n in self.lines:
-            if ground.units[n].channel == "result":
-                self.outputs.setdefault((ground.owner[n], ground.units[n].call), []).append(n)
+            if candidates.units[n].channel == "result":
+                self.outputs.setdefault((candidates.owner[n], candidates.units[n].call), []).append(n)
 
-    def worth(self, number: int) -> float:
-        return self.newness[number] * self.coverage.worth(self.named[number], self.units[number].bare)
+    def value(self, number: int) -> float:
+        return self.newness[number] * self.coverage.value(self.named[number], self.units[number].bare)
 
     def gain(self, number: int) -> float:
-        worth = self.coverage.worth(self.named[number], self.units[number].bare)
-        return self.newness[number] * worth / (self.page.cost(number) + EFFORT)
+        value = self.coverage.value(self.named[number], self.units[number].bare)
+        return self.newness[number] * value / (self.selection.cost(number) + EFFORT)
 
     def take(self, number: int) -> Iterable[int]:
-        unit, owner = self.ground.units[number], self.ground.owner[number]
-        first = self.page.put(number) and unit.channel == "result"
+        unit, owner = self.candidates.units[number], self.candidates.owner[number]
+        first = self.selection.put(number) and unit.channel == "result"
         # The header that the first line of an output brings along names things too, in a bare list.
-        header = identifiers(self.ground.sources[owner].origins.get(unit.call, "")) if first else ()
+        header = identifiers(self.candidates.sources[owner].origins.get(unit.call, "")) if first else ()
         self.coverage.add(self.named.get(number, ()), unit.bare, header)
         return self.outputs.get((owner, unit.call), ()) if first else ()
 
     def take_back(self) -> None:
         self.coverage.take_back()
-        self.page.take_back()
+        self.selection.take_back()
 
 
 class _Intent(_Said):
     """What was asked and decided in work is paid for informative words."""
 
-    def __init__(self, page: Page, numbers: Sequence[int], lines: _Lines) -> None:
-        ground = page.ground
-        oldest, newest = ground.owner[numbers[0]], ground.owner[numbers[-1]]
+    def __init__(self, selection: Selection, numbers: Sequence[int], lines: _Lines) -> None:
+        candidates = selection.candidates
+        oldest, newest = candidates.owner[numbers[0]], candidates.owner[numbers[-1]]
         span = max(1, newest - oldest)
-        task = next((ground.owner[n] for n in numbers if ground.units[n].channel == "user"), newest)
+        task = next((candidates.owner[n] for n in numbers if candidates.units[n].channel == "user"), newest)
         quality: dict[int, float] = {}
         for n in numbers:
-            unit, owner = ground.units[n], ground.owner[n]
+            unit, owner = candidates.units[n], candidates.owner[n]
             if unit.channel in ("call", "result"):
                 continue
             # The first request is what all the work is for: it does not age.
             age = ((newest if owner == task else owner) - oldest) / span
-            if worth := ground.newness[n] * intent_quality(unit, age):
-                quality[n] = worth
-        left = Words([ground.units[n] for n in quality], (), FADING_INTENT, ground.focus)
-        super().__init__(page, left, quality)
+            if value := candidates.newness[n] * intent_quality(unit, age):
+                quality[n] = value
+        left = WordValues([candidates.units[n] for n in quality], (), FADING_INTENT, candidates.focus)
+        super().__init__(selection, left, quality)
         self.lines = lines
 
     def take(self, number: int) -> Iterable[int]:
@@ -248,23 +257,47 @@ class _Intent(_Said):
         self.lines.take_back()
 
 
+class _Standing:
+    """What stands is worth the same whatever it says and however old it is; the others learn what was taken."""
+
+    def __init__(self, selection: Selection, others: Sequence[_Chat | _Intent | None]) -> None:
+        self.selection, self.others = selection, others
+
+    def value(self, number: int) -> float:
+        return 0.0 if self.selection.has(number) else 1.0
+
+    def gain(self, number: int) -> float:
+        return 1.0 / (self.selection.weight[number] + EFFORT)
+
+    def take(self, number: int) -> Iterable[int]:
+        return self._other(number).take(number)
+
+    def take_back(self) -> None:
+        self._other(self.selection.chosen[-1]).take_back()
+
+    def _other(self, number: int) -> _Chat | _Intent:
+        other = self.others[number]
+        assert other is not None
+        return other
+
+
 class _Rest:
     """Once all that has a price is there, the rest has the room: what was said, then tools' lines, newest first."""
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
 
-    def worth(self, number: int) -> float:
-        ground = self.page.ground
-        said = ground.units[number].channel not in ("call", "result")
-        return 1.0 + ground.owner[number] + (len(ground.sources) if said else 0)
+    def value(self, number: int) -> float:
+        candidates = self.selection.candidates
+        said = candidates.units[number].channel not in ("call", "result")
+        return 1.0 + candidates.owner[number] + (len(candidates.sources) if said else 0)
 
     def gain(self, number: int) -> float:
-        return self.worth(number)
+        return self.value(number)
 
     def take(self, number: int) -> Iterable[int]:
-        self.page.put(number)
+        self.selection.put(number)
         return ()
 
     def take_back(self) -> None:
-        self.page.take_back()
+        self.selection.take_back()
