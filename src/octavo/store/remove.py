@@ -16,7 +16,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from octavo.errors import NotFound
-from octavo.store import bin, rows, settings
+from octavo.store import bin, recall, rows, settings
 from octavo.store.direct import Connection
 from octavo.store.engines import Database
 from octavo.store.parts import EMPTIED
@@ -28,6 +28,7 @@ from octavo.store.schema import (
     message,
     message_token,
     pin,
+    recall_lane,
     snapshot,
 )
 from octavo.store.tree import lock
@@ -82,6 +83,7 @@ async def _empty(connection: Connection, owner: rows.Row, row: rows.Row) -> None
         .values(digest=None),
         root,
     )
+    await recall.forget_words(connection, row.id)
     for table in (large_text, attachment, message_token, pin):
         await connection.execute(sa.delete(table).where(table.c.message_id == row.id))
     await connection.execute(
@@ -103,6 +105,7 @@ async def _empty(connection: Connection, owner: rows.Row, row: rows.Row) -> None
 async def _remove_below(connection: Connection, owner: rows.Row, row: rows.Row) -> None:
     root = {"root": row.id}
     inside = sa.select(below().c.id)
+    await recall.forget_below(connection, row.id)
     for table in (snapshot, job):
         here = table.c.conversation_id == owner.id
         await connection.execute(sa.delete(table).where(here, table.c.anchor_id.in_(inside)), root)
@@ -170,6 +173,8 @@ async def _remove_some(connection: Connection, id: str) -> bool:
     """Remove some rows of a conversation, those without which nothing breaks first; false when all are gone."""
     for table in (job, snapshot):
         await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
+    if await recall.remove_some(connection, id):
+        return True
     # A message is older than what lies below it: the newest go first.
     for table in (large_text, message):
         newest = sa.select(table.c.n, sa.func.length(table.c.text).label("size"))
@@ -180,6 +185,7 @@ async def _remove_some(connection: Connection, id: str) -> bool:
             await connection.execute(sa.delete(table).where(table.c.n.in_(some)))
             return True
     await settings.forget(connection, ForConversation(id))
+    await connection.execute(sa.delete(recall_lane).where(recall_lane.c.conversation_id == id))
     await connection.execute(sa.delete(conversation).where(conversation.c.id == id))
     return False
 

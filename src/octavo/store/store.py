@@ -36,6 +36,7 @@ from octavo.store.areas import Answers, Jobs, Keys, Pins, Settings, Snapshots
 from octavo.store.direct import Connection
 from octavo.store.engines import Database, open_database
 from octavo.store.files import half_of, refuse_database
+from octavo.store.recall import Recall
 from octavo.store.sqlite import Durability
 from octavo.store.transfer import own
 from octavo.store.transfer.formats import Format, read_items
@@ -74,6 +75,7 @@ class Store:
         self.pins = Pins(database)
         self.settings = Settings(database)
         self.keys = Keys(database)
+        self.recall = Recall(database)
         self._tidying: asyncio.Task[None] | None = None
 
     @classmethod
