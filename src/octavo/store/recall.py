@@ -42,12 +42,14 @@ BLOCK = 4_096
 """Depths of a block: a row of the commonest word has 16 kB, and a rare word few rows in a long conversation."""
 STEP = 128
 """Messages that are indexed by one statement: the time is looked at in between."""
-PLACES = 10_000
+PLACES = 5_000
 """Places that a lookup reads: more take longer than a turn should wait, and the rarest words have told the most."""
 BEST = 32
 """Messages that are ranked word by word, with their neighbours: more than ever fit."""
 LARGE_TEXTS = 2
 """Messages with texts kept apart that are ranked: each may be a hundred times as long as another."""
+REMOVED = 1_000
+"""Rows of the index that are removed by one statement: the time is looked at in between."""
 WIDTH = 4
 """Bytes of a place."""
 _BITS = IMPACT.bit_length()
@@ -75,12 +77,11 @@ class _Stretch(NamedTuple):
     start: int
     stop: int
 
-    @property
-    def blocks(self) -> list[int]:
-        return list(range(self.start // BLOCK, self.stop // BLOCK + 1))
-
-    def bound(self, words: Sequence[int], blocks: Sequence[int]) -> dict[str, Any]:
-        return {"lane": self.lane, "blocks": list(blocks), "words": list(words)}
+    def bound(self, words: Sequence[int], share: float = 1.0) -> dict[str, Any]:
+        """Say what is read for words: all blocks, or only a share of them, the newest."""
+        first, last = self.start // BLOCK, self.stop // BLOCK
+        first = max(first, last + 1 - max(1, int(share * (last + 1 - first))))
+        return {"lane": self.lane, "first": first, "last": last, "words": list(words)}
 
 
 class Recall:
@@ -128,7 +129,7 @@ async def _frequencies(
     """Count in how many messages each word stands; a lane that another branch shares in part counts as a whole."""
     found: Counter[int] = Counter()
     for stretch in chain:
-        for row in await connection.execute(_sizes(), stretch.bound(words, stretch.blocks)):
+        for row in await connection.execute(_sizes(), stretch.bound(words)):
             found[row.word] += row.size // WIDTH
     return found
 
@@ -147,20 +148,16 @@ async def _scores(
             break
         read.append(key)
     scores: defaultdict[int, float] = defaultdict(float)
+    # If even the rarest word stands at too many places, what was said last is looked at.
+    share = min(1.0, PLACES / frequency[read[0]]) if read else 0.0
     for stretch in chain if read else ():
-        blocks = _newest(stretch.blocks, frequency[read[0]])
-        for row in await connection.execute(_places(), stretch.bound(read, blocks)):
+        for row in await connection.execute(_places(), stretch.bound(read, share)):
             value = worth[row.word] / IMPACT
             for place in _unpack(row.places):
                 depth = place >> _BITS
                 if stretch.start <= depth <= stretch.stop:
                     scores[depth] += value * (place & IMPACT)
     return scores
-
-
-def _newest(blocks: list[int], places: int) -> list[int]:
-    """Leave of the blocks the newest ones, if even the rarest word stands at too many places."""
-    return blocks if places <= PLACES else blocks[-max(1, len(blocks) * PLACES // places) :]
 
 
 async def _candidates(
@@ -221,7 +218,7 @@ async def fill_some(connection: Connection, cutoff: str) -> bool:
     places: defaultdict[tuple[int, int], array[int]] = defaultdict(lambda: array("I"))
     for row in found:
         for word, impact in impacts(_pieces(row, texts)).items():
-            places[row.depth // BLOCK, key_of(word)].append(row.depth << _BITS | impact)
+            places[key_of(word), row.depth // BLOCK].append(row.depth << _BITS | impact)
     indexed = [{"n": row.n, "lane_id": lane, "depth": row.depth} for row in found]
     await connection.execute(sa.insert(recall_message), indexed)
     if places:
@@ -233,8 +230,8 @@ async def fill_some(connection: Connection, cutoff: str) -> bool:
 
 def _rows(lane: int, places: Mapping[tuple[int, int], array[int]]) -> list[dict[str, Any]]:
     return [
-        {"lane_id": lane, "block": block, "word": word, "places": _pack(found)}
-        for (block, word), found in sorted(places.items())
+        {"lane_id": lane, "word": word, "block": block, "places": _pack(found)}
+        for (word, block), found in sorted(places.items())
     ]
 
 
@@ -293,12 +290,17 @@ async def forget_below(connection: Connection, id: str) -> None:
 async def remove_some(connection: Connection, conversation_id: str) -> bool:
     """Remove a part of a conversation's index; false when nothing is left."""
     r, w = recall_lane.c, recall_word.c
-    lanes = sa.select(r.id).where(r.conversation_id == conversation_id)
-    found = sa.select(w.lane_id, w.block).where(w.lane_id.in_(lanes)).limit(1)
-    part = (await connection.execute(found)).one_or_none()
-    if part is None:
+    lane = await connection.scalar(
+        sa.select(w.lane_id)
+        .join(recall_lane, r.id == w.lane_id)
+        .where(r.conversation_id == conversation_id)
+        .limit(1)
+    )
+    if lane is None:
         return False
-    await connection.execute(sa.delete(recall_word).where(w.lane_id == part.lane_id, w.block == part.block))
+    words = sa.select(w.word).where(w.lane_id == lane).order_by(w.word).limit(REMOVED)
+    last = await connection.scalar(sa.select(sa.func.max(words.subquery().c.word)))
+    await connection.execute(sa.delete(recall_word).where(w.lane_id == lane, w.word <= last))
     return True
 
 
@@ -360,14 +362,15 @@ def _in_lane(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
     w = recall_word.c
     return sa.select(w.word, *columns).where(
         w.lane_id == sa.bindparam("lane"),
-        w.block.in_(sa.bindparam("blocks", expanding=True)),
         w.word.in_(sa.bindparam("words", expanding=True)),
+        w.block.between(sa.bindparam("first"), sa.bindparam("last")),
     )
 
 
 @cache
 def _sizes() -> sa.Select[Any]:
-    return _in_lane(sa.func.length(recall_word.c.places).label("size"))
+    size = sa.func.sum(sa.func.length(recall_word.c.places)).label("size")
+    return _in_lane(size).group_by(recall_word.c.word)
 
 
 @cache
@@ -452,6 +455,6 @@ def _grow(dialect: str) -> sa.Insert:
     # SQLite joins bytes as they are, and calls the result a text.
     joined = sa.cast(recall_word.c.places.op("||")(insert.excluded.places), sa.LargeBinary)
     grown: sa.Insert = insert.on_conflict_do_update(
-        index_elements=["lane_id", "block", "word"], set_={"places": joined}
+        index_elements=["lane_id", "word", "block"], set_={"places": joined}
     )
     return grown

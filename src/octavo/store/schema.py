@@ -350,8 +350,8 @@ recall_word = sa.Table(
         primary_key=True,
         autoincrement=False,
     ),
-    sa.Column("block", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("word", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("block", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("places", sa.LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )

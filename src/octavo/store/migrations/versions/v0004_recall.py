@@ -41,10 +41,10 @@ def upgrade() -> None:
     op.create_table(
         "recall_word",
         sa.Column("lane_id", _SERIAL, nullable=False, autoincrement=False),
-        sa.Column("block", sa.Integer, nullable=False, autoincrement=False),
         sa.Column("word", sa.BigInteger, nullable=False, autoincrement=False),
+        sa.Column("block", sa.Integer, nullable=False, autoincrement=False),
         sa.Column("places", sa.LargeBinary, nullable=False),
-        sa.PrimaryKeyConstraint("lane_id", "block", "word", name="recall_word_pkey"),
+        sa.PrimaryKeyConstraint("lane_id", "word", "block", name="recall_word_pkey"),
         _of("recall_word", "lane_id", "recall_lane.id"),
         sqlite_with_rowid=False,
     )
