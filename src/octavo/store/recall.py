@@ -44,7 +44,7 @@ STEP = 128
 """Messages that are indexed by one statement: the time is looked at in between."""
 PLACES = 5_000
 """Places that a lookup reads: more take longer than a turn should wait, and the rarest words have told the most."""
-BEST = 32
+BEST = 24
 """Messages that are ranked word by word, with their neighbours: more than ever fit."""
 LARGE_TEXTS = 2
 """Messages with texts kept apart that are ranked: each may be a hundred times as long as another."""

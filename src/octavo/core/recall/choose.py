@@ -48,6 +48,8 @@ def choose(
 
 
 def _is_said(piece: Piece, known: Collection[str]) -> bool:
+    if not known:
+        return False
     lines = [skeleton(line) for line in piece.text.splitlines()]
     return skeleton(piece.text) in known or all(line in known for line in lines if line)
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from octavo.core.recall.pieces import Piece
 from octavo.core.recall.question import Question
-from octavo.core.recall.words import words
+from octavo.core.recall.words import words, words_of_day
 
 K1 = 1.2
 """How much a word counts that comes again: the usual value."""
@@ -72,7 +72,7 @@ class ByWords:
 
     def _match(self, piece: Piece, worth: Mapping[str, float]) -> dict[str, float]:
         """Say how much each word of the question counts in a piece."""
-        said = words(f"{piece.day} {piece.text}" if piece.day else piece.text)
+        said = [*words_of_day(piece.day), *words(piece.text)]
         times = Counter(word for word in said if word in worth)
         usual = self.statistics.length
         return {word: worth[word] * weight_of(many, len(said), usual) for word, many in times.items()}
@@ -117,7 +117,7 @@ def impacts(pieces: Iterable[Piece]) -> dict[str, int]:
     """Say for an index how much each word of a message counts, from 1 to `IMPACT`, where it counts most."""
     found: dict[str, int] = {}
     for piece in pieces:
-        said = words(f"{piece.day} {piece.text}" if piece.day else piece.text)
+        said = [*words_of_day(piece.day), *words(piece.text)]
         for word, times in Counter(said).items():
             share = weight_of(times, len(said), USUAL_LENGTH) / (K1 + 1)
             found[word] = max(found.get(word, 1), round(IMPACT * share))

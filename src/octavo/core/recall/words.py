@@ -34,7 +34,7 @@ MEMORY = 100_000
 _DIGIT = re.compile(r"\d")
 _RUN = re.compile(f"[{UNSPACED}]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
+_GROUPED = re.compile(r"[,'’\u00a0\u202f](?<=\d.)(?=\d{3}(?!\d))")
 EDGES = ".,:;!?-–—·•#*_~^%$€£¥₹₽&+/\\\"'`)(…¿¡"
 """What stands at the ends of words and does not belong to them."""
 _PART = re.compile(r"\d+|[^\W\d_]+(?:[\u0900-\u0dff]+[^\W\d_]*)*")
@@ -107,7 +107,8 @@ _ORDINARY = frozenset(
 )
 """Months that are other words as well: they are months beside a day or a year only."""
 _NAME = r"[^\W\d_]{3,}(?:[\u0900-\u0963]+[^\W\d_]*)*"
-_DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
+_NUMBER = re.compile(r"\d+")
+_JOINED = re.compile(r"\d[-/.]\d")
 _MONTH_AFTER = re.compile(
     rf"(?:st|nd|rd|th|er|º|\.)?\s{{1,2}}(?:(?:of|de|di)\s)?({_NAME})\.?(?:,?\s(?:de\s)?(\d{{4}})(?!\d))?"
 )
@@ -129,6 +130,12 @@ def words(text: str) -> list[str]:
 
 
 _pieces: dict[str, tuple[str, ...]] = {}
+
+
+@lru_cache(maxsize=MEMORY)
+def words_of_day(day: str) -> tuple[str, ...]:
+    """List the words of the day something was said on: many messages have the same one."""
+    return tuple(words(day))
 
 
 def _look(piece: str) -> tuple[str, ...]:
@@ -216,9 +223,11 @@ def _bare(word: str, ends: str) -> str:
 
 def _dates(text: str) -> Iterator[str]:
     """Give the days a text names, in one form."""
-    for found in _DAY.finditer(text):
-        yield from _spoken(text, found)
-    for date in _NUMERIC_DATE.finditer(text):
+    for number in _NUMBER.finditer(text):
+        if number.end() - number.start() <= 2:
+            yield from _spoken(text, number)
+    # A quick look: most numbers are no dates.
+    for date in _NUMERIC_DATE.finditer(text) if _JOINED.search(text) else ():
         year, month, day, day_first, month_second, year_last = date.groups()
         yield from _date(year or year_last, int(month or month_second), int(day or day_first))
     if not text.isascii():
