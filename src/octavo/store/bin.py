@@ -8,12 +8,12 @@ from itertools import accumulate
 import sqlalchemy as sa
 
 from octavo.errors import NotFound, UsageError
-from octavo.store import rows
+from octavo.store import recall, rows
 from octavo.store.clock import in_seconds
 from octavo.store.connection import Connection
 from octavo.store.database import Database
 from octavo.store.deletion import purge_words
-from octavo.store.schema import conversation, job, large_text, message, setting, snapshot
+from octavo.store.schema import conversation, job, large_text, message, recall_lane, setting, snapshot
 from octavo.store.section import Section, reads, writes
 from octavo.store.settings import scope_text
 from octavo.store.values import Conversation, ForConversation
@@ -111,6 +111,8 @@ async def _remove_some(connection: Connection, id: str) -> bool:
     """Remove some rows of a conversation, those without which nothing breaks first; false when all are gone."""
     for table in (job, snapshot):
         await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
+    if await recall.remove_some(connection, id):
+        return True
     # A message is older than what lies below it: the newest go first.
     for table in (large_text, message):
         newest = sa.select(table.c.n, sa.func.length(table.c.text).label("size"))
@@ -121,6 +123,7 @@ async def _remove_some(connection: Connection, id: str) -> bool:
             await connection.execute(sa.delete(table).where(table.c.n.in_(some)))
             return True
     await connection.execute(sa.delete(setting).where(setting.c.scope == scope_text(ForConversation(id))))
+    await connection.execute(sa.delete(recall_lane).where(recall_lane.c.conversation_id == id))
     await connection.execute(sa.delete(conversation).where(_c.id == id))
     return False
 

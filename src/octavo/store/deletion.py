@@ -14,7 +14,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from octavo.errors import NotFound
-from octavo.store import rows
+from octavo.store import recall, rows
 from octavo.store.connection import Connection
 from octavo.store.database import Database
 from octavo.store.locks import lock
@@ -75,6 +75,7 @@ async def _empty(connection: Connection, owner: rows.Row, row: rows.Row) -> None
         .values(digest=None),
         root,
     )
+    await recall.forget_words(connection, row.id)
     for table in (large_text, attachment, message_token, pin):
         await connection.execute(sa.delete(table).where(table.c.message_id == row.id))
     await connection.execute(
@@ -96,6 +97,7 @@ async def _empty(connection: Connection, owner: rows.Row, row: rows.Row) -> None
 async def _remove_below(connection: Connection, owner: rows.Row, row: rows.Row) -> None:
     root = {"root": row.id}
     inside = sa.select(below().c.id)
+    await recall.forget_below(connection, row.id)
     for table in (snapshot, job):
         here = table.c.conversation_id == owner.id
         await connection.execute(sa.delete(table).where(here, table.c.anchor_id.in_(inside)), root)

@@ -316,3 +316,42 @@ api_key = sa.Table(
     sa.Column("used", sa.BigInteger),
     sa.Column("revoked", sa.BigInteger),
 )
+
+# What can be recalled: see `recall.py`. A lane is a stretch of covered messages, one below the other.
+recall_lane = sa.Table(
+    "recall_lane",
+    metadata,
+    sa.Column("id", Serial, primary_key=True),
+    sa.Column("conversation_id", Id, nullable=False, index=True),
+    # The lane it branches off from, and the depth of the last message they share; 0 for a root.
+    sa.Column("parent_id", Serial, sa.ForeignKey("recall_lane.id", ondelete="CASCADE"), index=True),
+    sa.Column("fork", sa.Integer, nullable=False),
+    sa.Column("stop", sa.Integer, nullable=False),
+)
+
+recall_message = sa.Table(
+    "recall_message",
+    metadata,
+    sa.Column(
+        "n", Serial, sa.ForeignKey("message.n", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    ),
+    sa.Column("lane_id", Serial, sa.ForeignKey("recall_lane.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("depth", sa.Integer, nullable=False),
+    sa.UniqueConstraint("lane_id", "depth"),
+)
+
+recall_word = sa.Table(
+    "recall_word",
+    metadata,
+    sa.Column(
+        "lane_id",
+        Serial,
+        sa.ForeignKey("recall_lane.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    sa.Column("word", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("block", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("places", sa.LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)

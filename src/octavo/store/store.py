@@ -22,6 +22,7 @@ from octavo.store.keys import KeyStore
 from octavo.store.messages import MessageStore
 from octavo.store.notes import NoteStore
 from octavo.store.pins import PinStore
+from octavo.store.recall import RecallIndex
 from octavo.store.search import MessageSearch
 from octavo.store.settings import SettingStore
 from octavo.store.snapshots import SnapshotStore
@@ -58,6 +59,7 @@ class Store:
         self.keys = KeyStore(database)
         self.bin = Bin(database)
         self.search = MessageSearch(database)
+        self.recall = RecallIndex(database)
         self._tidying: asyncio.Task[None] | None = None
 
     @classmethod

@@ -1,0 +1,461 @@
+"""The lookup of covered messages by their words: of one branch alone, and at a cost that hardly grows with it.
+
+Covered messages are indexed in *lanes*: a lane is a stretch of messages, each the parent of the next. Where covered
+parts of two branches part, a new lane begins and notes where it left the other. So a branch is a short chain of lanes,
+and what other branches hold is never read. If a message is indexed, so is everything above it.
+
+For each word a lane has, block by block, the places where it stands: four bytes each, the depth and how much the word
+counts there. How common a word is follows from the lengths alone. Rare words are read first, and at most `PLACES`.
+
+Only covered messages can be recalled, so only they are indexed, by `fill`, in short transactions, when a snapshot is
+new, or the database is older than this index. Texts always come from the messages themselves: a place that is
+no longer true finds nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from heapq import nlargest
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from octavo.core.context import UNSENT
+from octavo.core.recall.pieces import Piece, cut
+from octavo.core.recall.question import Question
+from octavo.core.recall.rank import IMPACT, Statistics, impacts
+from octavo.store import rows
+from octavo.store.connection import Connection
+from octavo.store.database import Database
+from octavo.store.ids import made_at
+from octavo.store.locks import lock
+from octavo.store.parts import Packed, unpack
+from octavo.store.schema import Id, large_text, message, recall_lane, recall_message, recall_word
+
+BLOCK = 4_096
+"""Depths of a block: a row of the commonest word has 16 kB, and a rare word few rows in a long conversation."""
+STEP = 128
+"""Messages that are indexed by one statement: the time is looked at in between."""
+PLACES = 5_000
+"""Places that a lookup reads: more take longer than a turn should wait, and the rarest words have told the most."""
+BEST = 24
+"""Messages that are ranked word by word, with their neighbours: more than ever fit."""
+LARGE_TEXTS = 2
+"""Messages with texts kept apart that are ranked: each may be a hundred times as long as another."""
+REMOVED = 1_000
+"""Rows of the index that are removed by one statement: the time is looked at in between."""
+WIDTH = 4
+"""Bytes of a place."""
+_BITS = IMPACT.bit_length()
+_NEAR = 0.5
+"""How much a message gains from the better of its neighbours when candidates are picked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a lookup found: candidates in the order of the conversation, and how common the words are."""
+
+    pieces: tuple[Piece, ...]
+    statistics: Statistics
+    filled: int
+    """Down to this depth the branch is indexed."""
+
+
+NOTHING = Found(pieces=(), statistics=Statistics(count=0, frequency={}), filled=0)
+
+
+class _Stretch(NamedTuple):
+    """What a branch has of a lane: the depths from `start` to `stop`."""
+
+    lane: int
+    start: int
+    stop: int
+
+    def bound(self, words: Sequence[int], share: float = 1.0) -> dict[str, Any]:
+        """Say what is read for words: all blocks, or only a share of them, the newest."""
+        first, last = self.start // BLOCK, self.stop // BLOCK
+        first = max(first, last + 1 - max(1, int(share * (last + 1 - first))))
+        return {"lane": self.lane, "first": first, "last": last, "words": list(words)}
+
+
+class RecallIndex:
+    """The index of what can be recalled."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def look_up(self, cutoff: str, question: Question) -> Found:
+        """Find what belongs to a question among the messages from the root down to `cutoff`."""
+        return await self._database.read(lambda c: look_up(c, cutoff, question))
+
+    async def fill(self, cutoff: str) -> None:
+        """Index the branch of `cutoff` as far as it is not, in short transactions; others get their turn between."""
+        await self._database.in_turns(lambda c: fill_some(c, cutoff))
+
+
+async def look_up(connection: Connection, cutoff: str, question: Question) -> Found:
+    """Find candidates for a question on the branch of `cutoff`, as far as it is indexed."""
+    top = (await connection.execute(_deepest_indexed(), {"tip": cutoff})).one_or_none()
+    if top is None or not question.weights:
+        return NOTHING
+    chain = await _stretches(connection, top)
+    words = {key_of(word): word for word in question.weights}
+    frequency = await _frequencies(connection, chain, list(words))
+    statistics = Statistics(count=top.depth, frequency={word: frequency[key] for key, word in words.items()})
+    worth = {key: question.weights[word] * statistics.worth(word) for key, word in words.items()}
+    scores = await _scores(connection, chain, worth, frequency)
+    pieces = await _candidates(connection, chain, scores)
+    return Found(pieces=tuple(pieces), statistics=statistics, filled=top.depth)
+
+
+async def _stretches(connection: Connection, top: rows.Row) -> list[_Stretch]:
+    """Give the lanes of a branch, from the deepest up."""
+    stop, chain = top.depth, []
+    for lane in await connection.execute(_lanes(), {"lane": top.lane_id}):
+        chain.append(_Stretch(lane.id, lane.fork + 1, stop))
+        stop = lane.fork
+    return chain
+
+
+async def _frequencies(
+    connection: Connection, chain: Sequence[_Stretch], words: Sequence[int]
+) -> Counter[int]:
+    """Count in how many messages each word stands; a lane that another branch shares in part counts as a whole."""
+    found: Counter[int] = Counter()
+    for stretch in chain:
+        for row in await connection.execute(_sizes(), stretch.bound(words)):
+            found[row.word] += row.size // WIDTH
+    return found
+
+
+async def _scores(
+    connection: Connection,
+    chain: Sequence[_Stretch],
+    worth: Mapping[int, float],
+    frequency: Mapping[int, int],
+) -> Mapping[int, float]:
+    """Add up by depth what the words count there: the rarest first, as long as there are not too many places."""
+    read, total = list[int](), 0
+    for key in sorted(frequency, key=lambda key: frequency[key]):
+        total += frequency[key]
+        if read and total > PLACES:
+            break
+        read.append(key)
+    scores: defaultdict[int, float] = defaultdict(float)
+    # If even the rarest word stands at too many places, what was said last is looked at.
+    share = min(1.0, PLACES / frequency[read[0]]) if read else 0.0
+    for stretch in chain if read else ():
+        for row in await connection.execute(_places(), stretch.bound(read, share)):
+            value = worth[row.word] / IMPACT
+            for place in _unpack(row.places):
+                depth = place >> _BITS
+                if stretch.start <= depth <= stretch.stop:
+                    scores[depth] += value * (place & IMPACT)
+    return scores
+
+
+async def _candidates(
+    connection: Connection, chain: Sequence[_Stretch], scores: Mapping[int, float]
+) -> list[Piece]:
+    """Read the best messages and those beside them."""
+    ahead = nlargest(4 * BEST, scores, key=scores.__getitem__)
+    near = {
+        depth: scores[depth] + _NEAR * max(scores.get(depth - 1, 0.0), scores.get(depth + 1, 0.0))
+        for depth in ahead
+    }
+    best = nlargest(BEST, near, key=near.__getitem__)
+    wanted = {depth + away for depth in best for away in (-1, 0, 1)}
+    found: list[rows.Row] = []
+    for stretch in chain:
+        depths = [depth for depth in wanted if stretch.start <= depth <= stretch.stop]
+        if depths:
+            found += (await connection.execute(_messages(), {"lane": stretch.lane, "depths": depths})).all()
+    large = nlargest(
+        LARGE_TEXTS, (row for row in found if row.large), key=lambda row: near.get(row.depth, 0.0)
+    )
+    texts = await _large_texts(connection, [row.id for row in large])
+    read = (row for row in found if not row.large or row.id in texts)
+    return [piece for row in sorted(read, key=lambda row: row.depth) for piece in _pieces(row, texts)]
+
+
+async def _large_texts(connection: Connection, ids: Sequence[str]) -> rows.Texts:
+    texts: rows.Texts = {}
+    if ids:
+        for row in await connection.execute(_chunks(), {"ids": list(ids)}):
+            texts.setdefault(row.message_id, {}).setdefault(row.piece, {})[row.chunk] = row.text
+    return texts
+
+
+def _pieces(row: rows.Row, texts: rows.Texts) -> Iterable[Piece]:
+    """Cut a message into pieces; what is not sent to a model is not recalled either."""
+    if row.status in UNSENT:
+        return ()
+    said = unpack(row.role, Packed(row.text, row.parts, rows.large(texts, row.id)))
+    created = row.created if row.created is not None else made_at(row.id)
+    return cut(row.id, row.depth, said, day=rows.time_text(created)[: len("2026-11-16")])
+
+
+async def fill_some(connection: Connection, cutoff: str) -> bool:
+    """Index some messages of a branch, those next to the root first; false when nothing was left to do."""
+    where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == cutoff))
+    if where is None:
+        return False
+    # Two replicas that index the same messages would count them twice.
+    await lock(connection, where)
+    top = (await connection.execute(_deepest_indexed(), {"tip": cutoff})).one_or_none()
+    depth = top.depth if top else 0
+    found = (await connection.execute(_next(), {"tip": cutoff, "above": depth, "stop": depth + STEP})).all()
+    if not found:
+        return False
+    lane = await _lane(connection, where, top)
+    texts = await _large_texts(connection, [row.id for row in found if row.large])
+    places: defaultdict[tuple[int, int], array[int]] = defaultdict(lambda: array("I"))
+    for row in found:
+        for word, impact in impacts(_pieces(row, texts)).items():
+            places[key_of(word), row.depth // BLOCK].append(row.depth << _BITS | impact)
+    indexed = [{"n": row.n, "lane_id": lane, "depth": row.depth} for row in found]
+    await connection.execute(sa.insert(recall_message), indexed)
+    if places:
+        await connection.execute(_grow(connection.dialect.name), _rows(lane, places))
+    last = max(row.depth for row in found)
+    await connection.execute(sa.update(recall_lane).where(recall_lane.c.id == lane).values(stop=last))
+    return True
+
+
+def _rows(lane: int, places: Mapping[tuple[int, int], array[int]]) -> list[dict[str, Any]]:
+    return [
+        {"lane_id": lane, "word": word, "block": block, "places": _pack(found)}
+        for (word, block), found in sorted(places.items())
+    ]
+
+
+async def _lane(connection: Connection, conversation_id: str, top: rows.Row | None) -> int:
+    """Give the lane that goes on below an indexed message: its own if it is the last one there, else a new one."""
+    if top is not None and top.depth == top.stop:
+        lane: int = top.lane_id
+        return lane
+    fork = top.depth if top else 0
+    made = sa.insert(recall_lane).values(
+        conversation_id=conversation_id, parent_id=top.lane_id if top else None, fork=fork, stop=fork
+    )
+    return int(await connection.scalar(made.returning(recall_lane.c.id)))
+
+
+async def forget_words(connection: Connection, id: str) -> None:
+    """Take the words of a message that is about to be emptied out of the index."""
+    row = (await connection.execute(_indexed_message(), {"id": id})).one_or_none()
+    if row is None:
+        return
+    texts = await _large_texts(connection, [row.id] if row.large else [])
+    at = {"lane_id": row.lane_id, "block": row.depth // BLOCK}
+    w = recall_word.c
+    here = sa.and_(w.lane_id == at["lane_id"], w.block == at["block"])
+    for word in impacts(_pieces(row, texts)):
+        key = key_of(word)
+        places = await connection.scalar(sa.select(w.places).where(here, w.word == key))
+        left = array("I", (place for place in _unpack(places or b"") if place >> _BITS != row.depth))
+        if left:
+            await connection.execute(
+                sa.update(recall_word).where(here, w.word == key).values(places=_pack(left))
+            )
+        else:
+            await connection.execute(sa.delete(recall_word).where(here, w.word == key))
+
+
+async def forget_below(connection: Connection, id: str) -> None:
+    """Take a message that is about to be removed, and all below it, out of the index.
+
+    Whole blocks go: what of them is still there is indexed again when it is next asked for.
+    """
+    row = (await connection.execute(_indexed_message(), {"id": id})).one_or_none()
+    if row is None:
+        return
+    lane, block = row.lane_id, row.depth // BLOCK
+    first = block * BLOCK
+    r, w, k = recall_lane.c, recall_word.c, recall_message.c
+    gone = sa.delete(recall_lane)
+    await connection.execute(gone.where(r.parent_id == lane, r.fork >= first))
+    await connection.execute(gone.where(r.id == lane, r.fork + 1 >= first))
+    await connection.execute(sa.delete(recall_word).where(w.lane_id == lane, w.block >= block))
+    await connection.execute(sa.delete(recall_message).where(k.lane_id == lane, k.depth >= first))
+    await connection.execute(sa.update(recall_lane).where(r.id == lane).values(stop=first - 1))
+
+
+async def remove_some(connection: Connection, conversation_id: str) -> bool:
+    """Remove a part of a conversation's index; false when nothing is left."""
+    r, w = recall_lane.c, recall_word.c
+    lane = await connection.scalar(
+        sa.select(w.lane_id)
+        .join(recall_lane, r.id == w.lane_id)
+        .where(r.conversation_id == conversation_id)
+        .limit(1)
+    )
+    if lane is None:
+        return False
+    words = sa.select(w.word).where(w.lane_id == lane).order_by(w.word).limit(REMOVED)
+    last = await connection.scalar(sa.select(sa.func.max(words.subquery().c.word)))
+    await connection.execute(sa.delete(recall_word).where(w.lane_id == lane, w.word <= last))
+    return True
+
+
+def key_of(word: str) -> int:
+    """Give the number that stands for a word in the index."""
+    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _pack(places: array[int]) -> bytes:
+    return _ordered(places).tobytes()
+
+
+def _unpack(places: bytes) -> array[int]:
+    return _ordered(array("I", places))
+
+
+def _ordered(places: array[int]) -> array[int]:
+    """Bring numbers into the order of bytes that the database has on every machine, or back."""
+    if sys.byteorder == "big":
+        places.byteswap()
+    return places
+
+
+def _tip() -> sa.BindParameter[str]:
+    return sa.bindparam("tip", type_=Id)
+
+
+@cache
+def _deepest_indexed() -> sa.Select[Any]:
+    """The deepest indexed message on the branch of `tip`, itself included: O(log depth) steps by jump pointers."""
+    m, k, jump = message, recall_message, message.alias("jump")
+    here = (m.c.id, m.c.n, m.c.parent_id, m.c.jump_id)
+    start = sa.select(*here).where(m.c.id == _tip()).cte("up", recursive=True)
+    reached = sa.exists().where(k.c.n == start.c.n)
+    # Everything above an indexed message is indexed, so a jump that ends on none that is leaves none out.
+    indexed_jump = sa.select(sa.literal(1)).where(jump.c.id == start.c.jump_id, k.c.n == jump.c.n).exists()
+    step = sa.case((indexed_jump | start.c.jump_id.is_(None), start.c.parent_id), else_=start.c.jump_id)
+    up = start.union_all(sa.select(*here).select_from(start).join(m, m.c.id == step).where(~reached))
+    return (
+        sa.select(k.c.n, k.c.lane_id, k.c.depth, recall_lane.c.stop)
+        .select_from(up)
+        .join(k, k.c.n == up.c.n)
+        .join(recall_lane, recall_lane.c.id == k.c.lane_id)
+    )
+
+
+@cache
+def _lanes() -> sa.Select[Any]:
+    """The lane bound as `lane` and those it branched off from, upwards."""
+    r = recall_lane
+    columns = (r.c.id, r.c.parent_id, r.c.fork)
+    start = sa.select(*columns).where(r.c.id == sa.bindparam("lane")).cte("chain", recursive=True)
+    chain = start.union_all(sa.select(*columns).join(start, r.c.id == start.c.parent_id))
+    return sa.select(chain).order_by(chain.c.fork.desc())
+
+
+def _in_lane(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    w = recall_word.c
+    return sa.select(w.word, *columns).where(
+        w.lane_id == sa.bindparam("lane"),
+        w.word.in_(sa.bindparam("words", expanding=True)),
+        w.block.between(sa.bindparam("first"), sa.bindparam("last")),
+    )
+
+
+@cache
+def _sizes() -> sa.Select[Any]:
+    size = sa.func.sum(sa.func.length(recall_word.c.places)).label("size")
+    return _in_lane(size).group_by(recall_word.c.word)
+
+
+@cache
+def _places() -> sa.Select[Any]:
+    return _in_lane(recall_word.c.places)
+
+
+_SHOWN = (
+    message.c.n,
+    message.c.id,
+    message.c.depth,
+    message.c.role,
+    message.c.status,
+    message.c.created,
+    message.c.large,
+    message.c.text,
+    message.c.parts,
+)
+
+
+@cache
+def _messages() -> sa.Select[Any]:
+    """The messages of `lane` at `depths`."""
+    k = recall_message.c
+    depths = k.depth.in_(sa.bindparam("depths", expanding=True))
+    return (
+        sa.select(*_SHOWN)
+        .join(recall_message, k.n == message.c.n)
+        .where(k.lane_id == sa.bindparam("lane"), depths)
+    )
+
+
+@cache
+def _indexed_message() -> sa.Select[Any]:
+    k = recall_message.c
+    return (
+        sa.select(*_SHOWN, k.lane_id)
+        .join(recall_message, k.n == message.c.n)
+        .where(message.c.id == sa.bindparam("id", type_=Id))
+    )
+
+
+@cache
+def _chunks() -> sa.Select[Any]:
+    t = large_text.c
+    ids = sa.bindparam("ids", expanding=True, type_=Id)
+    return sa.select(t.message_id, t.piece, t.chunk, t.text).where(t.message_id.in_(ids))
+
+
+@cache
+def _next() -> sa.Select[Any]:
+    """The messages of the branch of `tip` below the depth `above`, down to the depth `stop`.
+
+    The first of them is reached by jump pointers: the way there costs next to nothing however far it is.
+    """
+    m, jump = message, message.alias("jump")
+    above, stop = sa.bindparam("above", type_=sa.Integer), sa.bindparam("stop", type_=sa.Integer)
+    here = (m.c.id, m.c.depth, m.c.parent_id, m.c.jump_id, jump.c.depth.label("landing"))
+    start = (
+        sa.select(*here)
+        .select_from(m)
+        .outerjoin(jump, jump.c.id == m.c.jump_id)
+        .where(m.c.id == _tip(), m.c.depth > above)
+        .cte("climb", recursive=True)
+    )
+    step = sa.case((start.c.landing >= stop, start.c.jump_id), else_=start.c.parent_id)
+    more = (
+        sa.select(*here)
+        .select_from(start)
+        .join(m, m.c.id == step)
+        .outerjoin(jump, jump.c.id == m.c.jump_id)
+        .where(m.c.depth > above)
+    )
+    climb = start.union_all(more)
+    return sa.select(*_SHOWN).join(climb, climb.c.id == m.c.id).where(climb.c.depth <= stop)
+
+
+@cache
+def _grow(dialect: str) -> sa.Insert:
+    """Add places to those that a word has already."""
+    insert: Any = (postgresql if dialect == "postgresql" else sqlite).insert(recall_word)
+    # SQLite joins bytes as they are, and calls the result a text.
+    joined = sa.cast(recall_word.c.places.op("||")(insert.excluded.places), sa.LargeBinary)
+    grown: sa.Insert = insert.on_conflict_do_update(
+        index_elements=["lane_id", "word", "block"], set_={"places": joined}
+    )
+    return grown

@@ -1,0 +1,43 @@
+"""How much room recall gets: a small share of the window, and never more than is free."""
+
+from __future__ import annotations
+
+import pytest
+
+from octavo.core.recall.size import LEAST, MOST, Recall, recall_setting, room
+from octavo.errors import BadInput
+
+
+@pytest.mark.parametrize(
+    ("setting", "window", "free", "expected"),
+    [
+        ("auto", 8_000, 50_000, LEAST),
+        ("auto", 50_000, 50_000, 1_000),
+        ("auto", 1_000_000, 50_000, MOST),
+        ("auto", 50_000, 300, 300),
+        ("auto", 50_000, 0, 0),
+        ("auto", 50_000, -10, 0),
+        ("off", 50_000, 50_000, 0),
+        (700, 50_000, 50_000, 700),
+        (700, 50_000, 500, 500),
+    ],
+)
+def test_recall_takes_a_share_of_the_window_from_free_room_only(
+    setting: Recall, window: int, free: int, expected: int
+) -> None:
+    """Case 119."""
+    assert room(setting, window=window, mark=60_000, used=60_000 - free) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "setting"),
+    [("off", "off"), ("auto", "auto"), (0, "off"), (700, 700), (True, "auto"), (False, "off")],
+)
+def test_the_setting_is_off_auto_or_a_number_of_tokens(value: object, setting: Recall) -> None:
+    assert recall_setting(value) == setting
+
+
+@pytest.mark.parametrize("value", ["on", -1, 1.5, None, "700"])
+def test_anything_else_is_refused(value: object) -> None:
+    with pytest.raises(BadInput, match=r"recall.*off.*auto"):
+        recall_setting(value)

@@ -1,0 +1,100 @@
+"""What a text is looked up by: the same word in other forms, letters, numbers and dates is the same word."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octavo.core.recall import words as module
+from octavo.core.recall.words import LONGEST, STEM, words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Café", "CAFE"),
+        ("İSTANBUL", "ıstanbul"),
+        ("deployments", "deployment"),
+        ("cities", "city"),
+        ("Katzen", "Katze"),
+        ("Häuser", "hauser"),
+        ("книги", "книгу"),
+        ("поезда", "поездом"),
+        ("المكتبة", "مكتبة"),
+        ("والكتاب", "كتاب"),
+        ("किताबें", "किताब"),
+        ("δρόμος", "ΔΡΌΜΟ"),
+        ("1,500", "1500"),
+        ("1.500", "1500"),
+        ("٣٤٥", "345"),
+        ("Montag", "monday"),
+        ("понедельник", "lunes"),
+        ("janvier", "January"),
+        ("7 May 2023", "2023-05-07"),
+        ("May 7th, 2023", "7.5.2023"),
+        ("7 de mayo de 2023", "2023年5月7日"),
+        ("3. März", "March 3"),
+        ("2023-05-07", "Sunday"),
+        ("Datenbankpasswort", "Passwort"),
+        ("Krankenversicherungskarte", "Versicherung"),
+        ("src/app/main.py", "main.py"),
+        ("getUserName", "user name"),
+        ("ERR_TIMEOUT-42", "err_timeout-42"),
+        ("ｶﾀｶﾅ", "カタカナ"),
+        ("我的猫叫小白", "猫"),
+        ("고양이가", "고양이의"),
+        ("ในวันจันทร์", "วันจันทร์"),
+        ("ĂĂĂ ქართული", "ქართული"),
+    ],
+)
+def test_forms_of_one_word_meet(one: str, other: str) -> None:
+    assert set(words(one)) & set(words(other))
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("see src/app/main.py.", "src/app/main.py"),
+        ("call getUserName() now", "getusername"),
+        ("the host db-01.example.org", "db-01.example.org"),
+        ("issue #4711", "4711"),
+    ],
+)
+def test_paths_names_and_identifiers_are_words_as_a_whole(text: str, whole: str) -> None:
+    assert whole in words(text)
+
+
+@pytest.mark.parametrize("text", ["", " ", "the and of", "...", "— !", "\ud800"])
+def test_what_says_nothing_has_no_words(text: str) -> None:
+    assert [word for word in words(text) if word.isalnum()] == []
+
+
+def test_an_impossible_day_is_no_date() -> None:
+    assert words("2023-02-31") == ["2023-02-31", "2023", "02", "31", "m02", "d02-31", "2023"]
+    assert not [word for word in words("2023-13-40") if word.startswith("m")]
+
+
+def test_the_day_beside_another_word_is_no_date() -> None:
+    assert words("12 files, page 3") == ["12", "fil", "pag", "3"]
+
+
+@given(st.text())
+def test_any_text_has_words_and_always_the_same(text: str) -> None:
+    once = words(text)
+    module._pieces.clear()
+    assert words(text) == once
+    assert all(len(word) <= LONGEST * 4 for word in once)
+
+
+def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MEMORY", 3)
+    module._pieces.clear()
+    words("one two three four five six seven")
+    assert len(module._pieces) <= 3
+    words("x" * (LONGEST + 1))
+    assert "x" * (LONGEST + 1) not in module._pieces
+
+
+def test_long_words_are_told_apart_by_their_beginning() -> None:
+    assert words("internationally")[0] == "internationally"[:STEM]
