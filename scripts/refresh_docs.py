@@ -32,6 +32,8 @@ def _values(one: Setting) -> str:
             return "tokens"
         case "amount":
             return "tokens, or a share below 1"
+        case "auto_tokens":
+            return f"{', '.join(f'`{name}`' for name in one.choices)}, or tokens"
         case "model":
             return "a model"
         case _:

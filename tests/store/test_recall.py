@@ -10,7 +10,6 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from octavo.store.connection import Connection
 
 from octavo.core.messages import Branch, Message, Text, ToolResult, assistant, user
 from octavo.core.recall.choose import choose
@@ -18,6 +17,7 @@ from octavo.core.recall.passages import Passages
 from octavo.core.recall.question import ask
 from octavo.core.recall.rank import ByWords
 from octavo.store import Store, recall
+from octavo.store.connection import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import recall_lane, recall_message, recall_word
 from tests.store.scenes import talk
@@ -122,7 +122,9 @@ async def test_long_branches_are_indexed_in_steps_and_in_blocks(
     made, trunk = await talk(store, *KEY, *FILLER * 12)
     found = await recalled(store, trunk[-1].id)
     assert trunk[0].message.text in texts(found)
-    fork = await store.messages.append_many(made.id, [user("Is the boathouse locked?")] * 20, parent=trunk[30].id)
+    fork = await store.messages.append_many(
+        made.id, [user("Is the boathouse locked?")] * 20, parent=trunk[30].id
+    )
     assert trunk[0].message.text in texts(await recalled(store, fork[-1].id))
     looked_up = await store.recall.look_up(fork[-1].id, ask("dinner"))
     assert looked_up.filled == 31 + 20
@@ -200,7 +202,9 @@ async def test_outputs_of_tools_and_large_texts_are_found(store: Store) -> None:
 
 async def test_errors_for_people_are_not_recalled(store: Store) -> None:
     made, branch = await talk(store, *FILLER)
-    shown = await store.messages.append(made.id, assistant("The boathouse key failed to load."), status="error")
+    shown = await store.messages.append(
+        made.id, assistant("The boathouse key failed to load."), status="error"
+    )
     last = await store.messages.append(made.id, user("Again."))
     assert shown.id not in {passage.source for passage in await recalled(store, last.id)}
     assert branch

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import takewhile
+from types import MappingProxyType
 
 from octavo.core.extract.render import find_head, render
 from octavo.core.messages import Branch, Message, Node, Text, assistant, user
 from octavo.core.policy import Voice
+from octavo.core.recall.passages import Passages
+from octavo.core.recall.render import with_passages
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe, list_files, shared_files
@@ -27,6 +30,7 @@ _TAGS = re.compile(rf"<(?=\s*(?:/\s*)?{TAG})", re.IGNORECASE)
 _SPOKEN = re.compile(
     rf'<{TAG} messages="(?P<messages>\d+)">\n(?:{re.escape(NOT_ORDERS)}\n)?(?P<body>.*)\n</{TAG}>', re.DOTALL
 )
+NOTHING_RECALLED: Mapping[str, Passages] = MappingProxyType({})
 UNSENT = ("error", "deleted")
 """Nodes of these states are for people: errors shown in the chat, and emptied places."""
 
@@ -87,6 +91,8 @@ class ContextInputs:
     pins: tuple[Pin, ...] = ()
     pending: tuple[Message, ...] = ()
     voice: Voice = Voice()
+    recalled: Mapping[str, Passages] = field(default_factory=lambda: NOTHING_RECALLED)
+    """Passages of covered messages that stand directly before the text of a message, by the message's id."""
     omitted: tuple[str, ...] = ()
     """Nodes that had to be left out so that the rest fits."""
     omitted_files: tuple[str, ...] = ()
@@ -123,7 +129,7 @@ def build_context(recipe: ContextInputs) -> Context:
         tools=recipe.tools,
         pins=_pins(apart),
         summary=_summary(recipe, retained) + (_gap(recipe) if recipe.announce else ()),
-        retained=tuple(node.message for node in retained),
+        retained=tuple(with_passages(node.message, recipe.recalled.get(node.id, ())) for node in retained),
         pending=recipe.pending,
         sent=tuple(node.id for node in (*leading, *retained)),
         pinned=tuple(pinned),

@@ -24,6 +24,7 @@ from octavo.core.budget import (
     fraction,
     threshold,
 )
+from octavo.core.recall.size import Recall, recall_setting
 from octavo.errors import BadInput
 
 PROGRESS = 0.10
@@ -114,9 +115,11 @@ class Policy:
     tolerance: Tolerance = Tolerance()
     auto: bool = True
     """Off: prepare and soft are ignored; hard always guards."""
+    recall: Recall = "off"
+    """How much of the covered messages comes back with a question that asks for it."""
 
 
-OCTAVO = Policy(name="octavo")
+OCTAVO = Policy(name="octavo", recall="auto")
 
 ONYX = Policy(
     name="onyx",
@@ -181,7 +184,8 @@ def adjust(policy: Policy, card: ModelCard, settings: Mapping[str, object]) -> P
     """Apply what the model prefers, then what the user set: the user's word wins.
 
     What a model prefers serves the default policy; the others mean what their documents say on every model.
-    Settings: `auto`, `prepare`, `soft`, `hard`, `retained` (tokens, or a share), `minimum`, `prompt`.
+    Settings: `auto`, `prepare`, `soft`, `hard`, `retained` (tokens, or a share), `minimum`, `prompt`,
+    `recall`.
     """
     marks = policy.marks
     chosen: dict[str, object] = {}
@@ -203,6 +207,8 @@ def adjust(policy: Policy, card: ModelCard, settings: Mapping[str, object]) -> P
         policy = replace(policy, minimum=_whole(settings["minimum"], "minimum"))
     if "prompt" in settings:
         policy = replace(policy, prompt=str(settings["prompt"]))
+    if "recall" in settings:
+        policy = replace(policy, recall=recall_setting(settings["recall"]))
     return policy
 
 

@@ -1,10 +1,10 @@
 """The last resort: makes a context fit without asking any model, and always ends.
 
-Stages from mild to severe, each used only as far as needed: old tool outputs become head-and-tail previews, then
-those of the last turn, then the oldest extracts go, then the oldest retained turns, then the oldest tool rounds of
-the last turn, and only then is the summary shortened and, at the very end, left out. Pins, system messages, tools and
-the last user message are never touched: if they alone do not fit, the error shows the sum. Always computed from the
-originals, so nothing is shortened twice.
+Stages from mild to severe, each used only as far as needed: recalled passages go, old tool outputs become head-and-
+tail previews, then those of the last turn, then the oldest extracts go, then the oldest retained turns, then the
+oldest tool rounds of the last turn, and only then is the summary shortened and, at the very end, left out. Pins,
+system messages, tools and the last user message are never touched: if they alone do not fit, the error shows the sum.
+Always computed from the originals, so nothing is shortened twice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
-from octavo.core.context import Context, ContextInputs, build_context
+from octavo.core.context import NOTHING_RECALLED, Context, ContextInputs, build_context
 from octavo.core.messages import Branch, Message, Node, Part, Text, ToolResult, last_turn, opens_turn
 from octavo.core.snapshot import silenced
 from octavo.core.split import protocol_cuts, tool_cuts
@@ -54,7 +54,16 @@ def shrink(recipe: ContextInputs, limit: int, measure: Measure) -> Shrunk:
     tokens = measure(build_context(recipe))
     if tokens <= limit:
         return _done(recipe, measure, notes)
-    for stage_of in (_older_outputs, _newest_outputs, _extracts, _turns, _rounds, _summary, _silence):
+    for stage_of in (
+        _recalled,
+        _older_outputs,
+        _newest_outputs,
+        _extracts,
+        _turns,
+        _rounds,
+        _summary,
+        _silence,
+    ):
         stage = stage_of(recipe)
         if stage.steps == 0:
             continue
@@ -81,6 +90,14 @@ def _last_turn(recipe: ContextInputs) -> int:
         return len(branch)
     last = last_turn([node.message for node in branch])
     return -1 if last is None else last
+
+
+def _recalled(recipe: ContextInputs) -> _Stage:
+    return _Stage(
+        1 if recipe.recalled else 0,
+        lambda _: replace(recipe, recalled=NOTHING_RECALLED),
+        lambda _: "recalled passages left out",
+    )
 
 
 def _older_outputs(recipe: ContextInputs) -> _Stage:

@@ -24,6 +24,7 @@ from octavo.core.policy import (
     Urgency,
     decide,
 )
+from octavo.core.recall.passages import Passages
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, write, write_tools
@@ -70,6 +71,8 @@ class RequestPreview:
     notes: tuple[str, ...]
     """What had to be cut beyond compressing."""
     context: Context
+    recalled: Passages = ()
+    """What was recalled for the message that waits for an answer."""
 
 
 class Chat:
@@ -257,6 +260,7 @@ class Chat:
             repairs=ready.repairs,
             notes=ready.notes,
             context=ready.context,
+            recalled=ready.recalled,
         )
 
     async def count(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Counted:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from octavo.core.context import build_context, render_summary
 from octavo.core.messages import Branch
+from octavo.core.recall.passages import Passages
 from octavo.core.snapshot import Snapshot
 from octavo.engine.compression import CompressionRequest
 from octavo.engine.outcome import Cancelled, CompressionEnded, Event, Outcome
+from octavo.engine.recall import find_passages
 from octavo.errors import BadInput, NotFound, NotOnBranch
 from octavo.store.ids import new_id
 
@@ -196,3 +198,7 @@ class ChatSnapshots:
         ]
         lost = await asyncio.to_thread(lost_of, covered, snapshot.extracts, snapshot.summary)
         return find_lost(lost, item)
+
+    async def recall(self, words: str) -> Passages:
+        """Find what a question would bring back from the covered messages of this branch; nothing is stored."""
+        return await find_passages(self._engine, await self._chat._state(), words)

@@ -27,6 +27,7 @@ from octavo.core.policy import (
     failed,
 )
 from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
+from octavo.core.recall.rank import Ranker, Statistics
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.core.wire import Format
@@ -91,6 +92,7 @@ class EngineOptions(TypedDict, total=False):
     policy: str
     hooks: Sequence[Hook]
     listen: Callable[[str, Event], None] | None
+    ranker: Callable[[Statistics], Ranker] | None
     clock: Callable[[], float]
 
 
@@ -131,13 +133,15 @@ class Engine:
         policy: str = "octavo",
         hooks: Sequence[Hook] = (),
         listen: Callable[[str, Event], None] | None = None,
+        ranker: Callable[[Statistics], Ranker] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`provider` serves every model; without one it is found by the model's name.
 
         `summariser` is one of your own, or what holds where no setting says otherwise: a model's name, `same`, or
         `none` (exact lines only); by default the cheap model of the provider. `listen` is told what happens in the
-        background: the conversation and the event.
+        background: the conversation and the event. `ranker` makes what orders covered messages for a question:
+        for those who have something better than words, such as embeddings.
         """
         # Imported with the first engine, like the store: vocabularies and cards are nothing to do without one.
         from octavo.engine.models import Models
@@ -160,6 +164,8 @@ class Engine:
         """Told of every attempt to compress, whoever made it."""
         self.states = TipStateCache(store, self.models)
         self._workers = WorkerPool()
+        self.ranker = ranker
+        self._indexing: dict[str, asyncio.Task[None]] = {}
         self._records: OrderedDict[str, CompressionRecord] = OrderedDict()
 
     @classmethod
@@ -174,6 +180,7 @@ class Engine:
     async def close(self) -> None:
         """Stop what runs in the background and give everything back; jobs left behind are taken over."""
         tasks = [record.task for record in self._records.values() if record.task]
+        tasks += self._indexing.values()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -354,7 +361,23 @@ class Engine:
                     self._remember(state, request, event.outcome)
                 yield event
                 if isinstance(event, CompressionEnded) and began:
+                    if isinstance(event.outcome, Compressed):
+                        self.index_in_background(event.outcome.snapshot.cutoff)
                     await self._tell_hooks(chat, event.outcome)
+
+    def index_in_background(self, cutoff: str) -> None:
+        """Index what is covered down to a message, so that it can be recalled."""
+        if cutoff not in self._indexing:
+            self._indexing[cutoff] = asyncio.create_task(self._index(cutoff))
+            self._indexing[cutoff].add_done_callback(lambda _: self._indexing.pop(cutoff, None))
+
+    async def _index(self, cutoff: str) -> None:
+        try:
+            await self.store.recall.fill(cutoff)
+        except ReadOnly:
+            pass  # whoever can write does it
+        except OctavoError as error:
+            log.warning("cannot index what was compressed, so that it can be recalled: %s", error)
 
     async def _ask_hooks(self, chat: Chat, request: CompressionRequest) -> str | Literal[False]:
         said: list[str] = []

@@ -14,6 +14,7 @@ from octavo.core.budget import Budget, Reading
 from octavo.core.harden import Repair
 from octavo.core.messages import Node
 from octavo.core.policy import Decision, Urgency
+from octavo.core.recall.passages import Passages
 from octavo.core.reply import Reply, Retrying
 from octavo.core.snapshot import Snapshot
 from octavo.core.verify import Problem
@@ -110,6 +111,8 @@ class ContextUsage:
     next_in: int
     """Tokens until then; never negative."""
     level: Literal["calm", "soft", "hard"]
+    recalled: int = 0
+    """Tokens of recalled passages among them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +124,17 @@ class Counted:
     expected: Reading
     """What the meter said before."""
     model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """Passages of covered messages were found for a question, and are sent directly before it."""
+
+    node: str
+    """The question."""
+    passages: Passages
+    tokens: int
+    """Of all recalled passages in the context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +267,7 @@ Event: TypeAlias = (
     | CompressionStarted
     | SummaryText
     | CompressionEnded
+    | Recalled
     | Repaired
     | ContextShrunk
     | Sending

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from octavo.meters.meter import Meter
     from octavo.store.store import Store
 
-Kind = Literal["text", "model", "choice", "prompt", "switch", "mark", "tokens", "amount"]
-"""What a value is: an `amount` is a number of tokens, or a share below 1; a `mark` is a share up to 1, which is off."""
+Kind = Literal["text", "model", "choice", "prompt", "switch", "mark", "tokens", "amount", "auto_tokens"]
+"""What a value is: an `amount` is a number of tokens, or a share below 1; a `mark` is a share up to 1, which is off;
+`auto_tokens` is a number of tokens, `auto` or `off`."""
 Level = Literal["everywhere", "model", "conversation"]
 Group = Literal["Compression", "Summaries", "Answers"]
 
@@ -85,6 +86,9 @@ class Setting:
                 right, expected = number and isinstance(value, int), "a whole number of tokens"
             case "amount":
                 right, expected = number, "a number of tokens or a share below 1"
+            case "auto_tokens":
+                right = (number and isinstance(value, int)) or value in self.choices
+                expected = f"{' or '.join(self.choices)} or a number of tokens"
             case _:
                 right, expected = isinstance(value, str), "text"
         if not right:
@@ -96,7 +100,7 @@ class Setting:
             if text.lower() not in _SWITCH:
                 raise BadInput(self.name, f"expected on or off, got {text!r}")
             return _SWITCH[text.lower()]
-        if self.kind not in ("mark", "tokens", "amount"):
+        if self.kind not in ("mark", "tokens", "amount", "auto_tokens") or text in self.choices:
             return text
         try:
             return float(text) if self.kind == "mark" or "." in text else int(text)
@@ -175,6 +179,15 @@ _TABLE = (
         group="Compression",
         label="Smallest conversation",
         meaning="Histories with fewer tokens are not compressed automatically.",
+        in_policy=True,
+    ),
+    Setting(
+        name="recall",
+        kind="auto_tokens",
+        group="Compression",
+        label="Recall",
+        meaning="Bring back what a question asks for from compressed messages: `auto`, `off`, or a number of tokens.",
+        choices=("auto", "off"),
         in_policy=True,
     ),
     Setting(
@@ -267,6 +280,7 @@ def built_in(policy: Policy) -> dict[str, Json]:
         "retained": kept,
         "minimum": policy.minimum,
         "prompt": policy.prompt,
+        "recall": policy.recall,
     }
     return values | {setting.name: setting.default for setting in _TABLE if setting.default is not None}
 

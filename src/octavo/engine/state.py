@@ -15,12 +15,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from octavo.core.budget import Budget, Overhead, Reading
-from octavo.core.context import UNSENT, Context, ContextInputs, build_context, extended
+from octavo.core.context import (
+    NOTHING_RECALLED,
+    UNSENT,
+    Context,
+    ContextInputs,
+    build_context,
+    extended,
+)
 from octavo.core.harden import Hardened, harden
 from octavo.core.message_json import Json
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.policy import Policy, budget_for
 from octavo.core.protocol import Rules
+from octavo.core.recall.passages import Passages
+from octavo.core.recall.render import render, with_passages
 from octavo.core.shrink import Shrunk, preview, shrink
 from octavo.core.snapshot import Snapshot
 from octavo.core.split import lead
@@ -95,6 +104,11 @@ class TipState:
         """What would be sent."""
         return extended(self.laid_out, self.added) if self.added else self.laid_out
 
+    @cached_property
+    def recalled(self) -> int:
+        """Tokens of what was recalled."""
+        return sum(self.meter.count_text(render(passages)) for passages in self.loaded.recalled.values())
+
     @property
     def turn(self) -> str:
         """The user message that opened the turn which is going on."""
@@ -167,6 +181,7 @@ class TipState:
             next_at=budget.trigger,
             next_in=budget.left(reading.cautious, budget.trigger),
             level=level,
+            recalled=self.recalled,
         )
 
 
@@ -192,6 +207,7 @@ async def load_state(
         stored = await _before(store, tip, unit, without)
     stored = await _counted(store, stored, meter)
     pins = await store.pins.of_branch(tip, tokenizer=unit) if tip else ()
+    recalled = await _recalled(store, policy, stored)
     prompt = settings.get("system")
     recipe = ContextInputs(
         branch=stored.branch,
@@ -202,6 +218,7 @@ async def load_state(
         pins=tuple(pin for pin in pins if pin.node.status != "deleted"),
         pending=pending,
         voice=policy.voice,
+        recalled=recalled,
     )
 
     def seen_by(meter: Meter) -> TipState:
@@ -275,6 +292,36 @@ def grown(state: TipState, node: Node) -> TipState | None:
         reading=weighed[0],
         budget=weighed[1],
     )
+
+
+def with_recalled(state: TipState, passages: Passages) -> TipState:
+    """Give a state with passages before the text of its last message."""
+    last = with_passages(state.context.retained[-1], passages)
+    state.counts[last] = state.meter.count_message(last)
+    context = replace(state.context, retained=(*state.context.retained[:-1], last))
+    survey = state.meter.survey(context, state.counts)
+    recalled = {**state.loaded.recalled, state.tip: passages}
+    return replace(
+        state,
+        loaded=replace(state.recipe, recalled=recalled),
+        laid_out=context,
+        added=(),
+        survey=survey,
+        reading=state.meter.reading(survey),
+    )
+
+
+async def _recalled(store: Store, policy: Policy, stored: StoredContext) -> Mapping[str, Passages]:
+    """Give what was recalled for retained messages, as far as its sources are covered."""
+    snapshot = stored.snapshot
+    if snapshot is None or policy.recall == "off":
+        return NOTHING_RECALLED
+    found = await store.passages.of(node.id for node in stored.retained if node.message.role == "user")
+    covered = {
+        id: tuple(passage for passage in passages if passage.depth <= snapshot.cutoff_depth)
+        for id, passages in found.items()
+    }
+    return {id: passages for id, passages in covered.items() if passages}
 
 
 def renewed(state: TipState, meter: Meter) -> TipState | None:

@@ -136,6 +136,7 @@ class SyncSnapshots(_Waiting[ChatSnapshots]):
     expand = _Call(ChatSnapshots.expand)
     receipt = _Call(ChatSnapshots.receipt)
     restore = _Call(ChatSnapshots.restore)
+    recall = _Call(ChatSnapshots.recall)
 
 
 class SyncPins(_Waiting[ChatPins]):

@@ -1,4 +1,4 @@
-"""One turn, top to bottom: store, load the state of the tip, decide, compress or shrink, send, keep the answer.
+"""One turn, top to bottom: store, load the state of the tip, decide, compress or shrink, recall, send, keep the answer.
 
 Every face answers through here: page, terminal, library and agent call `take_turn` or `answer`. The gateway calls
 `prepare` and sends the request itself. What both do after a refusal is in `octavo.engine.overflow`.
@@ -17,6 +17,7 @@ from octavo.core.harden import Repair
 from octavo.core.message_json import Json
 from octavo.core.messages import Message, Node, user
 from octavo.core.policy import Compress, Keep, Prepare, Shrink, decide
+from octavo.core.recall.passages import Passages
 from octavo.core.reply import Delta, Reply, Request, Retrying
 from octavo.core.tools import Tool
 from octavo.engine.accept import Accepted
@@ -35,6 +36,7 @@ from octavo.engine.outcome import (
     Waiting,
 )
 from octavo.engine.overflow import OverflowRetry, leave_free
+from octavo.engine.recall import recall
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
 from octavo.store.values import TIP, Added, Entry
@@ -69,6 +71,12 @@ class PreparedRequest:
     """What is sent costs, after all that was done to it."""
     repairs: tuple[Repair, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def recalled(self) -> Passages:
+        """What was recalled for the message that waits for an answer, and is sent."""
+        given_up = self.context is not self.state.context and bool(self.notes)
+        return () if given_up else self.state.loaded.recalled.get(self.state.tip, ())
 
 
 async def take_turn(
@@ -186,7 +194,7 @@ async def prepare(
             too_large = True
         case other:
             assert_never(other)
-    prepared, done = _build_request(engine, state, too_large=too_large)
+    prepared, done = await _build_request(engine, state, too_large=too_large)
     for event in done:
         yield event
     yield prepared
@@ -210,11 +218,15 @@ async def _compress_now(
     yield state
 
 
-def _build_request(
+async def _build_request(
     engine: Engine, state: TipState, *, too_large: bool
 ) -> tuple[PreparedRequest, list[Event]]:
-    """Build what is sent, shrunk without a model if it is too large; tells also what was done to it."""
-    context, notes, usage, done = state.context, tuple[str, ...](), state.usage, list[Event]()
+    """Build what is sent: with what the question recalls, or shrunk without a model if it is too large."""
+    done = list[Event]()
+    if not too_large:
+        state, recalled = await recall(engine, state)
+        done += [recalled] if recalled else []
+    context, notes, usage = state.context, tuple[str, ...](), state.usage
     if too_large:
         shrunk, usage = state.shrunk()
         context, notes = shrunk.context, shrunk.notes

@@ -80,6 +80,8 @@ class Exchange:
             "tokens-before": str(self.size.reading.tokens),
             "tokens-after": str(self.sent),
         }
+        if self.fitted and self.fitted.recalled:
+            told["recalled"] = str(self.fitted.recalled)
         return {f"x-octavo-{name}": value for name, value in told.items()}
 
     def report(self) -> JsonObject:
@@ -89,6 +91,7 @@ class Exchange:
             "compressed": self.compressed,
             "tokens_before": self.size.reading.tokens,
             "tokens_after": self.sent,
+            "recalled": self.fitted.recalled if self.fitted else 0,
         }
 
     async def send(self, body: bytes) -> httpx2.Response:

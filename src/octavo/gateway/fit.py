@@ -32,6 +32,7 @@ from octavo.core.messages import (
 )
 from octavo.core.policy import Compress, Decision, Keep, Policy, budget_for, decide
 from octavo.core.protocol import Rules
+from octavo.core.recall.render import with_passages
 from octavo.core.tools import Tool
 from octavo.core.wire import Wired, write
 from octavo.engine.settings import policy_of
@@ -208,6 +209,8 @@ class FittedContext:
     mark: int
     """The hard mark that it fits under."""
     compressed: bool
+    recalled: int
+    """Covered messages that were recalled for the newest message."""
 
 
 async def fit(
@@ -250,20 +253,24 @@ async def fit(
         tokens=ready.state.meter.read(ready.context, ready.state.counts).tokens,
         mark=ready.state.budget.hard,
         compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
+        recalled=len({passage.source for passage in ready.recalled}),
     )
 
 
 def with_client_wording(ready: PreparedRequest, request: ClientRequest) -> Context:
     """Replace retained messages by the client's own wording of them."""
     context, recipe = ready.context, ready.state.recipe
-    places = {node.id: node.depth for node in recipe.branch}
+    nodes = {node.id: node for node in recipe.branch}
     if recipe.carried:
-        places[recipe.carried.id] = recipe.carried.depth
+        nodes[recipe.carried.id] = recipe.carried
 
     def own(id: str, message: Message) -> Message:
-        said = request.messages[places[id] - 1]
-        # A message that was shortened stays short.
-        return said if chain(b"", canonical(said)) == chain(b"", message) else message
+        node = nodes[id]
+        said, passages = request.messages[node.depth - 1], recipe.recalled.get(id, ())
+        whole = message in (node.message, with_passages(node.message, passages))
+        if not whole or chain(b"", canonical(said)) != chain(b"", node.message):
+            return message  # a message that was shortened stays short
+        return with_passages(said, passages) if message != node.message else said
 
     stored = context.system[len(recipe.system) :] + context.retained
     sent = [own(*pair) for pair in zip(context.sent, stored, strict=True)]

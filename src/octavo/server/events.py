@@ -20,6 +20,7 @@ from octavo.engine.outcome import (
     MessageStored,
     Outcome,
     Preparing,
+    Recalled,
     Rejected,
     Repaired,
     Sending,
@@ -28,7 +29,7 @@ from octavo.engine.outcome import (
     Waiting,
 )
 from octavo.http.errors import ApiError, hint_of, snake
-from octavo.server.show import show_node, show_reply, show_snapshot, show_usage
+from octavo.server.show import show_node, show_passage, show_reply, show_snapshot, show_usage
 
 NOTIFIED = (Preparing, CompressionStarted, CompressionEnded, ContextShrunk)
 """Events that the feed of a conversation publishes, besides the beginning and end of turns."""
@@ -51,6 +52,9 @@ def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, o
             return "summary_text", {"text": event.text}
         case CompressionEnded():
             return "compression_ended", describe_outcome(event.outcome)
+        case Recalled():
+            passages: list[Json] = [show_passage(passage).model_dump() for passage in event.passages]
+            return "recalled", {"message": event.node, "tokens": event.tokens, "passages": passages}
         case Repaired():
             repairs: list[Json] = [
                 {"fix": r.fix, "index": r.index, "detail": r.detail} for r in event.repairs

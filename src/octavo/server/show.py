@@ -23,6 +23,7 @@ from octavo.core.messages import (
     ToolResult,
 )
 from octavo.core.policy import Compress
+from octavo.core.recall.passages import Passage, Passages
 from octavo.core.receipt import Receipt
 from octavo.core.reply import Reply
 from octavo.core.snapshot import Snapshot
@@ -31,7 +32,14 @@ from octavo.engine.outcome import CompressionPlan, ContextUsage
 from octavo.http.responses import to_json
 from octavo.providers.availability import Availability
 from octavo.server.schemas.base import Role
-from octavo.server.schemas.context import BudgetOut, PlanOut, ReadingOut, RepairOut, SectionOut, UsageOut
+from octavo.server.schemas.context import (
+    BudgetOut,
+    PlanOut,
+    ReadingOut,
+    RepairOut,
+    SectionOut,
+    UsageOut,
+)
 from octavo.server.schemas.conversations import ConversationOut
 from octavo.server.schemas.jobs import JobOut
 from octavo.server.schemas.keys import KeyOut
@@ -53,6 +61,7 @@ from octavo.server.schemas.messages import (
 )
 from octavo.server.schemas.models import CardOut, ProviderOut
 from octavo.server.schemas.pins import PinOut
+from octavo.server.schemas.recall import PassageOut
 from octavo.server.schemas.search import HitOut
 from octavo.server.schemas.snapshots import (
     ConflictOut,
@@ -165,7 +174,7 @@ def _safe_type(said: str) -> str:
     return said if said in SHOWN else "application/octet-stream"
 
 
-def show_message(node: Node, details: Details, *, whole: bool = False) -> MessageOut:
+def show_message(node: Node, details: Details, recalled: Passages = (), *, whole: bool = False) -> MessageOut:
     return MessageOut(
         **dict(show_node(node, whole=whole)),
         model=details.model,
@@ -174,6 +183,7 @@ def show_message(node: Node, details: Details, *, whole: bool = False) -> Messag
         created=details.created,
         sibling=details.sibling,
         siblings=details.siblings,
+        recalled=[show_passage(passage) for passage in recalled],
     )
 
 
@@ -261,6 +271,17 @@ def show_budget(budget: Budget) -> BudgetOut:
     )
 
 
+def show_passage(passage: Passage) -> PassageOut:
+    return PassageOut(
+        source=passage.source,
+        text=passage.text,
+        channel=passage.channel,
+        speaker=passage.speaker,
+        day=passage.day,
+        whole=passage.opens and passage.closes,
+    )
+
+
 def show_usage(usage: ContextUsage) -> UsageOut:
     return UsageOut(
         reading=show_reading(usage.reading),
@@ -272,6 +293,7 @@ def show_usage(usage: ContextUsage) -> UsageOut:
         next_at=usage.next_at,
         next_in=usage.next_in,
         level=usage.level,
+        recalled=usage.recalled,
     )
 
 

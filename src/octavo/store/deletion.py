@@ -27,6 +27,7 @@ from octavo.store.schema import (
     message,
     message_token,
     pin,
+    recall_passage,
     snapshot,
 )
 from octavo.store.walk import below
@@ -76,8 +77,9 @@ async def _empty(connection: Connection, owner: rows.Row, row: rows.Row) -> None
         root,
     )
     await recall.forget_words(connection, row.id)
-    for table in (large_text, attachment, message_token, pin):
+    for table in (large_text, attachment, message_token, pin, recall_passage):
         await connection.execute(sa.delete(table).where(table.c.message_id == row.id))
+    await connection.execute(sa.delete(recall_passage).where(recall_passage.c.source_id == row.id))
     await connection.execute(
         sa.update(message)
         .where(message.c.id == row.id)

@@ -340,6 +340,16 @@ recall_message = sa.Table(
     sa.UniqueConstraint("lane_id", "depth"),
 )
 
+# What was recalled for a message: it is sent with it again, byte for byte, until the message is covered itself.
+recall_passage = sa.Table(
+    "recall_passage",
+    metadata,
+    sa.Column("message_id", Id, sa.ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("source_id", Id, sa.ForeignKey("message.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("passage", JsonText, nullable=False),
+)
+
 recall_word = sa.Table(
     "recall_word",
     metadata,

@@ -21,6 +21,7 @@ from octavo.store.jobs import JobStore
 from octavo.store.keys import KeyStore
 from octavo.store.messages import MessageStore
 from octavo.store.notes import NoteStore
+from octavo.store.passages import PassageStore
 from octavo.store.pins import PinStore
 from octavo.store.recall import RecallIndex
 from octavo.store.search import MessageSearch
@@ -60,6 +61,7 @@ class Store:
         self.bin = Bin(database)
         self.search = MessageSearch(database)
         self.recall = RecallIndex(database)
+        self.passages = PassageStore(database)
         self._tidying: asyncio.Task[None] | None = None
 
     @classmethod

@@ -124,6 +124,22 @@ export const SETTINGS = [
     ]
   },
   {
+    "name": "recall",
+    "label": "Recall",
+    "meaning": "Bring back what a question asks for from compressed messages: `auto`, `off`, or a number of tokens.",
+    "kind": "auto_tokens",
+    "group": "Compression",
+    "choices": [
+      "auto",
+      "off"
+    ],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
     "name": "reply",
     "label": "Kept free for the reply",
     "meaning": "Tokens reserved for the answer; not set: as much as the model can write.",

@@ -128,6 +128,12 @@ COMMANDS = (
         run=compression_commands.receipt,
     ),
     Command(
+        name="recall",
+        arguments="[WORDS]",
+        says="what was recalled for the last question, or what would be found for words",
+        run=compression_commands.recalled,
+    ),
+    Command(
         name="restore",
         arguments="FACT",
         says="put a fact that was left out back in",

@@ -159,3 +159,17 @@ async def expand(session: Session, text: str) -> None:
     else:
         covered = await chat.snapshots.expand((await snapshot_at(session, "")).id)
         session.show(view.message_lines(node, session.columns) for node in covered)
+
+
+async def recalled(session: Session, text: str) -> None:
+    """Show what was recalled for the last question, or what would be found for words."""
+    chat = session.need_chat()
+    if text:
+        passages = await chat.snapshots.recall(text)
+    else:
+        state = await session.engine.state_of(chat.id)
+        newest = [id for id in state.context.sent if id in state.loaded.recalled][-1:]
+        passages = state.loaded.recalled[newest[0]] if newest else ()
+    if not passages:
+        session.show([line(("faint", "Nothing was recalled." if not text else "Nothing was found."))])
+    session.show(view.passage_lines(passages))

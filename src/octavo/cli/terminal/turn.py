@@ -22,6 +22,7 @@ from octavo.engine.outcome import (
     Failed,
     MessageStored,
     Preparing,
+    Recalled,
     Rejected,
     Repaired,
     Sending,
@@ -63,7 +64,7 @@ class TurnView:
             case CompressionEnded():
                 self._wait("")
                 self._end(outcome_lines(event.outcome), failed=isinstance(event.outcome, Failed | Rejected))
-            case Repaired() | ContextShrunk() | Retrying():
+            case Repaired() | ContextShrunk() | Recalled() | Retrying():
                 self._screen.show(changed_lines(event))
             case Sending():
                 self._wait(f"Waiting for {event.usage.model}")

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, assert_never
 from octavo.cli.conversations import when
 from octavo.cli.lines import Line, Piece, Style, bar, clean, fit, line, many, summary_of, table, width
 from octavo.cli.receipts import brief
+from octavo.cli.setup import short
 from octavo.cli.tree import content
 from octavo.core.messages import Branch, Node
+from octavo.core.recall.passages import Passages
 from octavo.core.receipt import Receipt
 from octavo.core.reply import Retrying
 from octavo.core.snapshot import Snapshot
@@ -27,6 +29,7 @@ from octavo.engine.outcome import (
     ContextUsage,
     Failed,
     Outcome,
+    Recalled,
     Rejected,
     Repaired,
     Skipped,
@@ -219,8 +222,12 @@ def plan_lines(plan: CompressionPlan) -> Iterator[Line]:
     yield from table([(f"  {a}", b, c) for a, b, c in rows], right=(1,))
 
 
-def changed_lines(event: Repaired | ContextShrunk | Retrying) -> Iterator[Line]:
+def changed_lines(event: Repaired | ContextShrunk | Recalled | Retrying) -> Iterator[Line]:
     """Say what was done to a request before it was sent, or that it is sent again."""
+    if isinstance(event, Recalled):
+        sources = many(len({passage.source for passage in event.passages}), "earlier message")
+        yield line(("faint", f"{sources} recalled, {event.tokens:,} tokens; /recall lists what was found"))
+        return
     if isinstance(event, Retrying):
         why = clean(" ".join(event.reason.split()))
         again = f"trying again in {event.wait:.0f} s, {event.attempt} of {event.attempts}"
@@ -235,6 +242,17 @@ def changed_lines(event: Repaired | ContextShrunk | Retrying) -> Iterator[Line]:
         ("warn", f"The request was cut from {event.before:,} to {event.after:,} tokens so that it fits")
     )
     yield from (line(("faint", clean(note))) for note in event.notes)
+
+
+# What was recalled
+
+
+def passage_lines(passages: Passages) -> Iterator[Line]:
+    """List passages with who said them, and when."""
+    for passage in passages:
+        who = f"{passage.channel} ({passage.speaker})" if passage.speaker else passage.channel
+        yield line(("accent", short(passage.source)), ("faint", f"  {clean(who)}  {passage.day}"))
+        yield from (line(f"  {clean(text)}") for text in passage.text.splitlines())
 
 
 # What is there

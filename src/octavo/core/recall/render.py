@@ -7,7 +7,9 @@ text can pass for another passage, and none can close the frame.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from octavo.core.messages import Message, Text
 from octavo.core.recall.passages import Passage, Passages
 from octavo.core.snapshot import Channel
 
@@ -58,3 +60,15 @@ def _line(passage: Passage) -> str:
 def escape(text: str) -> str:
     """Disarm the delimiters of recalled text, and those of a summary, inside a text."""
     return _TAGS.sub("&lt;", text)
+
+
+def with_passages(message: Message, passages: Passages) -> Message:
+    """Put passages directly before the text of a message."""
+    if not passages:
+        return message
+    block, parts = render(passages), message.parts
+    for at, part in enumerate(parts):
+        if isinstance(part, Text):
+            joined = replace(part, text=f"{block}\n\n{part.text}")
+            return replace(message, parts=(*parts[:at], joined, *parts[at + 1 :]))
+    return replace(message, parts=(Text(text=block), *parts))

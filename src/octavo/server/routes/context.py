@@ -17,7 +17,7 @@ from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.schemas.base import Id, Share, Tokens
 from octavo.server.schemas.context import ContextIn, ContextOut, CountOut, PlanOut, RepairOut, UsageOut
-from octavo.server.show import read_tool, show_plan, show_reading, show_repair, show_usage
+from octavo.server.show import read_tool, show_passage, show_plan, show_reading, show_repair, show_usage
 
 routes = router("context", "/conversations/{conversation}")
 
@@ -109,6 +109,7 @@ def _shown(
     sent: RequestPreview | None = None,
 ) -> ContextOut:
     context = sent.context if sent else state.context
+    passages = sent.recalled if sent else state.loaded.recalled.get(state.tip, ())
     tools = sent.tools if sent else write_tools(format, state.recipe.tools)
     return ContextOut(
         format=format,
@@ -122,4 +123,5 @@ def _shown(
         snapshot=state.serving,
         sent=[*context.sent],
         pinned=[*context.pinned],
+        recalled=[show_passage(one) for one in passages],
     )

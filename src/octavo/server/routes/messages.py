@@ -47,12 +47,16 @@ Limit = Annotated[int, Query(ge=1, le=1_000)]
 
 async def show_all(app_state: AppState, nodes: Sequence[Node], *, whole: bool = False) -> list[MessageOut]:
     """Show nodes with their stored details."""
-    known = (
-        {d.id: d for d in await app_state.engine.store.tree.details([node.id for node in nodes])}
-        if nodes
-        else {}
-    )
-    return [show_message(node, known[node.id], whole=whole) for node in nodes if node.id in known]
+    if not nodes:
+        return []
+    store = app_state.engine.store
+    known = {d.id: d for d in await store.tree.details([node.id for node in nodes])}
+    recalled = await store.passages.of(node.id for node in nodes if node.message.role == "user")
+    return [
+        show_message(node, known[node.id], recalled.get(node.id, ()), whole=whole)
+        for node in nodes
+        if node.id in known
+    ]
 
 
 @routes.get("/messages", response_model=MessagePage)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from octavo.server.schemas.base import Id, Shape
+from octavo.server.schemas.recall import PassageOut
 from octavo.server.schemas.tasks import ToolIn
 
 
@@ -53,6 +54,7 @@ class UsageOut(Shape):
     next_at: int
     next_in: int
     level: Literal["calm", "soft", "hard"]
+    recalled: int = Field(description="Tokens of passages that were recalled from compressed messages.")
 
 
 class CountOut(Shape):
@@ -96,6 +98,9 @@ class ContextOut(Shape):
     snapshot: str | None
     sent: list[str] = Field(description="Messages that are sent verbatim.")
     pinned: list[str]
+    recalled: list[PassageOut] = Field(
+        description="What was recalled for the message that waits for an answer."
+    )
 
 
 class ContextIn(Shape):

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from octavo.server.schemas.base import Id, Role, Shape, Size, Switch
+from octavo.server.schemas.recall import PassageOut
 
 
 class TextPart(Shape):
@@ -102,6 +103,9 @@ class MessageOut(NodeOut):
     created: str
     sibling: int = Field(description="The number of this message among its siblings, from 1.")
     siblings: int
+    recalled: list[PassageOut] = Field(
+        description="What was recalled from compressed messages, and is sent directly before this one."
+    )
 
 
 class MessagePage(Shape):

@@ -21,6 +21,8 @@ def _type_of(setting: Setting) -> Any:
             return Some if setting.least else Tokens
         case "amount":
             return Tokens | Share
+        case "auto_tokens":
+            return Literal[setting.choices] | Tokens
         case "choice":
             return Literal[setting.choices]
         case _:

@@ -39,6 +39,17 @@ def upgrade() -> None:
         _of("recall_message", "lane_id", "recall_lane.id"),
     )
     op.create_table(
+        "recall_passage",
+        sa.Column("message_id", _ID, nullable=False),
+        sa.Column("place", sa.Integer, nullable=False, autoincrement=False),
+        sa.Column("source_id", _ID, nullable=False),
+        sa.Column("passage", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("message_id", "place", name="recall_passage_pkey"),
+        _of("recall_passage", "message_id", "message.id"),
+        _of("recall_passage", "source_id", "message.id"),
+    )
+    op.create_index("recall_passage_source_id", "recall_passage", ["source_id"])
+    op.create_table(
         "recall_word",
         sa.Column("lane_id", _SERIAL, nullable=False, autoincrement=False),
         sa.Column("word", sa.BigInteger, nullable=False, autoincrement=False),

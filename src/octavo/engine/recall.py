@@ -1,0 +1,108 @@
+"""Recall: what a question asks for comes back from the covered messages, directly before the question.
+
+A snapshot has to choose before it knows the question; here the question is known. The passages come only from free
+room below the soft mark, so they never cause a compression, and they are stored with the question, so that later
+requests repeat the same bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octavo.core.messages import Node, opens_turn
+from octavo.core.recall.choose import choose
+from octavo.core.recall.passages import Passages
+from octavo.core.recall.question import Question, ask
+from octavo.core.recall.rank import ByWords
+from octavo.core.recall.size import room
+from octavo.core.snapshot import Snapshot
+from octavo.engine.outcome import Recalled
+from octavo.engine.state import TipState, with_recalled
+from octavo.errors import ReadOnly
+
+if TYPE_CHECKING:
+    from octavo.engine.engine import Engine
+
+WAITED_FOR = 1_000
+"""Messages that a turn waits for while they are indexed, about a third of a second; more are indexed behind it."""
+
+
+async def recall(engine: Engine, state: TipState) -> tuple[TipState, Recalled | None]:
+    """Add to a state what its pending question asks for; tells also what that was."""
+    snapshot, question = state.loaded.snapshot, pending_question(state)
+    if snapshot is None or question is None or question.id in state.loaded.recalled:
+        return state, None
+    used, budget = state.reading.cautious, state.budget
+    free = room(state.policy.recall, window=budget.window, mark=budget.trigger, used=used)
+    asked = ask(question.message.text, _turn_before(state))
+    passages = await _find(engine, state, snapshot, asked, free)
+    if not passages:
+        return state, None
+    try:
+        stored, revision = await engine.store.passages.add(state.conversation, question.id, passages)
+    except ReadOnly:
+        return state, None
+    if not stored:
+        return state, None
+    state = with_recalled(state, stored)
+    engine.states.keep(state, revision)
+    return state, Recalled(node=question.id, passages=stored, tokens=state.recalled)
+
+
+async def find_passages(engine: Engine, state: TipState, words: str) -> Passages:
+    """Find what words would recall on a branch, as if nothing else took room; nothing is stored."""
+    snapshot, setting, window = state.loaded.snapshot, state.policy.recall, state.budget.window
+    if snapshot is None:
+        return ()
+    free = room("auto" if setting == "off" else setting, window=window, mark=window, used=0)
+    return await _find(engine, state, snapshot, ask(words), free)
+
+
+async def _find(engine: Engine, state: TipState, snapshot: Snapshot, asked: Question, free: int) -> Passages:
+    if free <= 0 or not asked.weights:
+        return ()
+    found = await engine.store.recall.look_up(snapshot.cutoff, asked)
+    if found.filled < snapshot.cutoff_depth:
+        if not await _index(engine, snapshot, found.filled):
+            return ()
+        found = await engine.store.recall.look_up(snapshot.cutoff, asked)
+    return choose(
+        asked,
+        found.pieces,
+        engine.ranker(found.statistics) if engine.ranker else ByWords(found.statistics),
+        room=free,
+        count=state.meter.count_text,
+        sent=frozenset((*state.context.sent, *state.context.pinned)),
+        said=[*(extract.text for extract in snapshot.extracts), *snapshot.summary.splitlines()],
+    )
+
+
+def pending_question(state: TipState) -> Node | None:
+    """Give the user's message that waits for an answer, if the branch ends with one."""
+    if state.loaded.pending:
+        return None
+    last = (state.added or state.loaded.branch)[-1:]
+    return next((node for node in last if opens_turn(node.message) and node.status == "complete"), None)
+
+
+async def _index(engine: Engine, snapshot: Snapshot, filled: int) -> bool:
+    """Index what is covered, if that takes a moment; else behind the turn, and false."""
+    if snapshot.cutoff_depth - filled > WAITED_FOR:
+        engine.index_in_background(snapshot.cutoff)
+        return False
+    try:
+        await engine.store.recall.fill(snapshot.cutoff)
+    except ReadOnly:
+        return filled > 0
+    return True
+
+
+def _turn_before(state: TipState) -> list[str]:
+    """Give the texts of the turn before the question: what "that" may mean."""
+    texts: list[str] = []
+    for message in reversed(state.context.retained[:-1]):
+        if message.text:
+            texts.append(message.text)
+        if opens_turn(message):
+            break
+    return texts

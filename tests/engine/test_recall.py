@@ -1,0 +1,177 @@
+"""Recall: what a question asks for comes back from the compressed messages, and stays with the question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from octavo.core.context import coverage_problems
+from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant, user
+from octavo.core.reply import Reply, Request
+from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
+from octavo.engine.outcome import Answered, Event, Recalled
+from octavo.store.ids import new_id
+from octavo.testing import ScriptedProvider
+from tests.engine.conftest import MakeEngine
+
+pytestmark = pytest.mark.anyio
+
+FILLER = "We went on about the usual things of the week, at some length and without a result. " * 6
+
+
+async def happened(events: object) -> list[Event]:
+    return [event async for event in events]  # type: ignore[attr-defined]
+
+
+async def compressed(engine: Engine, *said: str, filler: int = 24) -> Chat:
+    """Make a conversation in which everything said is covered, with no summary that could tell of it."""
+    chat = await engine.create(recall="auto")
+    for text in said:
+        await chat.add(text)
+        await chat.add(assistant(f"I see. {FILLER}"))
+    for n in range(filler):
+        await chat.add(f"Item {n}. {FILLER}")
+        await chat.add(assistant(f"Item {n} is done. {FILLER}"))
+    await compress(engine, chat)
+    return chat
+
+
+async def compress(engine: Engine, chat: Chat) -> None:
+    """Compress into a snapshot that says nothing, so that only recall can tell what was said."""
+    await chat.compress(keep=0.05)
+    serving = await chat.snapshots.serving()
+    assert serving is not None
+    mute = replace(serving, id=new_id(), kind="edited", summary="They talked.", extracts=())
+    await engine.store.snapshots.add(chat.id, mute)
+
+
+def answers(texts: int = 40) -> ScriptedProvider:
+    return ScriptedProvider([f"Answer {n}." for n in range(texts)])
+
+
+def asked(provider: ScriptedProvider, at: int = -1) -> Request:
+    return provider.requests[at]
+
+
+BERTH = "The Aurelia always lies at berth 47, because her draught is 9 metres."
+
+
+async def test_what_a_question_asks_for_stands_before_it_word_for_word(make: MakeEngine) -> None:
+    provider = answers()
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH, filler=30)
+    events = await happened(chat.turn("Where does the Aurelia lie, and what is her draught?"))
+    found = next(event for event in events if isinstance(event, Recalled))
+    assert any(BERTH in passage.text for passage in found.passages)
+    sent = asked(provider).messages[-1].text
+    assert sent.index(BERTH) < sent.index("Where does the Aurelia lie")
+    stored = (await chat.branch())[-2]
+    assert stored.message.text == "Where does the Aurelia lie, and what is her draught?"
+    branch = {node.id: node for node in await chat.branch()}
+    for passage in found.passages:
+        assert passage.text in branch[passage.source].message.text
+    state = await engine.state_of(chat.id)
+    assert coverage_problems(await chat.branch(), state.context) == ()
+    assert (await chat.usage()).recalled > 0
+
+
+async def test_later_requests_repeat_the_same_bytes_also_after_a_restart(make: MakeEngine) -> None:
+    provider = answers()
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH)
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    first = asked(provider).messages
+    await happened(chat.turn("Thanks!"))
+    assert asked(provider).messages[: len(first)] == first
+    again = answers()
+    other = await make(provider=again, window=16_000)
+    same = await other.chat(chat.id)
+    await happened(same.turn("Thank you."))
+    assert asked(again).messages[: len(first)] == first
+    assert (await other.state_of(chat.id)).context == (
+        await (await make(window=16_000)).state_of(chat.id)
+    ).context
+
+
+async def test_thanks_recall_nothing_and_tool_steps_recall_nothing_again(make: MakeEngine) -> None:
+    call = Message(role="assistant", parts=(ToolCall(id="c1", name="look", input="{}"),))
+    provider = ScriptedProvider(["Fine.", Reply(message=call, finish="tool_calls"), "Berth 47."])
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH)
+    assert not [e for e in await happened(chat.turn("Thanks a lot!")) if isinstance(e, Recalled)]
+    events = await happened(chat.turn("Where does the Aurelia lie?"))
+    assert [e for e in events if isinstance(e, Recalled)]
+    result = ToolResult(call_id="c1", content=(Text(text="The Aurelia was seen."),))
+    await chat.add(Message(role="tool", parts=(result,)))
+    events = await happened(chat.answer())
+    assert not [e for e in events if isinstance(e, Recalled)]
+    assert [e for e in events if isinstance(e, Answered)]
+    assert BERTH in asked(provider).messages[-3].text
+
+
+async def test_it_can_be_turned_off_and_presets_have_it_off(make: MakeEngine) -> None:
+    provider = answers()
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH)
+    for settings in ({"recall": "off"}, {"recall": None, "policy": "onyx"}, {"recall": 0, "policy": None}):
+        await chat.set(**settings)
+        events = await happened(chat.turn("Where does the Aurelia lie?"))
+        assert not [e for e in events if isinstance(e, Recalled)]
+    await chat.set(recall=300)
+    found = [e for e in await happened(chat.turn("Where does the Aurelia lie?")) if isinstance(e, Recalled)]
+    assert found
+    assert 0 < found[0].tokens <= 300
+    await chat.set(recall="off")
+    assert (await chat.usage()).recalled == 0
+
+
+async def test_nothing_comes_from_other_branches(make: MakeEngine) -> None:
+    provider = answers()
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, "The Borealis lies at berth 3.")
+    root = (await chat.branch())[0]
+    await chat.edit(root.id, "The Borealis lies at berth 88.")
+    for n in range(30):
+        await chat.add(assistant(f"Point {n}. {FILLER}"))
+        await chat.add(f"Point {n}. {FILLER}")
+    await compress(engine, chat)
+    events = await happened(chat.turn("Where does the Borealis lie?"))
+    found = next(e for e in events if isinstance(e, Recalled))
+    assert any("berth 88" in passage.text for passage in found.passages)
+    assert not any("berth 3." in passage.text for passage in found.passages)
+
+
+async def test_a_deleted_source_is_no_longer_sent(make: MakeEngine) -> None:
+    provider = answers()
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH)
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    source = (await chat.branch())[0]
+    await chat.delete_message(source.id)
+    sent = [message.text for message in (await chat.context()).context.messages]
+    assert not any("berth 47" in text for text in sent)
+
+
+async def test_a_request_that_is_too_large_gives_up_what_was_recalled_first(make: MakeEngine) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH)
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    state = await engine.state_of(chat.id)
+    from octavo.core.shrink import shrink
+
+    small = shrink(state.recipe, state.reading.cautious - 1, state.measure)
+    assert small.notes == ("recalled passages left out",)
+    assert not any(BERTH in message.text for message in small.context.retained)
+
+
+async def test_what_words_would_find_can_be_asked_for(make: MakeEngine) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH)
+    assert any(BERTH in passage.text for passage in await chat.snapshots.recall("draught of the Aurelia"))
+    assert await chat.snapshots.recall("thanks") == ()
+    preview = await chat.context()
+    assert preview.recalled == ()
+    await chat.add(user("Where does the Aurelia lie?"))
+    assert any(BERTH in passage.text for passage in (await chat.context()).recalled)
