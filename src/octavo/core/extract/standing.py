@@ -203,9 +203,13 @@ _TAG = re.compile(r"\s{0,80}<([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
 _LABEL = re.compile(
     rf"\s{{0,8}}\*{{0,2}}(?:{MAIL_LABELS})\*{{0,2}}\s?[:：]\*{{0,2}}\s{{0,8}}\S", re.IGNORECASE
 )
-_WROTE = re.compile(rf"(?:{MAIL_WROTE})\s?[:：]\s?$", re.IGNORECASE)
+_WROTE = re.compile(rf"(?:{MAIL_WROTE})(?:\s[^:：]{{1,40}})?\s?[:：]\s?$", re.IGNORECASE)
 _FORWARDED = re.compile(r"\s{0,8}[-_=*]{3,40}\s?[^\W\d_][\w \t]{3,40}?\s?[-_=*]{3}")
-_ANNOUNCED = re.compile(rf"\b(?:{PASTED_NOUNS})(?:\b|(?=[\u0e00-\uffff]))", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    r"(?:\b|(?<=[\u0e00-\uffff]))"
+    rf"(?:{PASTED_NOUNS})(?:\b|(?=[\u0e00-\uffff]))",
+    re.IGNORECASE,
+)
 _COLON = (":", "：", ":-")
 _CODE = re.compile(
     r"\s{0,80}(?:[$#%>❯] ?\w|at \w+[.(]|\d+\s*[:|]|[{}()\[\];]"

@@ -156,6 +156,9 @@ ENGLISH = Forms(
         r"|surprise|clue|one|big deal|i |it|we|you|that|thank|luck|more\b.{0,3}$|judg|time like"
         r"|better)[\w -]{2,40}(?:,? please$|\b(?:on|in|before|after|without|during|at|allowed|unless|until"
         r"|from|outside|with|for|over|under|longer than|shorter than|via|per)\b)",
+        r"^^nothing (?:is|gets|goes|may be|can be|will be|leaves|should be) (?:ever )?(?:merged|deployed|sent"
+        r"|shipped|published"
+        r"|deleted|installed|shared|changed|released|bought|booked|out|live|in|into)\b",
         # Limits and ways of working.
         r"\b(?:is|are|be|stays?|remains?) (?:strictly |now |hard-)?(?:capped|limited|restricted) (?:at|to)\b",
         r"\b(?:budget|limit|cap|maximum|minimum|quota|ceiling|word count|page limit"
@@ -341,7 +344,7 @@ ENGLISH = Forms(
         r"|all)\b|\bnever mind (?:what|the|about)\b",
         r"\binstead\b|\bafter all\b|\bchanged my mind\b|\bcorrection\b|\bi meant\b|\bmake that\b|\bactually\b"
         r"|\brather than\b",
-        r"\b(?:may|can|could|allowed to|free to|okay to|ok to|fine to) .{0,60}\b(?:again|now|after all)\b"
+        r"\b(?:may|can|could|allowed to|free to|okay to|ok to|fine to)\b(?= .{0,60}\b(?:again|now|after all)\b)"
         r"|\byou (?:may|can|are allowed to|are free to)\b",
         r"\bnow\b|\bfrom (?:now|today|here) on\b|\bas of\b|\bhenceforth\b|\bno need to\b|\b(?:don't|do not"
         r"|doesn't|needn't) (?:have|need)\b",
@@ -668,8 +671,8 @@ RUSSIAN = Forms(
         r"|с этого момента|отныне|впредь|с сегодняшнего дня|с завтрашнего дня"
         r"|до дальнейших указаний)\b(?!.{0,6} (?:думал|видел|была?|знал))",
         r"^^(?:пожалуйста,? )?(?:всегда|только|исключительно) \w{1,30}(?:й|йте|и|ите|ь|ьте)\b|\b\w{1,30}(?:й"
-        r"|йте|и|ите|ь"
-        r"|ьте) (?:\w{1,30} ){0,2}(?:всегда|только|исключительно)\b|\bвсегда \w{1,30}(?:й|йте|и|ите)\b",
+        r"|йте|(?<!л)и|ите|ь|ьте) (?:\w{1,30} ){0,2}(?:всегда|только|исключительно)\b|\bвсегда \w{1,30}(?:й"
+        r"|йте|и|ите)\b",
         r"^^(?:пожалуйста,? )?(?:больше )?не (?!могу|знаю|хочу|думаю|был|забудь|волнуйся|переживай|беспокойся"
         r"|стоит благ|за что)\w{1,30}(?:й|йте|и|ите|ь|ьте)\b",
         r"\b(?:нельзя|запрещено|запрещается|запрещены|запрещён|воспрещается|не разрешается|не допускается"
@@ -1126,7 +1129,8 @@ CHINESE = Forms(
         r"|必需|一定要|只能|只准|只可|仅限|不得超过|不能超过|不超过|最多"
         r"|至多|上限(?:是|为)|应该?(?:始终|总是|都)|永远(?:不要|别|用)|始终|总是要|每次都?(?:要|必须|请)|除非"
         r"|没有例外",
-        r"(?:必須|絕對不|務必|不許|禁止|嚴禁|請勿|一律|從現在起|以後都)",
+        r"不要(?:再|用|发|写|改|碰|动|删|提|说|给|把|在|使用|修改|删除|透露|安装|合并|推送|发送)|(?:必須"
+        r"|絕對不|務必|不許|禁止|嚴禁|請勿|一律|從現在起|以後都)",
         r"(?:之前|以前|前)[，,]?(?:都|一定|必须|请)?(?:要)?(?:先)?(?:问|询问|征求|告诉|通知|确认|跟我|和我"
         r"|经过)|先(?:问|征求|告诉|跟|和|得到"
         r"|经过).{0,12}(?:再|之后|同意)|(?:没有|未经|不经).{0,8}(?:同意|许可|批准|允许)|(?:确保|保证|请确认"
@@ -1346,6 +1350,16 @@ LIFTED = (
     r"|ยกเลิก"
 )
 """What takes back all that it names."""
+_COUNTS = """
+    thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty
+    seventy eighty ninety hundred thousand million first second third fourth fifth sixth seventh eighth
+    ninth tenth once twice vier fünf sechs sieben acht neun zehn zwanzig dreißig vierzig fünfzig sechzig
+    hundert tausend deux trois quatre cinq six sept huit neuf dix vingt trente quarante cinquante
+    soixante cent mille dos tres cuatro cinco seis siete ocho nueve diez veinte treinta cuarenta
+    cincuenta sesenta cien mil
+"""
+COUNTS = frozenset(_COUNTS.split())
+"""Numbers in words: what may differ between two sentences about the same."""
 DENIED = (
     r"\b(?:not|never|no|none|nobody|nothing|without|cannot|forbid\w{0,30}|forbidden|prohibit\w{0,30}|banned"
     r"|avoid\w{0,30}|refrain\w{0,30}"
