@@ -6,11 +6,12 @@ from itertools import chain
 
 import pytest
 
-from octavo.core.extract.changes import agreements, contradictions, standing_lines
-from octavo.core.extract.choose import extract
+from octavo.core.extract.changes import agreements, contradictions, standing_in, standing_lines
+from octavo.core.extract.choose import extract, survey
 from octavo.core.extract.render import HEAD, STANDING_HEAD, parse, render
+from octavo.core.extract.shares import SharedChoice
 from octavo.core.extract.sources import line_up
-from octavo.core.extract.standing import STANDS, apart, find_standing, own_lines
+from octavo.core.extract.standing import STANDS, apart, find_standing, own_lines, without_change
 from octavo.core.extract.units import analyse, analyse_all
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
 from octavo.testing import talk
@@ -26,7 +27,7 @@ def stands(text: str) -> bool:
 
 
 def standing_of(covered: Branch) -> list[str]:
-    return [line.text for line in standing_lines(line_up(covered, (), analyse_all(covered)))]
+    return [line.text for line in standing_in(covered)]
 
 
 @pytest.mark.parametrize("language", STANDING)
@@ -181,3 +182,33 @@ def test_a_narrative_that_turns_a_rule_round_is_found_out() -> None:
     wrong = "- Commit directly to the main branch.\n- The deadline for the report is 12 June."
     assert [changed.text for changed in contradictions(wrong, standing)] == said
     assert [*contradictions("", standing)] == []
+
+
+def test_a_choice_of_what_stands_can_be_taken_back() -> None:
+    covered = talk(f"u: {RULE}", "a: Fine.", "u: Only deploy on Tuesdays.", *CHATTER)
+    candidates = survey(covered, (), "", "", analyse_all(covered))
+    choice = SharedChoice(candidates, reserved=0.5)
+    queue = choice.parts[0].queue
+    queue.fill(400)
+    assert sorted(choice.chosen) == sorted(candidates.standing)
+    last = choice.chosen[-1]
+    assert queue.paying.value(last) == 0.0
+    queue.take_back()
+    assert last not in choice.chosen
+    assert queue.paying.value(last) == 1.0
+
+
+def test_words_of_change_are_left_out_where_places_agree() -> None:
+    assert without_change("Call me Max now.").split() == ["Call", "me", "Max", "."]
+    assert without_change("İ am Max now.") == "İ am Max now."
+
+
+def test_a_line_in_brackets_is_no_code() -> None:
+    assert standing_of(place([user(f"Look!\n [a picture of a boat] {RULE}")])) == [RULE]
+    assert standing_of(place([user(f"const rule = (\n{{ {RULE} }}\nreturn x;")])) == []
+
+
+def test_a_sentence_that_is_said_again_replaces_itself_only_if_it_says_so() -> None:
+    assert standing_of(talk("u: Only deploy on Tuesdays.", "a: Ok.", "u: Now only deploy on Tuesdays.")) == [
+        "Now only deploy on Tuesdays."
+    ]

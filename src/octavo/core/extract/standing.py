@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from octavo.core.extract.standing_words import (
+    ANNOUNCING,
     BY_SCRIPT,
     DENIED,
     LIFTED,
@@ -37,7 +38,7 @@ CHANGE = 64
 """Something is not as it was. Alone it does not stand."""
 STANDS = RULE | PREFERENCE | NAME | OWNER | DEADLINE | DECISION
 
-LONGEST = 400
+LONGEST = 280
 """Characters of a sentence that can be a rule; what is longer tells a story, or was pasted."""
 SHORTEST = 5
 PASTED = 2_000
@@ -210,9 +211,10 @@ _ANNOUNCED = re.compile(
     rf"(?:{PASTED_NOUNS})(?:\b|(?=[\u0e00-\uffff]))",
     re.IGNORECASE,
 )
+_ANNOUNCING = re.compile(ANNOUNCING, re.IGNORECASE)
 _COLON = (":", "：", ":-")
 _CODE = re.compile(
-    r"\s{0,80}(?:[$#%>❯] ?\w|at \w+[.(]|\d+\s*[:|]|[{}()\[\];]"
+    r"\s{0,80}(?:[$#%>❯] ?\w|at \w+[.(]|\d+\s{0,8}[:|]|[{}\];]"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private)\b.{0,200}[({;:=])"
 )
 
@@ -258,4 +260,4 @@ def _announces(line: str, left: int) -> bool:
     said = line.rstrip()
     if not said or left <= 1 or not _ANNOUNCED.search(said[-LONGEST:]):
         return False
-    return said.endswith(_COLON) or left > INTRODUCED
+    return said.endswith(_COLON) or (left > INTRODUCED and _ANNOUNCING.search(said[:LONGEST]) is not None)
