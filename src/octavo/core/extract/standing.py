@@ -64,7 +64,11 @@ _START = (
     r"|ale |και |αλλά )?"
 )
 _CLAUSE = rf"(?:{_START}|[,;:(–—] |\b(?:please|bitte|por favor|пожалуйста|proszę|παρακαλώ),? )"
-_JOINED = rf"(?:{_CLAUSE}|\b(?:and|but|so|then|also) )"
+_CLAUSES = re.compile(_CLAUSE)
+_CONJUNCTION = re.compile(r"\b(?:and|but|so|then|also) ")
+_SIGN = re.compile(r"\\.|.", re.DOTALL)
+NEVER = r"(?!)"
+"""A form that nothing has."""
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _QUOTED = re.compile(
     r"\"[^\"]{25,400}\"|“[^”]{25,400}”|„[^“”]{25,400}[“”]|«[^»]{25,400}»|「[^」]{12,400}」|『[^』]{12,400}』|“[^”]{0,400}$|«[^»]{0,400}$"
@@ -92,8 +96,24 @@ def _script() -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{name}>[{letters}])" for name, letters, _ in BY_SCRIPT))
 
 
+class _Form(NamedTuple):
+    """What settles something: forms anywhere in a sentence, and forms that begin a clause."""
+
+    anywhere: re.Pattern[str]
+    clause: re.Pattern[str]
+    joined: re.Pattern[str]
+
+    def found(self, text: str, clauses: Iterable[int], joined: Iterable[int]) -> bool:
+        match, after = self.clause.match, self.joined.match
+        return (
+            any(match(text, at) for at in clauses)
+            or any(after(text, at) for at in joined)
+            or self.anywhere.search(text) is not None
+        )
+
+
 class _Patterns(NamedTuple):
-    kinds: tuple[tuple[re.Pattern[str], int], ...]
+    kinds: tuple[tuple[_Form, int], ...]
     change: re.Pattern[str]
     passing: re.Pattern[str] | None
 
@@ -102,7 +122,7 @@ class _Patterns(NamedTuple):
 def _patterns(name: str) -> _Patterns:
     """Compile the forms of a language, when it is first met."""
     forms = _forms(name)
-    kinds = tuple((_pattern(getattr(forms, kind)), bit) for kind, bit in _KINDS)
+    kinds = tuple((_form(getattr(forms, kind)), bit) for kind, bit in _KINDS)
     return _Patterns(kinds, _pattern(forms.change), _pattern(forms.passing) if forms.passing else None)
 
 
@@ -112,10 +132,30 @@ def _forms(name: str) -> Forms:
     return SPACED.get(name) or next(forms for language, _, forms in BY_SCRIPT if language == name)
 
 
+def _form(fragments: Iterable[str]) -> _Form:
+    """Part the forms that begin a clause from the others: they need not be tried anywhere else."""
+    parts = [part for fragment in fragments for part in _alternatives(fragment)]
+    clause = [part[2:] for part in parts if part.startswith("^^")]
+    joined = [part[2:] for part in parts if part.startswith("&&")]
+    others = [part for part in parts if not part.startswith(("^^", "&&"))]
+    return _Form(_pattern(others), _pattern(clause), _pattern(joined))
+
+
+def _alternatives(fragment: str) -> list[str]:
+    """Divide a form at the bars that stand in no bracket."""
+    found, depth, within = [""], 0, False
+    for sign in _SIGN.findall(fragment):
+        within = sign != "]" if within else sign == "["
+        depth += 0 if within or sign == "]" else (sign == "(") - (sign == ")")
+        if sign == "|" and not depth and not within:
+            found.append("")
+        else:
+            found[-1] += sign
+    return found
+
+
 def _pattern(fragments: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(f"(?:{one})" for one in fragments).replace("^^", _CLAUSE).replace("&&", _JOINED)
-    )
+    return re.compile("|".join(f"(?:{one})" for one in fragments).replace("^^", _CLAUSE) or NEVER)
 
 
 @cache
@@ -135,9 +175,12 @@ def find_standing(sentence: str) -> int:
     if text.endswith(_QUESTIONS) and not _RULED_QUESTION.match(text):
         return 0
     found = 0
-    for name in _candidates(text):
+    names = _candidates(text)
+    clauses = {0, *(match.end() for match in _CLAUSES.finditer(text))} if names else set[int]()
+    joined = clauses | {match.end() for match in _CONJUNCTION.finditer(text)} if names else clauses
+    for name in names:
         patterns = _patterns(name)
-        bits = sum(bit for pattern, bit in patterns.kinds if pattern.search(text))
+        bits = sum(bit for form, bit in patterns.kinds if form.found(text, clauses, joined))
         changes = CHANGE if patterns.change.search(text) else 0
         if bits and patterns.passing and patterns.passing.search(text):
             bits = 0
