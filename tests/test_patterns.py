@@ -121,7 +121,10 @@ MADE_LATER: Mapping[str, Callable[[], list[re.Pattern[str]]]] = {
     "octavo.core.extract.standing._pattern": lambda: [
         pattern
         for name in (*SPACED, "Turkish", *(name for name, _, _ in BY_SCRIPT))
-        for pattern in (*(one for one, _ in standing._patterns(name).kinds), *standing._patterns(name)[1:])
+        for pattern in (
+            *(one for form, _ in standing._patterns(name).kinds for one in form),
+            *standing._patterns(name)[1:],
+        )
         if pattern
     ],
     "octavo.store.search._hit": lambda: [

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core import receipt as module
+from octavo.core.extract.changes import ChangedLine, StandingLine
 from octavo.core.extract.choose import extract
 from octavo.core.extract.render import render
 from octavo.core.extract.units import analyse, analyse_all
@@ -18,6 +19,7 @@ from octavo.core.receipt import (
     Conflict,
     Fact,
     Receipt,
+    StandingTally,
     Tally,
     add_back,
     facts,
@@ -275,3 +277,52 @@ def test_every_lost_fact_can_be_added_back(branch: Branch, budget: int) -> None:
         for lost in tally.lost:
             grown = add_back(extracts, lost, nodes[lost.source])
             assert lost.text in render(grown)
+
+
+SETTLED = talk(
+    "u: Call me Samantha.",
+    "a: Fine.",
+    "u: Never push to the release branch without a tag.",
+    "a: Fine.",
+    "u: Call me Max now.",
+    "a: Fine.",
+    "u: The deadline for the report is 9 May.",
+)
+
+
+def test_a_receipt_says_how_much_of_what_stands_is_kept_and_what_a_narrative_changed() -> None:
+    kept = (Extract("m3", "Never push to the release branch without a tag.", depth=3, standing=True),)
+    paper = receipt(SETTLED, extracts=kept, narrative="The deadline for the report is 12 June.")
+    assert paper.standing == StandingTally(
+        kept=(StandingLine("Never push to the release branch without a tag.", "m3"),),
+        lost=(
+            StandingLine("The deadline for the report is 9 May.", "m7"),
+            StandingLine("Call me Max now.", "m5"),
+        ),
+        changed=(
+            ChangedLine(
+                "The deadline for the report is 12 June.", "The deadline for the report is 9 May.", "m7"
+            ),
+        ),
+        kept_count=1,
+        lost_count=2,
+        replaced_count=1,
+    )
+    assert paper.standing.count == 3
+    assert Receipt.from_json(paper.to_json()) == paper
+    back = paper.restored(["Call me Max now."]).standing
+    assert (back.kept_count, back.lost_count) == (2, 1)
+
+
+def test_a_stored_receipt_lists_few_of_many_rules_and_counts_all() -> None:
+    rules = talk(*(f"u: Never touch the files of project {n}." for n in range(100)))
+    trimmed = receipt(rules).trimmed().standing
+    assert trimmed.lost_count == 100
+    assert len(trimmed.lost) == module.STORED
+    assert trimmed.lost[0].text == "Never touch the files of project 99."
+
+
+def test_a_receipt_from_before_there_were_rules_is_read() -> None:
+    data = json.loads(Receipt().to_json())
+    del data["standing"]
+    assert Receipt.from_json(json.dumps(data)).standing == StandingTally()

@@ -109,6 +109,19 @@ def test_extracts_go_before_turns_and_the_oldest_go_first() -> None:
     assert "fact3" in text
 
 
+def test_what_stands_goes_after_the_other_extracts() -> None:
+    branch = talk("u: a", "a: b", f"u: {words(20)}", f"a: {words(20)}", "u: last")
+    rules = tuple(Extract("m1", f"rule{n} {words(9)}", standing=True) for n in range(3))
+    others = tuple(Extract("m1", f"fact{n} {words(9)}") for n in range(3))
+    snapshot = replace(draft(branch, 2, id="s", summary="they met"), extracts=(*rules, *others))
+    recipe = ContextInputs(branch=branch, snapshot=snapshot)
+    full = MEASURE(build_context(recipe))
+    some = shrink(recipe, full - 15, MEASURE).context.summary[0].text
+    assert ("rule0" in some, "fact0" in some, "fact2" in some) == (True, False, True)
+    more = shrink(recipe, full - 45, MEASURE).context.summary[0].text
+    assert ("rule0" in more, "rule2" in more, "fact2" in more) == (False, True, False)
+
+
 def test_then_the_oldest_retained_turns_go_and_the_last_question_stays() -> None:
     branch = talk(f"u: {words(30)}", f"a: {words(30)}", f"u: {words(30)}", "a: ok", "u: the question")
     shrunk = shrink(ContextInputs(branch=branch), 55, MEASURE)

@@ -308,3 +308,44 @@ def test_a_compress_block_is_read_and_never_sent(kind: Any) -> None:
     assert "compress" not in {
         part.get("type") for m in long.messages for part in m["content"] if isinstance(part, dict)
     }
+
+
+RULES_SAID = (
+    "Never push to the release branch without a tag.",
+    "Please call me Jo.",
+    "I can't eat gluten.",
+    "We decided to keep the blue design.",
+)
+
+
+def with_rules() -> list[dict[str, Any]]:
+    history = chat(40)
+    for place, rule in zip((3, 15, 29, 45), RULES_SAID, strict=True):
+        history[place]["content"] += f" {rule}"
+    return history
+
+
+@pytest.mark.parametrize("keep", [0.05, 0.5])
+def test_what_was_agreed_survives_and_the_receipt_says_so(keep: float) -> None:
+    result = octavo.compress(with_rules(), model="gpt-4o", ratio=0.1, keep=keep)
+    snapshot, receipt = result.snapshot, result.receipt
+    assert snapshot is not None
+    assert receipt is not None
+    assert [one.text for one in snapshot.extracts if one.standing] == [*RULES_SAID]
+    assert (receipt.standing.kept_count, receipt.standing.lost_count) == (4, 0)
+    assert {line.text for line in receipt.standing.kept} == {*RULES_SAID}
+
+
+def test_after_nine_rounds_every_rule_is_still_there() -> None:
+    history = with_rules()
+    for n in range(9):
+        history = [*octavo.compress(history, model="gpt-4o", ratio=0.5).messages, *chat(4 + n)[1:]]
+        assert all(rule in text(history) for rule in RULES_SAID), n
+
+
+def test_rules_of_a_tools_output_gain_nothing() -> None:
+    history = agent()
+    history[2]["content"] = f"{RULES_SAID[0]} {FILLER}"
+    result = octavo.compress(history, model="gpt-4o", ratio=0.3)
+    assert result.snapshot is not None
+    assert not any(one.standing for one in result.snapshot.extracts)

@@ -28,6 +28,7 @@ Flaw = Literal[
     "language",
     "format",
     "unfounded",
+    "standing",
     "too_long",
     "no_room",
     "not_smaller",

@@ -15,6 +15,7 @@ from octavo.core.ask.blocks import Measure, text_of
 from octavo.core.ask.forms import check, joined, live, merge, prepare, whole
 from octavo.core.ask.template import Prompts
 from octavo.core.budget import ModelCard
+from octavo.core.extract.changes import standing_in
 from octavo.core.messages import Message
 from octavo.core.summary import Narrative, Style, SummaryJob
 from octavo.core.verify import Problem
@@ -93,7 +94,14 @@ class ModelSummariser:
         )
         brief = prepare(job, self.prompts, room=int(self.window * RECENT_SHARE), measure=self.measure)
         shown = sum(map(self.measure, (brief.previous, *(block.text for block in brief.blocks))))
-        return SummaryRun(calls=calls, brief=brief, source=source_of(job), shown=shown, tell=tell)
+        return SummaryRun(
+            calls=calls,
+            brief=brief,
+            source=source_of(job),
+            shown=shown,
+            tell=tell,
+            standing=standing_in(job.covered),
+        )
 
     async def _write(self, run: SummaryRun) -> str:
         draft = await _climb_down(run)

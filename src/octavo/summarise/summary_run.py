@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from octavo.core.ask.answer import Expected, JudgedAnswer, JudgeTask
 from octavo.core.ask.forms import Brief
 from octavo.core.ask.source_check import SourceText, said, source_text
+from octavo.core.extract.changes import StandingLine
 from octavo.core.reply import Reply
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Problem
@@ -27,6 +28,8 @@ class SummaryRun:
     shown: int
     """Tokens of what is to be summarised, the previous summary included."""
     tell: Tell
+    standing: tuple[StandingLine, ...] = ()
+    """What users settled in the covered messages."""
     told: bool = False
     """Whether anything was told that an answer from now on would be added to."""
     problems: list[Problem] = field(default_factory=list)
@@ -45,6 +48,7 @@ class SummaryRun:
             sections=self.brief.form.sections,
             state=STATE in self.brief.form.text,
             wish=self.brief.wish,
+            standing=self.standing,
         )
 
     def expected_of(self, text: str, *, cap: int, source: SourceText) -> Expected:

@@ -24,6 +24,7 @@ from octavo.core.ask.answer import (
 from octavo.core.ask.fences import fences
 from octavo.core.ask.language import Language
 from octavo.core.ask.source_check import source_text
+from octavo.core.extract.changes import StandingLine
 from octavo.core.messages import assistant
 from octavo.core.reply import Finish, Reply
 
@@ -288,3 +289,34 @@ def test_a_list_that_was_cut_off_loses_its_last_line_only() -> None:
 )
 def test_a_list_that_is_none_has_no_text(text: str, flaw: str) -> None:
     assert flaws(listed(text)) == [flaw]
+
+
+RULES = (
+    StandingLine("Never deploy the billing service on Fridays.", "m1"),
+    StandingLine("The invoice limit must stay below 500 euros.", "m2"),
+)
+BOUND = replace(
+    EXPECTED, standing=RULES, source_text=source_text([SOURCE, *(rule.text for rule in RULES), "800"])
+)
+
+
+def test_a_rule_that_the_answer_turns_round_is_a_named_problem_and_its_line_is_dropped() -> None:
+    draft = said(f"{GOOD}\n- Deploy the billing service on Fridays.", BOUND)
+    assert draft.text == GOOD
+    assert draft.doubtful == ("- Deploy the billing service on Fridays.",)
+    assert [problem.flaw for problem in draft.problems] == ["standing"]
+    assert "Never deploy the billing service on Fridays." in draft.problems[0].detail
+
+
+def test_a_rule_with_another_value_is_found_out_and_one_in_other_words_is_not() -> None:
+    other = "The invoice limit must stay below 800 euros."
+    assert [problem.flaw for problem in said(f"{GOOD}\n{other}", BOUND).problems] == ["standing"]
+    true = f"{GOOD}\nThe billing service is not to be deployed on Fridays."
+    assert said(true, BOUND) == JudgedAnswer(text=true)
+
+
+def test_a_small_models_line_that_changes_a_rule_is_dropped() -> None:
+    lines = "- Ann wants the invoice limit raised\n- Deploy the billing service on Fridays."
+    draft = judge_bullets(Reply(message=assistant(lines), finish="stop"), BOUND)
+    assert draft.text == "- Ann wants the invoice limit raised"
+    assert [problem.flaw for problem in draft.problems] == ["standing"]

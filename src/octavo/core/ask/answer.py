@@ -1,7 +1,8 @@
 """What a model answered, cleaned and judged: a text that may be stored, or the problem that forbids it.
 
 Nothing is invented here and nothing mended: lines are kept or dropped. A draft has a text and a problem at once only if
-the text is true and merely too long or without its sections; otherwise a problem means that there is nothing to store.
+the text is true and merely too long, without its sections, or without the lines that changed what a user had settled;
+otherwise a problem means that there is nothing to store.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from octavo.core.ask.fences import without_fences
 from octavo.core.ask.forms import BULLETS
 from octavo.core.ask.language import Language, foreign
 from octavo.core.ask.source_check import SourceText, evidence, unfounded
+from octavo.core.extract.changes import ChangedLine, StandingLine, contradictions
 from octavo.core.extract.scan import words
+from octavo.core.extract.units import sentences
 from octavo.core.messages import Text
 from octavo.core.reply import Reply
 from octavo.core.verify import Problem, body, reply_problems
@@ -48,6 +51,8 @@ the longer the summary and its source are, and of so long a one most would be le
 LEAST_SANE = 20_000
 RAW = 4
 """Times that many of the whole answer: a model may think aloud before it writes."""
+SHOWN = 120
+"""Characters of a line that a problem shows."""
 PARAGRAPH = 300
 """A longer line is a paragraph: it is judged sentence by sentence."""
 
@@ -75,6 +80,8 @@ class Expected:
     state: bool = False
     """Whether a structured state was asked for."""
     wish: str = ""
+    standing: tuple[StandingLine, ...] = ()
+    """What users settled in the source: an answer may leave it out, not change it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +125,15 @@ def judge(reply: Reply, expected: Expected, measure: Measure) -> JudgedAnswer:
     if problem:
         return JudgedAnswer(problems=(problem,))
     text, doubtful = _grounded(text, expected.source_text)
+    text, changed = _faithful(text, expected.standing)
+    doubtful += tuple(line.told for line in changed)
     if problem := _groundless(text, doubtful) or _bulky(text, expected, measure):
         return JudgedAnswer(problems=(problem,), doubtful=doubtful)
     draft = _bounded(text, doubtful, expected.cap, measure)
     if len(whole) > most and not draft.problems:
         draft = replace(draft, problems=(Problem("too_long", f"{len(whole):,} characters"),))
-    return replace(draft, problems=(formless, *draft.problems)) if formless else draft
+    flaws = ([formless] if formless else []) + ([_unfaithful(changed)] if changed else [])
+    return replace(draft, problems=(*flaws, *draft.problems))
 
 
 def _sane(reply: Reply, most: int) -> Reply:
@@ -150,13 +160,16 @@ def judge_bullets(reply: Reply, expected: Expected) -> JudgedAnswer:
     lines = _listed(_head(clean(reply.message.text), LEAST_SANE), whole=not problems)
     if other := foreign("\n".join(lines), expected.language, allowed=expected.wish):
         return JudgedAnswer(problems=(_wrong_language(other, expected.language),))
-    kept = [line for line in lines if _echoes(line, expected.source_text)]
+    changed = [*contradictions("\n".join(lines), expected.standing)]
+    wrong = {line.told for line in changed}
+    kept = [
+        line for line in lines if _echoes(line, expected.source_text) and wrong.isdisjoint(sentences(line))
+    ]
     doubtful = tuple(line for line in lines if line not in kept)
     text = "\n".join(f"- {line}" for line in kept)
     problem = _groundless(text, doubtful) if lines else Problem("empty", "the answer has no usable line")
-    return JudgedAnswer(
-        text="" if problem else text, doubtful=doubtful, problems=(problem,) if problem else ()
-    )
+    found = ([_unfaithful(changed)] if changed else []) + ([problem] if problem else [])
+    return JudgedAnswer(text="" if problem else text, doubtful=doubtful, problems=tuple(found))
 
 
 def _echoes(line: str, source: SourceText) -> bool:
@@ -275,6 +288,26 @@ def _grounded(text: str, source: SourceText) -> tuple[str, tuple[str, ...]]:
         else:
             kept.append(unit)
     return _BLANK_LINES.sub("\n\n", "".join(kept)).strip(), tuple(doubtful)
+
+
+def _faithful(text: str, standing: Sequence[StandingLine]) -> tuple[str, list[ChangedLine]]:
+    """Drop the lines, or sentences of paragraphs, that say something else than what a user settled."""
+    changed = [*contradictions(text, standing)]
+    for line in changed:
+        text = text.replace(line.told, "", 1)
+    kept = [
+        line
+        for line in text.split("\n")
+        if not changed or not line or _LIST_MARK.sub("", line, count=1).strip()
+    ]
+    return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip(), changed
+
+
+def _unfaithful(changed: Sequence[ChangedLine]) -> Problem:
+    first = changed[0]
+    return Problem(
+        "standing", f"the answer says {first.told[:SHOWN]!r} where the user said {first.text[:SHOWN]!r}"
+    )
 
 
 def _units(text: str) -> Iterator[str]:

@@ -16,9 +16,11 @@ from typing import NamedTuple
 
 from octavo.core.extract.cues import CAPITAL, FIGURE, MONTH, TIME
 from octavo.core.extract.scan import atom, atoms
-from octavo.core.extract.sources import Source
-from octavo.core.extract.standing import CHANGE, DEADLINE, NAME, STANDS, denies, lifts, without_change
-from octavo.core.extract.units import TextUnit, sentences
+from octavo.core.extract.sources import Source, line_up
+from octavo.core.extract.standing import CHANGE, DEADLINE, NAME, OWNER, STANDS, denies, lifts, without_change
+from octavo.core.extract.standing_words import COUNTS
+from octavo.core.extract.units import TextUnit, analyse_all, sentences
+from octavo.core.messages import Node
 
 NEAREST = 32
 """Sentences that a later one is compared with, per word: the newest that have it."""
@@ -104,9 +106,9 @@ def agreements(sources: Sequence[Source]) -> Agreements:
         new = _sentence(place, source, unit)
         older = [at for at in _nearest(new, having) if at in alive]
         gone = [at for at in older if _replaces(new, sentences[at])]
-        if not gone and not unit.standing & STANDS:
-            continue
         unclear = [at for at in older if at not in gone and _may_replace(new, sentences[at])]
+        if not (gone or unclear or unit.standing & STANDS):
+            continue
         for at in gone:
             del alive[at]
             replaced.add(sentences[at].place)
@@ -129,18 +131,20 @@ def _settling(sources: Sequence[Source]) -> Iterator[tuple[Place, Source, TextUn
 
 def _sentence(place: Place, source: Source, unit: TextUnit) -> _Sentence:
     changes = bool(unit.standing & CHANGE)
-    words, values = _terms(without_change(unit.text) if changes else unit.text)
+    named = bool(unit.standing & OWNER)
+    words, values = _terms(without_change(unit.text) if changes else unit.text, named=named)
     return _Sentence(place, source.speaker, unit.standing, words, values, changes and lifts(unit.text))
 
 
-def _terms(text: str) -> tuple[frozenset[str], frozenset[str]]:
+def _terms(text: str, *, named: bool = False) -> tuple[frozenset[str], frozenset[str]]:
+    """Give the informative words of a sentence, and those that are values; `named`: it may begin with a name."""
     found: set[str] = set()
     values: set[str] = set()
     for number, piece in enumerate(atoms(text)):
         looked = atom(piece)
         found.update(looked.words)
-        telling = looked.cues & (FIGURE | TIME | MONTH | (CAPITAL if number else 0))
-        if telling or looked.identifiers or piece.isupper():
+        telling = looked.cues & (FIGURE | TIME | MONTH | (CAPITAL if number or named else 0))
+        if telling or looked.identifiers or piece.isupper() or piece.lower().rstrip(".!") in COUNTS:
             values.update(looked.words)
     return frozenset(found), frozenset(values)
 
@@ -173,9 +177,9 @@ def _replaces(new: _Sentence, old: _Sentence) -> bool:
 
 def _may_replace(new: _Sentence, old: _Sentence) -> bool:
     shared = new.words & old.words
-    return _alike(new, old) or (
-        bool(new.bits & CHANGE) and 2 * len(shared) > min(len(new.words), len(old.words))
-    )
+    if not new.bits & CHANGE or len(shared) < FEWEST_RETOLD:
+        return bool(new.bits & STANDS) and _alike(new, old)
+    return _alike(new, old) or 2 * len(shared) > min(len(new.words), len(old.words))
 
 
 def _alike(new: _Sentence, old: _Sentence) -> bool:
@@ -207,6 +211,11 @@ def standing_lines(sources: Sequence[Source], agreed: Agreements | None = None) 
     """List the sentences that stand, in order; `agreed` spares finding out again."""
     places = (agreed or agreements(sources)).standing
     return tuple(StandingLine(sources[at].units[unit].text, sources[at].node) for at, unit in places)
+
+
+def standing_in(nodes: Sequence[Node]) -> tuple[StandingLine, ...]:
+    """List the sentences of messages that stand, in order."""
+    return standing_lines(line_up(nodes, (), analyse_all(nodes)))
 
 
 def contradictions(narrative: str, standing: Sequence[StandingLine]) -> Iterator[ChangedLine]:

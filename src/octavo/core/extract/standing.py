@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from octavo.core.extract.standing_words import (
+    ANNOUNCING,
     BY_SCRIPT,
     DENIED,
     LIFTED,
@@ -37,7 +38,7 @@ CHANGE = 64
 """Something is not as it was. Alone it does not stand."""
 STANDS = RULE | PREFERENCE | NAME | OWNER | DEADLINE | DECISION
 
-LONGEST = 400
+LONGEST = 280
 """Characters of a sentence that can be a rule; what is longer tells a story, or was pasted."""
 SHORTEST = 5
 PASTED = 2_000
@@ -63,7 +64,11 @@ _START = (
     r"|ale |και |αλλά )?"
 )
 _CLAUSE = rf"(?:{_START}|[,;:(–—] |\b(?:please|bitte|por favor|пожалуйста|proszę|παρακαλώ),? )"
-_JOINED = rf"(?:{_CLAUSE}|\b(?:and|but|so|then|also) )"
+_CLAUSES = re.compile(_CLAUSE)
+_CONJUNCTION = re.compile(r"\b(?:and|but|so|then|also) ")
+_SIGN = re.compile(r"\\.|.", re.DOTALL)
+NEVER = r"(?!)"
+"""A form that nothing has."""
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _QUOTED = re.compile(
     r"\"[^\"]{25,400}\"|“[^”]{25,400}”|„[^“”]{25,400}[“”]|«[^»]{25,400}»|「[^」]{12,400}」|『[^』]{12,400}』|“[^”]{0,400}$|«[^»]{0,400}$"
@@ -91,8 +96,24 @@ def _script() -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{name}>[{letters}])" for name, letters, _ in BY_SCRIPT))
 
 
+class _Form(NamedTuple):
+    """What settles something: forms anywhere in a sentence, and forms that begin a clause."""
+
+    anywhere: re.Pattern[str]
+    clause: re.Pattern[str]
+    joined: re.Pattern[str]
+
+    def found(self, text: str, clauses: Iterable[int], joined: Iterable[int]) -> bool:
+        match, after = self.clause.match, self.joined.match
+        return (
+            any(match(text, at) for at in clauses)
+            or any(after(text, at) for at in joined)
+            or self.anywhere.search(text) is not None
+        )
+
+
 class _Patterns(NamedTuple):
-    kinds: tuple[tuple[re.Pattern[str], int], ...]
+    kinds: tuple[tuple[_Form, int], ...]
     change: re.Pattern[str]
     passing: re.Pattern[str] | None
 
@@ -101,7 +122,7 @@ class _Patterns(NamedTuple):
 def _patterns(name: str) -> _Patterns:
     """Compile the forms of a language, when it is first met."""
     forms = _forms(name)
-    kinds = tuple((_pattern(getattr(forms, kind)), bit) for kind, bit in _KINDS)
+    kinds = tuple((_form(getattr(forms, kind)), bit) for kind, bit in _KINDS)
     return _Patterns(kinds, _pattern(forms.change), _pattern(forms.passing) if forms.passing else None)
 
 
@@ -111,10 +132,30 @@ def _forms(name: str) -> Forms:
     return SPACED.get(name) or next(forms for language, _, forms in BY_SCRIPT if language == name)
 
 
+def _form(fragments: Iterable[str]) -> _Form:
+    """Part the forms that begin a clause from the others: they need not be tried anywhere else."""
+    parts = [part for fragment in fragments for part in _alternatives(fragment)]
+    clause = [part[2:] for part in parts if part.startswith("^^")]
+    joined = [part[2:] for part in parts if part.startswith("&&")]
+    others = [part for part in parts if not part.startswith(("^^", "&&"))]
+    return _Form(_pattern(others), _pattern(clause), _pattern(joined))
+
+
+def _alternatives(fragment: str) -> list[str]:
+    """Divide a form at the bars that stand in no bracket."""
+    found, depth, within = [""], 0, False
+    for sign in _SIGN.findall(fragment):
+        within = sign != "]" if within else sign == "["
+        depth += 0 if within or sign == "]" else (sign == "(") - (sign == ")")
+        if sign == "|" and not depth and not within:
+            found.append("")
+        else:
+            found[-1] += sign
+    return found
+
+
 def _pattern(fragments: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(f"(?:{one})" for one in fragments).replace("^^", _CLAUSE).replace("&&", _JOINED)
-    )
+    return re.compile("|".join(f"(?:{one})" for one in fragments).replace("^^", _CLAUSE) or NEVER)
 
 
 @cache
@@ -134,9 +175,12 @@ def find_standing(sentence: str) -> int:
     if text.endswith(_QUESTIONS) and not _RULED_QUESTION.match(text):
         return 0
     found = 0
-    for name in _candidates(text):
+    names = _candidates(text)
+    clauses = {0, *(match.end() for match in _CLAUSES.finditer(text))} if names else set[int]()
+    joined = clauses | {match.end() for match in _CONJUNCTION.finditer(text)} if names else clauses
+    for name in names:
         patterns = _patterns(name)
-        bits = sum(bit for pattern, bit in patterns.kinds if pattern.search(text))
+        bits = sum(bit for form, bit in patterns.kinds if form.found(text, clauses, joined))
         changes = CHANGE if patterns.change.search(text) else 0
         if bits and patterns.passing and patterns.passing.search(text):
             bits = 0
@@ -203,12 +247,17 @@ _TAG = re.compile(r"\s{0,80}<([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
 _LABEL = re.compile(
     rf"\s{{0,8}}\*{{0,2}}(?:{MAIL_LABELS})\*{{0,2}}\s?[:：]\*{{0,2}}\s{{0,8}}\S", re.IGNORECASE
 )
-_WROTE = re.compile(rf"(?:{MAIL_WROTE})\s?[:：]\s?$", re.IGNORECASE)
+_WROTE = re.compile(rf"(?:{MAIL_WROTE})(?:\s[^:：]{{1,40}})?\s?[:：]\s?$", re.IGNORECASE)
 _FORWARDED = re.compile(r"\s{0,8}[-_=*]{3,40}\s?[^\W\d_][\w \t]{3,40}?\s?[-_=*]{3}")
-_ANNOUNCED = re.compile(rf"\b(?:{PASTED_NOUNS})(?:\b|(?=[\u0e00-\uffff]))", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    r"(?:\b|(?<=[\u0e00-\uffff]))"
+    rf"(?:{PASTED_NOUNS})(?:\b|(?=[\u0e00-\uffff]))",
+    re.IGNORECASE,
+)
+_ANNOUNCING = re.compile(ANNOUNCING, re.IGNORECASE)
 _COLON = (":", "：", ":-")
 _CODE = re.compile(
-    r"\s{0,80}(?:[$#%>❯] ?\w|at \w+[.(]|\d+\s*[:|]|[{}()\[\];]"
+    r"\s{0,80}(?:[$#%>❯] ?\w|at \w+[.(]|\d+\s{0,8}[:|]|[{}\];]"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private)\b.{0,200}[({;:=])"
 )
 
@@ -254,4 +303,4 @@ def _announces(line: str, left: int) -> bool:
     said = line.rstrip()
     if not said or left <= 1 or not _ANNOUNCED.search(said[-LONGEST:]):
         return False
-    return said.endswith(_COLON) or left > INTRODUCED
+    return said.endswith(_COLON) or (left > INTRODUCED and _ANNOUNCING.search(said[:LONGEST]) is not None)

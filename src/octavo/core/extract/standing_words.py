@@ -42,7 +42,9 @@ ENGLISH = Forms(
         we agree longer anymore more lifted cancelled canceled moved changed postponed extended instead now
         again after scrap disregard ignore correction meant actually reschedule rescheduled pushed dropped
         revoked limit budget cap maximum minimum exceptions exception circumstances rule constraint policy
-        requirement wait not unless before whoever when if off speak spell format assume stay drop skip
+        requirement wait not unless before whoever when if off speak spell format assume stay drop skip stop
+        it's requires forbids prohibits set scheduled planned fixed comes come give send show output return
+        one taking told wants hate she he
     """,
     rule=(
         # Imperatives with an adverb of rules.
@@ -64,7 +66,7 @@ ENGLISH = Forms(
         r"\b(?:you|we|nobody|no one|it|they|that|this|these|the [\w ]{1,30}) (?:should|must|shall|are to|is to"
         r"|has to|have to|need to) (?:never|always|only|not|at all times)\b(?! (?:be (?:too|so|that|hard"
         r"|a problem)|have (?:been|to)|worry|forget|give up|feel|happen))",
-        r"&&(?:please )?(?:don't|dont|do not|do n't) (?:ever |you dare )?(?!worry|give up|know|think|get me"
+        r"&&(?:please )?(?:don't|dont|do not|do n't) (?:ever |you dare )?(?!forget|worry|give up|know|think|get me"
         r"|mind|want|need|have|like|see|be |hesitate|let (?:it|that|them|this|anyone|any|the|your|fear|him|her"
         r"|me)"
         r"|feel|remember|even|really|you|forget|miss|get|stop|lose|we|i |they|all|always|believe|understand"
@@ -78,7 +80,8 @@ ENGLISH = Forms(
         r"|awesome|wonderful|difficult|proud|incredible|rewarding|tricky|thrilled|feeling|beautiful|cool"
         r"|challenging|hectic|super|satisfying|happy|quite"
         r"|something|\w{1,30}ing\b|special|everything|disappoint|worth|painful|sad|lonely|someone|the (?:best|most)"
-        r"|one of|like|in\b|there|why|from\b|overwhelming|inspiring|interesting|refreshing|a blast|your|lovely"
+        r"|one of|like|in (?:heaven|love|awe|pain|shock)|there|why|from\b|overwhelming|inspiring|interesting"
+        r"|refreshing|a blast|your|lovely"
         r"|relaxing|good|frustrat|scary|stress|surreal|busy)"
         r"|have (?:been|felt|taken|had|given|brought|made|loved|\w{1,30}ed)|feel|say|admit|'ve|see|read|watch|try"
         r"|visit|mean|know|look|love|seem|bring|make (?:you|life|it|for)|cost|require a|take (?:a|so)|give you"
@@ -95,13 +98,13 @@ ENGLISH = Forms(
         r"\b(?:all|every|each|any|the|our|these|this) (?!day|time|now|year|week|moment|night|weekend|morning"
         r"|one|kids?\b|people|you\b|i\b|we\b|they\b|of\b|that\b|it\b)[\w' /.-]{1,40}? (?:have|has|need|needs"
         r"|ought) to (?:be(?! held)|have|stay|include"
-        r"|contain|use|go|fit|remain|end|start|come|match|follow|work|support|pass|run|carry|show|be)\b",
+        r"|contain|use|go|fit|remain|end|start|come|match|follow|work|support|pass|run|carry|show)\b",
         r"\b(?:every|each|all|any) (?!day|time|now|year|week|moment|night|weekend|morning|of (?:us|them|it|you"
         r"|my|the)|one\b|these|those|my|the|in all|that|this|about|kinds|sorts|worth|i |we |you |they |thanks"
         r"|\w{1,30} has to offer)"
         r"[\w'/.-]{2,20}(?: [\w'/.-]{1,30}){0,4}? (?:needs?|gets?|requires?|must|should|has to|have to|goes|stays?"
         r"|uses?|ends? (?:with|in)|starts? with|is to|are to|shall)\b",
-        r"\b(?:requirement|constraint|rule|policy|guideline|principle|convention|condition)s?(?: here"
+        r"\b(?:requirement|constraint|rule|policy|guideline|convention|condition)s?(?: here"
         r"| for [\w ]{1,20})?(?: is| are)?(?: that|:)",
         r"\b(?:is|are|be) (?:strictly |absolutely |completely |generally )?(?:forbidden|prohibited|banned"
         r"|not (?:allowed|permitted|an option|acceptable|negotiable|to be)|off limits|off-limits"
@@ -131,8 +134,8 @@ ENGLISH = Forms(
         r"|see|have|come|visit|felt|go\b|play|make me|watch|hear|listen)[a-z]",
         # Ask first, make sure, wait.
         r"^^(?:please )?(?:always |first |just )?(?:ask|check|consult|tell|inform|notify|warn|confirm|talk"
-        r"|speak|clear|run|discuss|verify|coordinate|wait|get)\b.{0,45}\b(?:before|first|until|beforehand"
-        r"|prior to)\b",
+        r"|speak|clear|run|discuss|verify|coordinate|wait|get)\b.{0,45}(?:\b(?:before|until|beforehand"
+        r"|prior to)\b|\bfirst(?=[.,!]|$))",
         r"^^(?:please )?(?:always |do )?(?:make (?:absolutely )?sure|ensure|see to it|take care|be sure"
         r"|be careful)(?: that)? (?:the|all|every|each|no|nothing|nobody|any|our|my|there|it|they|not|nobody"
         r"|that|everything|none|never|always|you (?:never|always|don't|do not|use|keep|follow))\b",
@@ -155,7 +158,36 @@ ENGLISH = Forms(
         r"^^(?:please,? )?no (?!problem|worries|way|doubt|idea|wonder|need|matter|thanks|kidding|pressure|rush"
         r"|surprise|clue|one|big deal|i |it|we|you|that|thank|luck|more\b.{0,3}$|judg|time like"
         r"|better)[\w -]{2,40}(?:,? please$|\b(?:on|in|before|after|without|during|at|allowed|unless|until"
-        r"|from|outside|with|for|over|under|longer than|shorter than|via|per)\b)",
+        r"|outside|with|over|under|longer than|shorter than|via|per)\b)",
+        r"^^nothing (?:is|gets|goes|may be|can be|will be|leaves|should be) (?:ever )?(?:merged|deployed|sent"
+        r"|shipped|published"
+        r"|deleted|installed|shared|changed|released|bought|booked|out|live|in|into)\b",
+        r"^^(?:please )?stop (?!worrying|thinking|by\b|being|dreaming|believing|learning|growing)\w{1,30}ing\b",
+        r"\b(?:we|you|they|i|it|he|she)(?:'re|'m|'s| are| am| is)(?:n't| not| never) (?:allowed"
+        r"|permitted) to\b|\b(?:you|we|they|it) (?:are|is)(?:n't| not| never) to [a-z]",
+        r"\b(?:guide|guidelines|rules?|polic(?:y|ies)|contract|law|company|team|client|customer|spec|standard"
+        r"|regulations?|doctor|boss|manager"
+        r"|licence|license|insurance|school|landlord|lawyer)\b.{0,20}\b(?:forbids?|prohibits?|requires?"
+        r"|rules? out|disallows?|bans?|mandates?"
+        r"|insists?|wants|expects|told (?:me|us)|asked (?:me|us) (?:to|not))\b",
+        r"\b(?:no one|nobody|none of|only) (?!one|two|a\b|the best|time)[\w' ]{0,30}?\b(?:may|is allowed to"
+        r"|are allowed to|must|gets? to|has access|have access)\b",
+        r"^(?!.{0,60}\b(?:where|which|that|how|what)\b.{0,30}should)(?!it |that |this |we |you |i |they |he "
+        r"|she |there |things |life|love | |everyone |people |who |what "
+        r"|maybe |how |why |when |someone )"
+        r"(?:the |all |our |my |your )?[\w-]{2,30}(?: [\w-]{1,30}){0,4}? should (?:be|have|use|go|come|start"
+        r"|end|stay|include|follow|contain|fit|link)\b"
+        r"(?! (?:a lot of |so |really |pretty |super )?(?:fun|great|good|nice|fine|easy|amazing|interesting"
+        r"|awesome|exciting|a blast|back|able|here|there|cool|worth|perfect|happy))",
+        r"^(?!i |we |she |he |they |it |it's |that's |you |my |that |this |there "
+        r"|who )[\w' -]{2,40} always (?:goes? to"
+        r"|belongs?|comes? first|needs?|stays?|starts? with|ends? with)\b|\bcomes? first\b",
+        r"^^(?:please )?(?:skip (?:the|all|any) [a-z]|be (?:brief|concise|short|polite|formal|informal|direct"
+        r"|honest|precise|specific|blunt|strict|consistent|terse|accurate|quiet|careful with|more|less)\b)",
+        r"^^(?:please )?(?:(?:give|send|show|tell|write)(?: me| us)?|answer|reply|respond|output"
+        r"|return) (?:only|just|nothing but)\b|, no [a-z]{3,20}s[.!]?$(?<!worries.)(?<!thanks.)",
+        r"^it's [^,]{2,40}, not [^,]{2,40}[.!]?$|^^nothing (?:leaves|goes out|gets out)\b"
+        r"|^(?:please )?do (?:all|every|each|any) [a-z]",
         # Limits and ways of working.
         r"\b(?:is|are|be|stays?|remains?) (?:strictly |now |hard-)?(?:capped|limited|restricted) (?:at|to)\b",
         r"\b(?:budget|limit|cap|maximum|minimum|quota|ceiling|word count|page limit"
@@ -185,7 +217,8 @@ ENGLISH = Forms(
         r"|communicate)(?: to)?(?: me| us| back| everything| all \w{1,30}| dates| numbers| names| code| comments"
         r"| commit messages)?(?: only| always| briefly)? (?:only )?(?:in (?!the (?:next|following|morning)"
         r"|a (?:few|couple))(?:[a-z]{1,30} )?[a-z]{1,30}$|in (?:plain|simple|short|british|american|english|german"
-        r"|french|spanish|the (?:first|second|third|same|past|present))|with(?:out)? (?!some|tips|a (?:list"
+        r"|french|spanish|the (?:first|second|third|same|past|present)|one sentence|a single|two sentences"
+        r"|bullet)|with(?:out)? (?!some|tips|a (?:list"
         r"|poem|story))|as (?:briefly|short|if|concisely|plainly)|briefly|using|like )(?!some|tips"
         r"|the following|a (?:list|short story|story|poem))",
         r"^(?:please )?(?:always )?(?!compare|list|find|show|tell|describe|summari|upgrade|cancel|book|fix"
@@ -212,7 +245,13 @@ ENGLISH = Forms(
     preference=(
         r"\bi (?:really |much |very much |generally |usually |always |strongly |would |definitely |still "
         r"|actually |personally |do |also )*(?:prefer|favou?r (?!of))\b",
-        r"\bi(?:'d| would) (?:much |really )?rather\b(?! be| not say| die)",
+        r"\bi'd (?:really |much |strongly )?prefer\b|\bi hate (?:it )?when (?:you|answers?|replies|texts?|code"
+        r"|somebody|messages)\b",
+        r"\b(?:my (?:[a-z]{1,20} )?[a-z]{1,20}|he|she)(?: is|'s) (?:a |an |strictly |also "
+        r"|mostly )?(?:vegetarian|vegan|pescatarian|diabetic|celiac"
+        r"|coeliac|colou?r-?blind|dyslexic|deaf|blind|left-handed|lactose|gluten|pregnant|claustrophobic"
+        r"|in a wheelchair)\b",
+        r"\bi(?:'d| would) (?:much |really )?rather\b(?! be| not say| die| show| not\b)",
         r"\bmy (?:strong |clear |personal )?preference (?:is|would be)\b",
         r"\b(?:i|my (?:\w{1,30} )?(?:wife|husband|son|daughter|mother|father|mom|dad|mum|child|kids?|partner|sister"
         r"|brother|girlfriend|boyfriend|guests?|boss|client|customer|[a-z]{1,30}))"
@@ -275,9 +314,10 @@ ENGLISH = Forms(
         r"|technical |project |product )?(?:owner|lead|contact|point of contact|contact person|reviewer"
         r"|maintainer|approver|product owner|admin|coordinator|decision maker) (?:of|for|on|in|at|there|here"
         r"|now)?\b",
-        r"\b(?:has|have) the (?:final|last) (?:say|word)\b",
-        r"\b(?:signs? off (?:on )?|approves? |handles? |leads? |looks? after |takes? care of |takes? over "
-        r"|manages? |maintains? |runs? )(?:all|every|the|our|any) (?:[\w-]{1,30} )?(?:invoices?|migration"
+        r"\b(?:has|have) the (?:final|last) (?:say|word)\b|\b(?!life |work )[a-z]{2,30} (?:takes|is taking"
+        r"|will take|took) over (?:the|all|our|as)\b",
+        r"\b(?:signs off (?:on )?|approves |handles |leads |looks after |takes care of |takes over |manages "
+        r"|maintains |runs )(?:all|every|the|our|any) (?:[\w-]{1,30} )?(?:invoices?|migration"
         r"|contracts?|release|releases|deploy\w{0,30}|budget|payments?|orders?|project|infrastructure|design"
         r"|database|backend|frontend|api|accounts?|legal|press|support|bookings?|requests?|changes|expenses"
         r"|hiring|marketing|sales|website|documentation|docs|tests?|reviews?|billing|finances?)\b",
@@ -295,7 +335,11 @@ ENGLISH = Forms(
         r"|not later than) (?:the |end|next|this|monday|tuesday|wednesday|thursday|friday|saturday|sunday|noon"
         r"|midnight|tomorrow|tonight|january|february|march|april|may|june|july|august|september|october"
         r"|november|december|q\d|eod|cob|\d)",
-        r"\b(?:no later than|not later than|at the latest)\b",
+        r"\b(?:no later than|not later than|at the latest)\b|\b(?:is|are) due (?:every|each)\b",
+        r"\b(?:launch|release|meeting|review|demo|interview|go-live|kick-?off|delivery|presentation|submission"
+        r"|exam|appointment|hearing|move|rollout)\b"
+        r".{0,20}\b(?:is|are|was|were|has been|have been|got)(?: now)? (?:set|scheduled|planned|fixed|moved"
+        r"|postponed|rescheduled) (?:for|to|on|until)\b",
         r"\b(?:expires?|ends?|closes?|runs out|launch(?:es)?|ships?|goes live|starts?"
         r"|begins?) on (?:the )?(?:\d|monday|tuesday|wednesday|thursday|friday|january|february|march|april"
         r"|may \d|june|july|august|september|october|november|december|first|second|third)",
@@ -324,7 +368,7 @@ ENGLISH = Forms(
         r"\b(?:i|we) (?:choose (?!to)|opt for|go with|approve|select)\b",
         r"\b(?:plan|option|variant|version|proposal|design|choice) [a-z0-9]\b.{0,20}\b(?:over|instead of|it is"
         r"|wins|not)\b",
-        r"\bit(?:'s| is) (?:settled|decided|agreed|final|a deal)\b|\b(?:was|is|has been|were"
+        r"\bit(?:'s| is) (?:settled|decided|agreed|final|a deal)\b|\b(?:was|has been|were"
         r"|have been) (?:decided|agreed|approved|settled|rejected|ruled out)\b(?! (?:yet|by))(?<!how)",
         r"\bwe (?:won't|will not|are not going to|aren't going to|do not|don't) (?:support|use|ship|offer"
         r"|accept|sell|migrate|rewrite|touch|release|deploy|merge|hire)\b",
@@ -341,7 +385,7 @@ ENGLISH = Forms(
         r"|all)\b|\bnever mind (?:what|the|about)\b",
         r"\binstead\b|\bafter all\b|\bchanged my mind\b|\bcorrection\b|\bi meant\b|\bmake that\b|\bactually\b"
         r"|\brather than\b",
-        r"\b(?:may|can|could|allowed to|free to|okay to|ok to|fine to) .{0,60}\b(?:again|now|after all)\b"
+        r"\b(?:may|can|could|allowed to|free to|okay to|ok to|fine to)\b(?= .{0,60}\b(?:again|now|after all)\b)"
         r"|\byou (?:may|can|are allowed to|are free to)\b",
         r"\bnow\b|\bfrom (?:now|today|here) on\b|\bas of\b|\bhenceforth\b|\bno need to\b|\b(?:don't|do not"
         r"|doesn't|needn't) (?:have|need)\b",
@@ -353,7 +397,8 @@ ENGLISH = Forms(
         r"|take care of yourself|believe in yourself|hang in there|have fun|good luck|be yourself|look forward"
         r"|cheer)\b",
         r"\b(?:right now|this time|just this once|not yet|yet)[.!]?$|\b(?:for now|for the moment|at the moment"
-        r"|yourself|here for you|there for (?:me|you|us)|i think i'll|i think i will|i guess|i was|i wish"
+        r"|yourself|here for you|only imagine|go for it|(?:sticking|stick) with it|cheering|going with this"
+        r"|there for (?:me|you|us)|i think i'll|i think i will|i guess|i was|i wish"
         r"|i hope|hope (?:you|it|to)|let me know|path i've|used to be|maybe|perhaps|might)\b",
         r"\bi(?:'ll| will) keep (?:that|it|this|you)\b|\bthanks\b|\bthank you\b|\bcongrat",
         r"\b(?:reminds? me|remind us|remember when|remember that (?:time|day|one)|i remember)\b",
@@ -364,20 +409,21 @@ ENGLISH = Forms(
 
 GERMAN = Forms(
     words="""
-        nie niemals immer stets nur ausschließlich kein keine keinen keinem keiner nicht bitte ab künftig
-        zukünftig fortan muss müssen musst müsst darf dürfen darfst soll sollst sollen sollte sollten hat
-        haben ist sind jede jeder jedes jeden alle frag frage fragt fragen sprich kläre vergewissere achte
-        stell sorge bevor vorher ohne verboten erlaubt pflicht verwende verwenden benutze benutz nutze nutz
-        nimm nehmt vermeide bleib bleiben halte halt schreib schreibe antworte erlaube auf keinesfalls unter
-        höchstens maximal mindestens budget ich mir mich mein meine meiner meinem allergisch vertrage
-        bevorzuge lieber mag nenn nenne nennt heiße name merk merke denk denke vergiss beachte bedenke wisse
-        zuständig verantwortlich kümmert gehört leitet verantwortet betreut frist abgabefrist abgabe termin
-        stichtag fällig spätestens bis deadline beschlossen entschieden vereinbart geeinigt lass lasst
-        lassen machen nehmen mehr jetzt nun statt stattdessen doch aufgehoben verschoben geändert hinfällig
-        wieder abgesagt anstelle wenn falls sobald untersagt zwingend unbedingt grundsätzlich entscheidung
-        einigten gilt wichtig ansprechpartner
+        halte abzugeben einzureichen niemand sprich gib nie niemals immer stets nur ausschließlich kein
+        keine keinen keinem keiner nicht bitte ab künftig zukünftig fortan muss müssen musst müsst darf
+        dürfen darfst soll sollst sollen sollte sollten hat haben ist sind jede jeder jedes jeden alle frag
+        frage fragt fragen kläre vergewissere achte stell sorge bevor vorher ohne verboten erlaubt pflicht
+        verwende verwenden benutze benutz nutze nutz nimm nehmt vermeide bleib bleiben halt schreib schreibe
+        antworte erlaube auf keinesfalls unter höchstens maximal mindestens budget ich mir mich mein meine
+        meiner meinem allergisch vertrage bevorzuge lieber mag nenn nenne nennt heiße name merk merke denk
+        denke vergiss beachte bedenke wisse zuständig verantwortlich kümmert gehört leitet verantwortet
+        betreut frist abgabefrist abgabe termin stichtag fällig spätestens bis deadline beschlossen
+        entschieden vereinbart geeinigt lass lasst lassen machen nehmen mehr jetzt nun statt stattdessen
+        doch aufgehoben verschoben geändert hinfällig wieder abgesagt anstelle wenn falls sobald untersagt
+        zwingend unbedingt grundsätzlich entscheidung einigten gilt wichtig ansprechpartner
     """,
     rule=(
+        r"^^halte? dich (?:an|kurz|immer)\b|\bniemand (?:darf|soll|außer)\b",
         r"\b(?:niemals|auf keinen fall|keinesfalls|unter keinen umständen|ausnahmslos|ohne ausnahme"
         r"|grundsätzlich|in jedem fall|auf jeden fall nur|bis auf weiteres)\b",
         r"\b(?:ab (?:sofort|jetzt|heute|morgen|nun)|von (?:jetzt|nun|heute) an|in zukunft|künftig|zukünftig"
@@ -449,6 +495,7 @@ GERMAN = Forms(
         r"|betreut|leitet|übernimmt) (?:die|das|den|alle|ab)\b",
     ),
     deadline=(
+        r"\b(?:abzugeben|einzureichen)\b",
         r"\b(?:abgabefrist|frist|deadline|abgabetermin|stichtag|einsendeschluss|redaktionsschluss|abgabe"
         r"|termin|liefertermin)\b.{0,40}\b(?:ist|endet|läuft|liegt|bis|am|bleibt)\b|\b(?:spätestens|fällig)\b"
         r"|\bbis (?:zum|spätestens|ende|montag|dienstag|mittwoch|donnerstag|freitag|samstag"
@@ -475,6 +522,7 @@ GERMAN = Forms(
 )
 FRENCH = Forms(
     words="""
+        on part personne tutoie-moi vouvoie-moi tutoyez-moi j'aimerais aimerais donne-moi donne rendre
         jamais toujours uniquement seulement ne n'utilise n'envoie n pas aucun aucune dorénavant désormais
         partir doit doivent devez dois faut interdit interdite obligatoire impératif impérativement chaque
         tous toutes tout demande demandez demande-moi veille veillez assure-toi assurez-vous assure assurez
@@ -488,6 +536,9 @@ FRENCH = Forms(
         n'aime n'aimons aime défense strictement cas circonstances exception point tutoie vouvoie tutoyez
     """,
     rule=(
+        r"\bpersonne ne (?:doit|peut)\b|\b(?:tutoie|vouvoie|tutoyez|vouvoyez)-(?:moi|nous)\b"
+        r"|\bj\'aimerais que tu (?:sois|utilises|écrives|répondes|restes)\b|^^donne(?:z)?-(?:moi"
+        r"|nous) (?:seulement|uniquement|juste)\b",
         r"\b(?:à partir de maintenant|à partir d'aujourd'hui|à partir de (?:lundi|demain)|dorénavant|désormais"
         r"|en aucun cas|sous aucun prétexte|en aucune circonstance|sans exception|jusqu'à nouvel ordre"
         r"|à l'avenir)\b",
@@ -562,19 +613,21 @@ FRENCH = Forms(
 )
 SPANISH = Forms(
     words="""
-        nunca siempre jamás solo sólo solamente únicamente no ningún ninguna ninguno partir adelante debe
-        deben debes deberá deberán debemos hay tiene tienen tienes prohibido prohibida obligatorio
-        obligatoria cada todos todas todo pregúntame pregunta preguntad consulta avísame avisa confirma
-        asegúrate asegúrese asegura procura antes sin máximo mínimo presupuesto evita evite usa utiliza use
-        responde contesta escribe escribid mantén prefiero gusta gustan odio como bebo puedo alérgico
-        alérgica vegetariano vegetariana vegano vegana celíaco celíaca diabético diabética intolerante
-        llámame llamadme dime llamo nombre recuerda recuerden ten tenga olvides olvidéis apunta encarga
-        responsable cargo ocupa lleva fecha plazo límite vence tardar entrega decidimos decidí decidido
-        acordamos acordado elegimos elegido optamos quedamos vamos quedémonos usemos ya más ahora lugar vez
-        levantó levanta levantado cancelado cancelada aplazado aplazada cambiado cambia cambió pasa movido
-        regla importante cuando si que quiero quiere excepción bajo acuerdo sigamos tutéame
+        nadie trátame trátenme quiero entrega entregan usar nunca siempre jamás solo sólo solamente
+        únicamente no ningún ninguna ninguno partir adelante debe deben debes deberá deberán debemos hay
+        tiene tienen tienes prohibido prohibida obligatorio obligatoria cada todos todas todo pregúntame
+        pregunta preguntad consulta avísame avisa confirma asegúrate asegúrese asegura procura antes sin
+        máximo mínimo presupuesto evita evite usa utiliza use responde contesta escribe escribid mantén
+        prefiero gusta gustan odio como bebo puedo alérgico alérgica vegetariano vegetariana vegano vegana
+        celíaco celíaca diabético diabética intolerante llámame llamadme dime llamo nombre recuerda
+        recuerden ten tenga olvides olvidéis apunta encarga responsable cargo ocupa lleva fecha plazo límite
+        vence tardar decidimos decidí decidido acordamos acordado elegimos elegido optamos quedamos vamos
+        quedémonos usemos ya más ahora lugar vez levantó levanta levantado cancelado cancelada aplazado
+        aplazada cambiado cambia cambió pasa movido regla importante cuando si que quiere excepción bajo
+        acuerdo sigamos tutéame
     """,
     rule=(
+        r"\bnadie (?:puede|debe|toca|más)\b|^^(?:trátame|trátenme) |\bquiero que todo",
         r"\b(?:a partir de (?:ahora|hoy|mañana|este momento)|de ahora en adelante|en adelante|bajo ning(?:ún"
         r"|una) \w{1,30}|en ningún caso|sin excepci(?:ón|ones)|hasta nuevo aviso|de ninguna manera"
         r"|en lo sucesivo)\b",
@@ -629,11 +682,13 @@ SPANISH = Forms(
         r"|los|el tema|la parte)\b",
     ),
     deadline=(
+        r"\bse entregan? (?:el|los|antes|cada)\b",
         r"\b(?:fecha (?:límite|de entrega|tope)|plazo|deadline|vencimiento)\b.{0,60}\b(?:es|son|vence|termina"
         r"|hasta|el|acaba|sigue)\b|\b(?:a más tardar|vence el|como tarde)\b|\b(?:debe|tiene que"
         r"|hay que).{0,50}\bantes del\b",
     ),
     decision=(
+        r"\bvamos a (?:usar|utilizar|quedarnos con|seguir con)\b",
         r"\b(?:decidimos|hemos decidido|he decidido|acordamos|hemos acordado|elegimos|hemos elegido|optamos"
         r"|quedamos en|se decidió|se acordó|decidí (?:que|usar|no|quedarme))\b|^^(?:vamos|sigamos|quedémonos"
         r"|usemos|vayamos|nos quedamos|elijamos|entonces vamos) con\b|\bnos quedamos con\b|\b(?:la|nuestra"
@@ -651,25 +706,25 @@ SPANISH = Forms(
 )
 RUSSIAN = Forms(
     words="""
-        никогда всегда только исключительно не нельзя запрещено запрещается запрещены нужно надо необходимо
-        обязательно обязан обязаны обязательна должен должна должно должны следует впредь момента отныне
-        каждый каждая каждое каждую все всех любой любая спроси спрашивай спросите согласуй проверь убедись
-        убедитесь следи прежде перед без разрешения согласия бюджет максимум минимум больше более избегай
-        используй используйте пиши отвечай отвечайте ни никаких предпочитаю люблю нравится ненавижу ем пью
-        мне аллергия вегетарианец вегетарианка веган диабет непереносимость зови зовите называй называйте
-        зовут имя запомни запомните помни учти имей учитывай забудь забывай отвечает ответственный
-        ответственная ответственен заведует занимается владеет срок сроки дедлайн крайний сдать позднее
-        решили решил решила договорились выбрали остановились решено давай давайте остановимся берём теперь
-        вместо отменён отменена отменили снят сняли снято перенесли перенесён перенесен сдвинули изменился
-        сейчас правило важно если когда можно хочу остаёмся отвечают
+        никто обращайся весь вся никогда всегда только исключительно не нельзя запрещено запрещается
+        запрещены нужно надо необходимо обязательно обязан обязаны обязательна должен должна должно должны
+        следует впредь момента отныне каждый каждая каждое каждую все всех любой любая спроси спрашивай
+        спросите согласуй проверь убедись убедитесь следи прежде перед без разрешения согласия бюджет
+        максимум минимум больше более избегай используй используйте пиши отвечай отвечайте ни никаких
+        предпочитаю люблю нравится ненавижу ем пью мне аллергия вегетарианец вегетарианка веган диабет
+        непереносимость зови зовите называй называйте зовут имя запомни запомните помни учти имей учитывай
+        забудь забывай отвечает ответственный ответственная ответственен заведует занимается владеет срок
+        сроки дедлайн крайний сдать позднее решили решил решила договорились выбрали остановились решено
+        давай давайте остановимся берём теперь вместо отменён отменена отменили снят сняли снято перенесли
+        перенесён перенесен сдвинули изменился сейчас правило важно если когда можно хочу остаёмся отвечают
     """,
     rule=(
         r"\b(?:никогда|ни в коем случае|ни при каких (?:условиях|обстоятельствах)|без исключений"
         r"|с этого момента|отныне|впредь|с сегодняшнего дня|с завтрашнего дня"
         r"|до дальнейших указаний)\b(?!.{0,6} (?:думал|видел|была?|знал))",
         r"^^(?:пожалуйста,? )?(?:всегда|только|исключительно) \w{1,30}(?:й|йте|и|ите|ь|ьте)\b|\b\w{1,30}(?:й"
-        r"|йте|и|ите|ь"
-        r"|ьте) (?:\w{1,30} ){0,2}(?:всегда|только|исключительно)\b|\bвсегда \w{1,30}(?:й|йте|и|ите)\b",
+        r"|йте|(?<!л)и|ите|ь|ьте) (?:\w{1,30} ){0,2}(?:всегда|только|исключительно)\b|\bвсегда \w{1,30}(?:й"
+        r"|йте|и|ите)\b",
         r"^^(?:пожалуйста,? )?(?:больше )?не (?!могу|знаю|хочу|думаю|был|забудь|волнуйся|переживай|беспокойся"
         r"|стоит благ|за что)\w{1,30}(?:й|йте|и|ите|ь|ьте)\b",
         r"\b(?:нельзя|запрещено|запрещается|запрещены|запрещён|воспрещается|не разрешается|не допускается"
@@ -732,19 +787,20 @@ RUSSIAN = Forms(
 )
 POLISH = Forms(
     words="""
-        nigdy zawsze tylko wyłącznie nie żaden żadnych żadnym odtąd teraz musi muszą musisz trzeba należy
-        wolno zakazane zabronione zakaz obowiązkowo obowiązkowe konieczne powinien powinna powinno powinny
-        każdy każda każde każdą wszystkie wszystko zapytaj pytaj spytaj zapytajcie sprawdź skonsultuj
-        upewnij zadbaj pilnuj zanim przed bez maksymalnie minimum najwyżej budżet unikaj używaj pisz
-        odpowiadaj trzymaj wolę preferuję lubię nienawidzę jem piję mogę alergię alergia uczulony uczulona
-        uczulenie wegetarianinem wegetarianką weganinem weganką cukrzycę nietolerancję mów nazywaj nazywam
-        imię wołaj pamiętaj pamiętajcie zapamiętaj zapomnij zanotuj odpowiada odpowiadają odpowiedzialny
-        odpowiedzialna zajmuje termin później ostateczny deadline zdecydowaliśmy zdecydowałem zdecydowałam
-        postanowiliśmy ustaliliśmy wybraliśmy uzgodniliśmy zostańmy zostajemy weźmy bierzemy idziemy już
-        zamiast zniesiony zniesiona odwołane odwołany przesunięty przesunięto zmieniony zmieniamy jednak
-        znowu zasada ważne jeśli jeżeli gdy kiedy chcę podczas
+        nikt zwracaj zwracajcie nigdy zawsze tylko wyłącznie nie żaden żadnych żadnym odtąd teraz musi muszą
+        musisz trzeba należy wolno zakazane zabronione zakaz obowiązkowo obowiązkowe konieczne powinien
+        powinna powinno powinny każdy każda każde każdą wszystkie wszystko zapytaj pytaj spytaj zapytajcie
+        sprawdź skonsultuj upewnij zadbaj pilnuj zanim przed bez maksymalnie minimum najwyżej budżet unikaj
+        używaj pisz odpowiadaj trzymaj wolę preferuję lubię nienawidzę jem piję mogę alergię alergia
+        uczulony uczulona uczulenie wegetarianinem wegetarianką weganinem weganką cukrzycę nietolerancję mów
+        nazywaj nazywam imię wołaj pamiętaj pamiętajcie zapamiętaj zapomnij zanotuj odpowiada odpowiadają
+        odpowiedzialny odpowiedzialna zajmuje termin później ostateczny deadline zdecydowaliśmy zdecydowałem
+        zdecydowałam postanowiliśmy ustaliliśmy wybraliśmy uzgodniliśmy zostańmy zostajemy weźmy bierzemy
+        idziemy już zamiast zniesiony zniesiona odwołane odwołany przesunięty przesunięto zmieniony
+        zmieniamy jednak znowu zasada ważne jeśli jeżeli gdy kiedy chcę podczas
     """,
     rule=(
+        r"\bnikt nie (?:może|powinien)\b|^^zwracaj(?:cie)? się\b",
         r"\b(?:od teraz|odtąd|od dziś|od dzisiaj|od tej pory|pod żadnym pozorem|w żadnym (?:wypadku|razie)"
         r"|bez wyjątk\w{1,30}|do odwołania|na przyszłość)\b",
         r"^^(?:proszę,? )?(?:nigdy nie|zawsze|tylko|wyłącznie) \w{1,30}(?:j|aj|uj|ij|ź|ń|cie|sz|z|w|rz|b|ć)\b"
@@ -810,6 +866,7 @@ POLISH = Forms(
 TURKISH = Forms(
     words="",
     rule=(
+        r"\b(?:türkçe|ingilizce|almanca|kısa|kısaca) (?:cevap|yanıt|yaz)\b",
         r"\b(?:asla|kesinlikle|hiçbir (?:koşulda|şekilde|zaman|durumda)|bundan (?:sonra|böyle)|artık"
         r"|şu andan itibaren|istisnasız|ikinci bir emre kadar)\b.{0,80}(?:m[ae](?:y[ıi]n(?:[ıi]z)?)?|mel[ıi]"
         r"|mal[ıi]|s[ıiuü]n|yoruz|[ae]cağız|eceğiz|yasak|yok)[.!]?$",
@@ -1126,7 +1183,8 @@ CHINESE = Forms(
         r"|必需|一定要|只能|只准|只可|仅限|不得超过|不能超过|不超过|最多"
         r"|至多|上限(?:是|为)|应该?(?:始终|总是|都)|永远(?:不要|别|用)|始终|总是要|每次都?(?:要|必须|请)|除非"
         r"|没有例外",
-        r"(?:必須|絕對不|務必|不許|禁止|嚴禁|請勿|一律|從現在起|以後都)",
+        r"不要(?:再|用|发|写|改|碰|动|删|提|说|给|把|在|使用|修改|删除|透露|安装|合并|推送|发送)|(?:必須"
+        r"|絕對不|務必|不許|禁止|嚴禁|請勿|一律|從現在起|以後都)",
         r"(?:之前|以前|前)[，,]?(?:都|一定|必须|请)?(?:要)?(?:先)?(?:问|询问|征求|告诉|通知|确认|跟我|和我"
         r"|经过)|先(?:问|征求|告诉|跟|和|得到"
         r"|经过).{0,12}(?:再|之后|同意)|(?:没有|未经|不经).{0,8}(?:同意|许可|批准|允许)|(?:确保|保证|请确认"
@@ -1153,6 +1211,7 @@ CHINESE = Forms(
         r"截止|期限|最后期限|最晚|最迟|到期|之前(?:必须|要|得)?(?:完成|交|提交|上线|发布)|交付日|deadline",
     ),
     decision=(
+        r"(?:我们|大家)(?:已经)?选了|(?:我们|大家)选择(?:了)?",
         r"(?:我们|我|团队|大家)?(?:已经|最终|最后|一致)?(?:决定|決定)(?!权|性)|(?:定下|敲定|说好|商定|约定"
         r"|同意|选定|选了|确定)(?:了|用|采用|是)"
         r"|(?:那)?就(?:用|选|定|按|采用|这么).{1,15}(?:吧|了)|咱们用|采用.{1,12}(?:方案|设计|计划)|(?:^"
@@ -1211,6 +1270,7 @@ JAPANESE = Forms(
 KOREAN = Forms(
     words="",
     rule=(
+        r"(?:영어|한국어|반말|존댓말|높임말|짧게|간단히)(?:로)? .{0,10}(?:해|답|대답|말|써)",
         r"지 ?(?:마|말(?:아|고|것|라|자|도록)|않(?:도록|게|기로|아야))|(?:면|서는|해선|하면) ?안 ?(?:돼|되|됩"
         r"|된)|(?:안|않) ?(?:됩니다|돼요|된다)|금지"
         r"|금물|절대(?:로)?|반드시|꼭 .{1,30}(?:세요|줘|해|야|주세요|십시오|것)|항상|언제나|늘 .{1,20}(?:줘"
@@ -1303,7 +1363,7 @@ BY_SCRIPT: tuple[tuple[str, str, Forms], ...] = (
 """Languages that are told by letters, each with a range of them; the first that has one is the language."""
 TURKISH_SIGNS = (
     r"[ğışİ]|\b(?:asla|hiçbir|bundan|sadece|bana|ben|için|önce|olmadan|sonra|son|ile|günleri|bütçe|lütfen"
-    r"|tercih|kadar|her zaman)\b"
+    r"|tercih|kadar|her zaman|sorumlu|alerjim|alerjisi|cevap|bahsetme|hitap|kimse)\b"
     r"|\w{2,}(?:larda|lerde|lar[ıi]|leri|lar[ıi]n|lerin|yorum|yoruz|mal[ıi]|meli|nda|nde)\b"
 )
 """Letters, words and endings of Turkish: its verbs end like words of other languages, so only these tell it."""
@@ -1325,6 +1385,15 @@ PASTED_NOUNS = (
     r"|계약서|글|본문|อีเมล|เอกสาร|บทความ|หน้าเว็บ|สัญญา|ข้อความ"
 )
 """What people paste, and announce before they do."""
+ANNOUNCING = (
+    r"\b(?:summari[sz]e|translate|proofread|review|rewrite|edit|correct|analy[sz]e|read|explain|shorten"
+    r"|paraphrase|improve|look at|here is|here's|here are"
+    r"|fasse?|übersetze?|korrigiere?|lies|hier ist|résume|traduis|corrige|voici|resume|traduce|corrige"
+    r"|aquí está|переведи|перескажи|исправь|вот"
+    r"|przetłumacz|streść|popraw|çevir|özetle|dịch|tóm tắt|μετάφρασε|συνόψισε)\b"
+    r"|翻译|总结|概括|要約|翻訳|번역|요약|แปล|สรุป|ترجم|لخص|خلاصه|अनुवाद|सारांश|תרגם|סכם"
+)
+"""What asks for something to be done to a text that follows."""
 MAIL_LABELS = (
     r"from|to|cc|sent|date|subject|von|an|gesendet|datum|betreff|de|para|à|objet|envoyé|asunto|enviado|fecha"
     r"|от|кому|тема|дата|od|do|temat|data"
@@ -1346,6 +1415,16 @@ LIFTED = (
     r"|ยกเลิก"
 )
 """What takes back all that it names."""
+_COUNTS = """
+    thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty
+    seventy eighty ninety hundred thousand million first second third fourth fifth sixth seventh eighth
+    ninth tenth once twice vier fünf sechs sieben acht neun zehn zwanzig dreißig vierzig fünfzig sechzig
+    hundert tausend deux trois quatre cinq six sept huit neuf dix vingt trente quarante cinquante
+    soixante cent mille dos tres cuatro cinco seis siete ocho nueve diez veinte treinta cuarenta
+    cincuenta sesenta cien mil
+"""
+COUNTS = frozenset(_COUNTS.split())
+"""Numbers in words: what may differ between two sentences about the same."""
 DENIED = (
     r"\b(?:not|never|no|none|nobody|nothing|without|cannot|forbid\w{0,30}|forbidden|prohibit\w{0,30}|banned"
     r"|avoid\w{0,30}|refrain\w{0,30}"
