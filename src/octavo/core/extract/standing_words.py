@@ -244,7 +244,7 @@ ENGLISH = Forms(
     ),
     preference=(
         r"\bi (?:really |much |very much |generally |usually |always |strongly |would |definitely |still "
-        r"|actually |personally |do |also )*(?:prefer|favou?r (?!of))\b",
+        r"|actually |personally |do |also ){0,4}(?:prefer|favou?r (?!of))\b",
         r"\bi'd (?:really |much |strongly )?prefer\b|\bi hate (?:it )?when (?:you|answers?|replies|texts?|code"
         r"|somebody|messages)\b",
         r"\b(?:my (?:[a-z]{1,20} )?[a-z]{1,20}|he|she)(?: is|'s) (?:a |an |strictly |also "
@@ -258,10 +258,10 @@ ENGLISH = Forms(
         r"(?:'m|'s| am| is| are)(?: also| very| severely| highly| badly| deathly| quite| mildly)? (?:allergic"
         r"|intolerant|sensitive) to\b",
         r"\b(?:i|we|she|he|my [a-z]{1,30})(?:'ve| have| has|'ve got| got| suffer from| suffers from)(?: got)? (?:a "
-        r"|an |bad |severe |mild |terrible |strong |serious )*(?:[a-z]{1,30} )?(?:allergy|allergies|intolerance"
+        r"|an |bad |severe |mild |terrible |strong |serious ){0,4}(?:[a-z]{1,30} )?(?:allergy|allergies|intolerance"
         r"|diabetes|asthma|celiac|coeliac|phobia|epilepsy)\b",
         r"\bi(?:'m| am) (?:a |an |a strict |strictly |mostly |legally |partially |left-|also a "
-        r"|practically )*(?:vegetarian|vegan|pescatarian|diabetic|muslim|jewish|hindu|celiac|coeliac"
+        r"|practically ){0,4}(?:vegetarian|vegan|pescatarian|diabetic|muslim|jewish|hindu|celiac|coeliac"
         r"|colou?r-?blind|dyslexic|deaf|blind|left-handed|handed|teetotal|teetotaller|lactose|gluten|kosher"
         r"|halal|pregnant|claustrophobic|wheelchair)\b",
         r"\b(?:i|we|she|he|my [a-z]{1,30}) (?:can't|cannot|can not|don't|do not|never|mustn't|must not|shouldn't"
@@ -346,10 +346,10 @@ ENGLISH = Forms(
     ),
     decision=(
         r"\b(?:we|the team|our team|the board|management|the group|everyone|everybody|both of us|us)(?:'ve|'d"
-        r"| have| had)? ?(?:just |finally |all |both |also |now |already |jointly |unanimously )*(?:decided"
+        r"| have| had)? ?(?:just |finally |all |both |also |now |already |jointly |unanimously ){0,4}(?:decided"
         r"|agreed|chose|settled|opted|voted|concluded|resolved|committed)\b(?! (?:yet|to (?:go (?!with|for"
         r"|ahead)|take a (?:trip|walk|break|drive)|visit|meet|hang|have|grab|head|check out|try)))",
-        r"\bi(?:'ve| have) (?:just |finally |also |now |already )*(?:decided|settled on|opted"
+        r"\bi(?:'ve| have) (?:just |finally |also |now |already ){0,4}(?:decided|settled on|opted"
         r"|agreed)\b(?! to (?:start|take|try|give|learn|join|go (?!with|for)|pursue|make|do|have|become|be"
         r"|live|spend|work on|focus))",
         r"\bi (?:decided|chose|settled|opted|picked) (?:on|against|for|that|not to|to (?:use|go with|keep|drop"
@@ -429,7 +429,7 @@ GERMAN = Forms(
         r"\b(?:ab (?:sofort|jetzt|heute|morgen|nun)|von (?:jetzt|nun|heute) an|in zukunft|künftig|zukünftig"
         r"|fortan)\b",
         r"^^(?:bitte )?(?!ich |wir |er |sie |es |das )[a-zäöüß]{1,30}(?:e|t|en sie)?(?: mich| mir| uns| bitte| dich"
-        r"| die| das| den| alle| alles| texte| daten)* (?:immer|nie|stets|nur|ausschließlich)\b",
+        r"| die| das| den| alle| alles| texte| daten){0,4} (?:immer|nie|stets|nur|ausschließlich)\b",
         r"^^(?:bitte )?(?:verwende|verwend|benutze|benutz|nutze|nutz|nimm|schreib|schreibe|schick|schicke"
         r"|sende|lösche|lösch|ändere|änder|installiere|installier|erwähne|erwähn|nenne|nenn|antworte|mach"
         r"|mache|gib|fass|fasse|führe|führ|lege|leg|setze|setz|stelle|stell|zeige|zeig|rufe|ruf|buche|buch"
@@ -477,7 +477,7 @@ GERMAN = Forms(
         r"|nie|nur|niemals)\b",
         r"\b(?:ich bin|ist|sind|meine? \w{1,30} ist|wir sind) .{0,20}(?:allergisch|vegetarier|vegetarierin|veganer"
         r"|veganerin|diabetiker|diabetikerin|schwerhörig|blind|farbenblind|linkshänder|laktoseintolerant"
-        r"|schwanger)\b|\b(?:hat|habe|haben) (?:eine |starke |ein )*\w{0,30}(?:allergie|unverträglichkeit"
+        r"|schwanger)\b|\b(?:hat|habe|haben) (?:eine |starke |ein ){0,4}\w{0,30}(?:allergie|unverträglichkeit"
         r"|intoleranz|diabetes|asthma|zöliakie)\b",
         r"\b(?:merk|merke) dir\b|^^(?:bitte )?(?:denk|denke) (?:bitte |immer )?(?:daran|dran)\b"
         r"|\bvergiss (?:bitte |nie |niemals )?nicht, dass\b|^^(?:bitte )?(?:beachte|bedenke|wisse"
@@ -874,7 +874,7 @@ TURKISH = Forms(
         r"|gönder|çalış|belirt|koy|tut|söyle|göster|yazılsın|olsun|olmal[ıi]|edilsin|yapılsın|edin|yazın"
         r"|kullanın|cevapla|konuş|et)(?:ın|in|un|ün)?[.!]?$",
         r"\b(?!deneme|görüşme|toplama|çalışma|uygulama|açıklama|konuşma|yazışma|tanışma|bölme|dönme|seçme|elma"
-        r"|hurma|sinema|tarama|program|lokma|hava|dondurma|sayma)\w{2,}(?:ma|me|mayın|meyin|mayınız"
+        r"|hurma|sinema|tarama|program|lokma|hava|dondurma|sayma)\w{2,30}(?:ma|me|mayın|meyin|mayınız"
         r"|meyiniz)[.!]?$",
         r"(?:mal[ıi]|mel[ıi])(?:dır|dir|y[ıi]z|s[ıi]n)?[.!]?$|(?:ma|me)(?:sın|sin|sınlar|sinler)[.!]?$"
         r"|\b(?:zorunda|zorunlu|şart|gerek(?:iyor|ir|li)|yasak(?:tır)?|mecburi|yasaktır"
@@ -1364,7 +1364,7 @@ BY_SCRIPT: tuple[tuple[str, str, Forms], ...] = (
 TURKISH_SIGNS = (
     r"[ğışİ]|\b(?:asla|hiçbir|bundan|sadece|bana|ben|için|önce|olmadan|sonra|son|ile|günleri|bütçe|lütfen"
     r"|tercih|kadar|her zaman|sorumlu|alerjim|alerjisi|cevap|bahsetme|hitap|kimse)\b"
-    r"|\w{2,}(?:larda|lerde|lar[ıi]|leri|lar[ıi]n|lerin|yorum|yoruz|mal[ıi]|meli|nda|nde)\b"
+    r"|\b\w{2,30}(?:larda|lerde|lar[ıi]|leri|lar[ıi]n|lerin|yorum|yoruz|mal[ıi]|meli|nda|nde)\b"
 )
 """Letters, words and endings of Turkish: its verbs end like words of other languages, so only these tell it."""
 PASTED_NOUNS = (
