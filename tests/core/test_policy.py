@@ -203,10 +203,18 @@ class TestSettings:
         assert adjust(OCTAVO, replace(CARD, soft=1.0), {}) == off
 
     def test_every_setting_reaches_the_policy(self) -> None:
-        settings = {"auto": False, "prepare": 0.5, "soft": 0.6, "hard": 0.9, "minimum": 10, "prompt": "code"}
+        settings = {
+            "auto": False,
+            "prepare": 0.5,
+            "soft": 0.6,
+            "hard": 0.9,
+            "minimum": 10,
+            "prompt": "code",
+            "recall": 300,
+        }
         policy = adjust(OCTAVO, CARD, {**settings, "retained": 0})
         assert policy.marks == Marks(prepare=0.5, soft=0.6, hard=0.9)
-        assert (policy.auto, policy.minimum, policy.prompt) == (False, 10, "code")
+        assert (policy.auto, policy.minimum, policy.prompt, policy.recall) == (False, 10, "code", 300)
         assert policy.retain == KeepNothing()
 
     def test_a_low_soft_mark_takes_prepare_down_with_it(self) -> None:

@@ -9,13 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.messages import Attachment, Message, Node, Text, ToolCall, ToolResult, assistant, place, user
+from octavo.core.messages import (
+    Attachment,
+    Image,
+    Message,
+    Node,
+    Text,
+    ToolCall,
+    ToolResult,
+    assistant,
+    place,
+    user,
+)
 from octavo.core.recall.choose import choose
-from octavo.core.recall.passages import Passages
+from octavo.core.recall.passages import Passage, Passages
 from octavo.core.recall.pieces import LOOKED_AT, PIECE, SHORT, Piece, cut, stretches
 from octavo.core.recall.question import Question, ask
 from octavo.core.recall.rank import ByWords, Ranker, count, impacts
-from octavo.core.recall.render import HEAD, TAG, frame, render
+from octavo.core.recall.render import HEAD, TAG, frame, render, with_passages
 from tests.core.recall.languages import TALKS
 
 FILLER = [
@@ -241,3 +252,15 @@ def test_the_same_talk_in_fifteen_languages_gives_its_passage(language: str) -> 
     for question, wanted in talk.questions:
         found = recall(said, question, room=max(tokens(line) for line in talk.lines) * 3 + tokens(frame()))
         assert wanted in "\n".join(one.text for one in found), question
+
+
+def test_passages_stand_directly_before_the_text_of_a_message() -> None:
+    passages = (Passage(source="a" * 32, depth=1, channel="user", text="Berth 47."),)
+    block = render(passages)
+    assert with_passages(user("Where?"), ()) == user("Where?")
+    assert with_passages(user("Where?"), passages).text == f"{block}\n\nWhere?"
+    picture = Image(source="https://example.org/a.png")
+    pictured = Message(role="user", parts=(picture, Text(text="And this?")))
+    assert with_passages(pictured, passages).parts == (picture, Text(text=f"{block}\n\nAnd this?"))
+    silent = Message(role="user", parts=(picture,))
+    assert with_passages(silent, passages).parts == (Text(text=block), picture)
