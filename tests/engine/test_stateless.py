@@ -349,3 +349,42 @@ def test_rules_of_a_tools_output_gain_nothing() -> None:
     result = octavo.compress(history, model="gpt-4o", ratio=0.3)
     assert result.snapshot is not None
     assert not any(one.standing for one in result.snapshot.extracts)
+
+
+def asking(question: str) -> list[dict[str, Any]]:
+    """A history whose second message holds what is asked for, far from the end."""
+    said = [{"role": "user", "content": f"Note {n}: {'we talked of other things. ' * 30}"} for n in range(60)]
+    said[1] = {"role": "user", "content": "The Aurelia lies at berth 47. " + "It rained all day. " * 30}
+    between = [
+        {"role": "assistant", "content": f"Seen, note {n}. {'Nothing to add here. ' * 20}"} for n in range(60)
+    ]
+    talk = [one for pair in zip(said, between, strict=True) for one in pair]
+    return [*talk, {"role": "user", "content": question}]
+
+
+def test_what_the_newest_message_asks_for_stands_before_it() -> None:
+    made = octavo.compress(asking("Where does the Aurelia lie?"), ratio=0.1)
+    assert made.after <= 0.1 * made.before
+    last = made.messages[-1]["content"]
+    assert "berth 47" in last
+    assert last.endswith("\n\nWhere does the Aurelia lie?")
+    assert [passage.text in str(asking("")) for passage in made.recalled] == [True] * len(made.recalled)
+    assert made.recalled
+
+
+def test_recall_can_be_turned_off_or_given_a_size() -> None:
+    history = asking("Where does the Aurelia lie?")
+    for options in ({"recall": 0}, {"policy": "onyx"}):
+        made = octavo.compress(history, ratio=0.1, **options)
+        assert made.recalled == ()
+        assert made.messages[-1] == history[-1]
+    assert octavo.compress(history, ratio=0.1, recall=0.3).recalled
+    assert octavo.compress(history, ratio=0.1, recall=120).recalled
+    for wrong in (-1, 1.5, "much"):
+        with pytest.raises(octavo.OctavoError, match="recall"):
+            octavo.compress(history, ratio=0.1, recall=wrong)  # type: ignore[arg-type]
+
+
+def test_nothing_is_recalled_for_thanks_or_for_an_answer() -> None:
+    assert octavo.compress(asking("Thanks!"), ratio=0.1).recalled == ()
+    assert octavo.compress(asking("Where is it?")[:-1], ratio=0.1).recalled == ()

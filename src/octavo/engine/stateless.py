@@ -19,9 +19,16 @@ from octavo.core.context import Context, ContextInputs, build_context, parse_sum
 from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
 from octavo.core.message_json import Json, JsonObject
-from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, place
+from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, opens_turn, place
 from octavo.core.policy import Policy, budget_for, preset
 from octavo.core.protocol import RULES
+from octavo.core.recall.choose import choose
+from octavo.core.recall.passages import Passages
+from octavo.core.recall.pieces import cut as cut_pieces
+from octavo.core.recall.question import ask
+from octavo.core.recall.rank import ByWords
+from octavo.core.recall.rank import count as count_words
+from octavo.core.recall.render import with_passages
 from octavo.core.receipt import Receipt
 from octavo.core.shrink import shrink
 from octavo.core.snapshot import Snapshot
@@ -44,6 +51,10 @@ KEEP = 0.5
 CARRIED_SHARE = 0.1
 """Share of the room that the question of a turn cut inside may take, word for word; a longer one would crowd out what
 is needed to answer it, and its sentences stand among the extracts."""
+RECALL_SHARE = 0.2
+"""Share of the budget that passages found for the newest message may take, if it is the user's."""
+LEAST_RECALL = 60
+"""Tokens below which no passage is looked for: the frame alone takes a third of it."""
 REMEMBERED = 10_000
 """Snapshots that are recognised when they come back: about a megabyte."""
 
@@ -68,6 +79,8 @@ class Result:
     repairs: tuple[Repair, ...] = ()
     notes: tuple[str, ...] = ()
     """What had to be cut beyond compressing."""
+    recalled: Passages = ()
+    """Passages of compressed messages that stand before the newest message, because it asks for them."""
 
 
 class CompressionOptions(TypedDict, total=False):
@@ -88,6 +101,8 @@ class CompressionOptions(TypedDict, total=False):
     """What matters now; lines that speak of it are kept first."""
     keep: float | int
     """Share of the budget, or a token count, for the newest turns, verbatim; 0: only what must stay."""
+    recall: float | int
+    """Share of the budget, or a token count, for passages that the newest message asks for; 0: none."""
     summariser: Summariser | Write
     meter: Meter | Literal["chars4"]
     """`chars4`: characters divided by 4, rounded up, 4 more a message, 8 more a tool call."""
@@ -198,7 +213,12 @@ async def _made_to_fit(
     inputs = ContextInputs(branch=branch, tools=scale.tools, voice=policy.voice)
     filled, written = None, WrittenSummary()
     if cut := _choose_cut(branch, scale, limit, options.get("keep", KEEP), policy):
-        cap = limit - scale.measure(cut.rest)
+        room = limit - scale.measure(cut.rest())
+        analyses = {own.id: analyse(own.message, ours=True)} if own else {}
+        passages = _recalled(cut, scale, _recall_room(cut, limit, room, policy, options))
+        if passages:
+            inputs = replace(inputs, recalled={branch[-1].id: passages})
+        cap = limit - scale.measure(cut.rest(passages))
         written = await _write(cut, earlier, cap, options)
         task = SnapshotTask(
             id="stateless",
@@ -208,11 +228,12 @@ async def _made_to_fit(
             previous=None,
             summary=written.narrative.text or earlier,
             cap=cap,
-            pins=(),
+            # What is recalled need not stand among the extracts as well.
+            pins=tuple(passage.text for passage in passages),
             focus=options.get("focus", ""),
             voice=policy.voice,
             carried=cut.carried.id if cut.carried else None,
-            analyses={own.id: analyse(own.message, ours=True)} if own else {},
+            analyses=analyses,
         )
         filled = fill(task, scale.meter.count_message)
         inputs = _with_something(replace(inputs, snapshot=filled.snapshot, carried=cut.carried))
@@ -238,6 +259,7 @@ async def _made_to_fit(
     return replace(
         made,
         covered=len(filled.covered),
+        recalled=shrunk.recipe.recalled.get(branch[-1].id, ()),
         snapshot=snapshot,
         receipt=replace(
             paper,
@@ -335,13 +357,14 @@ class _Cut:
     def covered(self) -> Branch:
         return self.branch[self.start : self.at]
 
-    @property
-    def rest(self) -> Context:
-        """Everything that is sent besides the snapshot."""
-        retained = (*([self.carried] if self.carried else []), *self.branch[self.at :])
+    def rest(self, passages: Passages = ()) -> Context:
+        """Give everything that is sent besides the snapshot, with passages before the newest message."""
+        nodes = (*([self.carried] if self.carried else []), *self.branch[self.at :])
+        retained = [node.message for node in nodes]
+        if passages:
+            retained[-1] = with_passages(retained[-1], passages)
         return Context(
-            system=tuple(node.message for node in self.branch[: self.start]),
-            retained=tuple(node.message for node in retained),
+            system=tuple(node.message for node in self.branch[: self.start]), retained=tuple(retained)
         )
 
 
@@ -362,6 +385,33 @@ def _choose_cut(branch: Branch, scale: _Scale, limit: int, keep: float | int, po
     if chosen.inside and question is not None and sizes[question] <= room * CARRIED_SHARE:
         carried = branch[question]
     return _Cut(branch=branch, start=start, at=chosen.cut, carried=carried)
+
+
+def _recall_room(cut: _Cut, limit: int, room: int, policy: Policy, options: CompressionOptions) -> int:
+    """Say how many tokens passages may take; none where nobody asks, or the policy has no recall."""
+    last = cut.branch[-1].message
+    wanted = options.get("recall", RECALL_SHARE if policy.recall != "off" else 0)
+    if cut.at == len(cut.branch) or not opens_turn(last):
+        return 0
+    if isinstance(wanted, int) and not isinstance(wanted, bool):
+        if wanted < 0:
+            raise BadInput("recall", f"expected a share below 1 or a number of tokens, got {wanted!r}")
+        return min(wanted, room // 2)
+    return min(math.floor(limit * fraction(wanted, "recall")), room // 2)
+
+
+def _recalled(cut: _Cut, scale: _Scale, room: int) -> Passages:
+    """Find in the covered messages what the newest message asks for."""
+    if room < LEAST_RECALL:
+        return ()
+    before = [node.message.text for node in cut.branch[:-1][-2:]]
+    asked = ask(cut.branch[-1].message.text, before)
+    if not asked.weights:
+        return ()
+    pieces = [piece for node in cut.covered for piece in cut_pieces(node.id, node.depth, node.message)]
+    sent = frozenset(node.id for node in (*cut.branch[cut.at :], *([cut.carried] if cut.carried else [])))
+    ranker = ByWords(count_words(asked, pieces))
+    return choose(asked, pieces, ranker, room=room, count=scale.meter.count_text, sent=sent)
 
 
 def _may_cover_all(said: Sequence[Message], start: int) -> bool:
