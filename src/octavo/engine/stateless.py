@@ -53,6 +53,8 @@ CARRIED_SHARE = 0.1
 is needed to answer it, and its sentences stand among the extracts."""
 RECALL_SHARE = 0.2
 """Share of the budget that passages found for the newest message may take, if it is the user's."""
+TOLD_SHARE = 0.5
+"""Share of that where the message has not the form of a question: it may need less of what was said before."""
 LEAST_RECALL = 60
 """Tokens below which no passage is looked for: the frame alone takes a third of it."""
 REMEMBERED = 10_000
@@ -408,6 +410,8 @@ def _recalled(cut: _Cut, scale: _Scale, room: int) -> Passages:
     asked = ask(cut.branch[-1].message.text, before)
     if not asked.weights:
         return ()
+    if not asked.asks:
+        room = math.floor(room * TOLD_SHARE)
     pieces = [piece for node in cut.covered for piece in cut_pieces(node.id, node.depth, node.message)]
     sent = frozenset(node.id for node in (*cut.branch[cut.at :], *([cut.carried] if cut.carried else [])))
     ranker = ByWords(count_words(asked, pieces))

@@ -87,3 +87,20 @@ def test_a_pasted_document_is_asked_by_its_beginning_and_its_end() -> None:
 def test_a_run_without_blanks_is_asked_as_a_whole_if_it_is_more_than_courtesy() -> None:
     assert "小白" in ask("好的，小白是谁？").weights
     assert "的猫" in ask("我的猫" * 20).weights
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Where is it?", True),
+        ("where does the ship lie", True),
+        ("Wann war das Treffen", True),
+        ("你的船在哪里？", True),
+        ("什么时候开会", True),
+        ("The ship lies at berth 47.", False),
+        ("Fix the parser.", False),
+        ("", False),
+    ],
+)
+def test_the_form_of_a_question_is_seen(text: str, asks: bool) -> None:
+    assert ask(text).asks is asks

@@ -62,6 +62,7 @@ _UNSPACED_OPEN = """
 """
 _POLITE = frozenset(map(fold, _COURTESY.split()))
 _POINTING = frozenset(map(fold, _OPEN.split())) | FUNCTION_WORDS
+_ASKING = frozenset(map(fold, _OPEN.split()))
 _EMPTY_RUNS = (*_UNSPACED_COURTESY.split(), *_UNSPACED_OPEN.split())
 _OPEN_RUN = re.compile("|".join(_UNSPACED_OPEN.split()))
 _ASKS = re.compile("[?？؟;\u037e]")
@@ -75,6 +76,8 @@ class Question:
     text: str
     weights: Mapping[str, float]
     """Words with their weights; none: nothing is asked for."""
+    asks: bool = True
+    """Whether it has the form of a question; something that is only told may need less of what was said before."""
 
 
 def ask(text: str, before: Iterable[str] = ()) -> Question:
@@ -83,7 +86,12 @@ def ask(text: str, before: Iterable[str] = ()) -> Question:
     if not weights and _is_follow_up(text):
         for earlier in before:
             weights |= {word: BEFORE * weight for word, weight in _weigh(earlier).items()}
-    return Question(text=text, weights=weights)
+    return Question(text=text, weights=weights, asks=_has_form_of_question(text))
+
+
+def _has_form_of_question(text: str) -> bool:
+    first = next((_bare(piece) for piece in atoms(text[:READ])), "")
+    return bool(_ASKS.search(text) or first in _ASKING or _OPEN_RUN.match(text.strip()))
 
 
 def _weigh(text: str) -> dict[str, float]:
