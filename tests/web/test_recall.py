@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.web.conftest import Audit, Watch
 from tests.web.serving import Octavo
@@ -59,11 +59,17 @@ def test_what_was_recalled_is_a_quiet_line_that_opens_and_leads_to_the_original(
     id, host = forgotten(octavo)
     upstream.say = lambda _: f"Let me see. {HOLD}You said it: {key_of(host)}"
     page.goto(f"/c/{id}")
+    expect(page.get_by_role("article", name="Answer").last).to_be_in_viewport()
+    # While the answer is written, the turn's own events have to tell it.
+    held: list[Route] = []
+    page.route("**/messages?*", lambda route: held.append(route))
     page.get_by_role("textbox", name="Message").fill(f"Which key has host h{host}?")
     page.keyboard.press("Enter")
-    # While the answer is still being written.
     expect(page.locator(".message.live")).to_contain_text("Let me see.")
     expect(line(page)).to_be_in_viewport()
+    page.unroute("**/messages?*")
+    for route in held:
+        route.continue_()
     upstream.release()
     expect(page.locator(".message.live")).to_have_count(0)
     expect(line(page)).to_have_text(words_of(octavo, id))
@@ -101,14 +107,21 @@ def test_what_was_recalled_is_a_quiet_line_that_opens_and_leads_to_the_original(
 
 
 def test_the_line_stays_in_sight_when_it_opens_to_more_than_a_small_screen(
-    page: Page, octavo: Octavo
+    page: Page, octavo: Octavo, upstream: Upstream
 ) -> None:
     id, host = forgotten(octavo)
+    question = f"Which key has host h{host}?"
+    # A short answer: the end of the conversation is in sight, and the timeline keeps it there.
+    upstream.say = lambda _: f"You ask: {question}"
     page.set_viewport_size({"width": 390, "height": 620})
     page.goto(f"/c/{id}")
-    ask(page, f"Which key has host h{host}?")
+    ask(page, question)
     line(page).click()
     expect(page.get_by_role("list", name="Recalled passages")).to_be_in_viewport()
+    # The timeline follows what it measures, a few frames later.
+    page.evaluate(
+        "async () => { for (let n = 0; n < 10; n++) await new Promise(done => requestAnimationFrame(done)); }"
+    )
     expect(line(page)).to_be_in_viewport(ratio=1)
 
 
