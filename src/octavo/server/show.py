@@ -274,6 +274,7 @@ def show_budget(budget: Budget) -> BudgetOut:
 def show_passage(passage: Passage) -> PassageOut:
     return PassageOut(
         source=passage.source,
+        depth=passage.depth,
         text=passage.text,
         channel=passage.channel,
         speaker=passage.speaker,

@@ -1,6 +1,6 @@
 /** What streams tell: one union for turns and compressions, one for a conversation's own channel. */
 
-import type { Snapshot, StoredMessage, Usage } from "./types";
+import type { Passage, Snapshot, StoredMessage, Usage } from "./types";
 
 export interface ReplyTold {
   finish: "stop" | "length" | "tool_calls" | "refusal" | "cancelled";
@@ -59,6 +59,7 @@ export type TaskEvent =
   | { event: "summary_text"; data: { text: string } }
   | { event: "summary_restarted"; data: Record<string, never> }
   | { event: "compression_ended"; data: Outcome }
+  | { event: "recalled"; data: { message: string; tokens: number; passages: Passage[] } }
   | { event: "repaired"; data: { repairs: { fix: string; index: number; detail: string }[] } }
   | { event: "shrunk"; data: { notes: string[]; before: number; after: number } }
   | { event: "sending"; data: { usage: Usage } }

@@ -42,9 +42,10 @@ export type KeyIn = Partial<Schemas["KeyIn"]> & { name: string };
 export type KeyMade = Schemas["KeyMade"];
 export type Keys = Schemas["KeyList"];
 export type Context = Schemas["ContextOut"];
+export type Passage = Schemas["PassageOut"];
 
 /** A message as events carry it: without what only the store knows. */
 export type StoredMessage = Omit<
   Message,
-  "model" | "input_tokens" | "output_tokens" | "created" | "sibling" | "siblings"
+  "model" | "input_tokens" | "output_tokens" | "created" | "sibling" | "siblings" | "recalled"
 >;

@@ -1,10 +1,11 @@
 /** What the timeline shows, row by row: a pure function of the open conversation. A new kind of row starts here. */
 
-import type { Snapshot } from "../api/types";
+import type { Passage, Snapshot } from "../api/types";
 import type { Chat, ShownMessage, Trouble, Turn } from "./types";
 
 export type Row =
   | { kind: "message"; key: string; message: ShownMessage; covered: boolean }
+  | { kind: "recalled"; key: string; message: string; passages: Passage[]; covered: boolean }
   | { kind: "snapshot"; key: string; snapshot: Snapshot }
   | { kind: "undone"; key: string; snapshot: Snapshot }
   | { kind: "pending"; key: string; text: string }
@@ -17,7 +18,7 @@ export const snapshotKey = (snapshot: Snapshot): string => `compression-${snapsh
 export const servingOf = (chat: Chat): Snapshot | undefined =>
   chat.snapshots?.snapshots.find((one) => one.id === chat.snapshots?.serving);
 
-export const isCovered = (row: Row | undefined): boolean => row?.kind === "message" && row.covered;
+export const isCovered = (row: Row | undefined): boolean => (row?.kind === "message" || row?.kind === "recalled") && row.covered;
 
 /** Whether there is more to be shown above; not while what is above is out of sight, compressed. */
 export function hasOlder(chat: Chat): boolean {
@@ -36,7 +37,11 @@ export function rowsOf(chat: Chat): Row[] {
   const start = serving ? ids.indexOf(serving.first) : -1;
   chat.messages.forEach((message, index) => {
     const covered = index <= cut && index >= start;
-    if (!covered || chat.compression.originals) rows.push({ kind: "message", key: message.id, message, covered });
+    if (!covered || chat.compression.originals) {
+      rows.push({ kind: "message", key: message.id, message, covered });
+      const { id, recalled: passages = [] } = message;
+      if (passages.length > 0) rows.push({ kind: "recalled", key: `recalled-${id}`, message: id, passages, covered });
+    }
     if (serving?.cutoff === message.id)
       rows.push({ kind: "snapshot", key: snapshotKey(serving), snapshot: serving });
     if (undone?.cutoff === message.id) rows.push({ kind: "undone", key: snapshotKey(undone), snapshot: undone });

@@ -13,6 +13,7 @@ class PassageOut(Shape):
     """A passage of a compressed message that is sent directly before a question, word for word."""
 
     source: str = Field(description="The id of the message it comes from.")
+    depth: int
     text: str
     channel: Literal["user", "assistant", "system", "call", "result"]
     speaker: str

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, create_model
+from pydantic import Field, StringConstraints, ValidationError, WrapValidator, create_model
+from pydantic_core import PydanticCustomError
 
-from octavo.engine.settings import SETTINGS, Setting
+from octavo.engine.settings import MAX_TOKENS, SETTINGS, Setting
 from octavo.server.schemas.base import Mark, Shape, Share, Some, Switch, Tokens
 
 
@@ -22,11 +24,20 @@ def _type_of(setting: Setting) -> Any:
         case "amount":
             return Tokens | Share
         case "auto_tokens":
-            return Literal[setting.choices] | Tokens
+            return Annotated[Literal[setting.choices] | Tokens, WrapValidator(_explain_auto_tokens)]
         case "choice":
             return Literal[setting.choices]
         case _:
             return Annotated[str, StringConstraints(max_length=setting.longest)] if setting.longest else str
+
+
+def _explain_auto_tokens(value: object, validate: Callable[[object], object]) -> object:
+    """Say all that would be right: a union by itself tells what each of its types would want, one after the other."""
+    try:
+        return validate(value)
+    except ValidationError:
+        expected = f"expected auto, off or a number of tokens, at most {MAX_TOKENS:,}"
+        raise PydanticCustomError("auto_tokens", "{expected}", {"expected": expected}) from None
 
 
 def _field_of(setting: Setting) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ import { reasonOf, type Reason } from "../../lib/reason";
 import { dispatch, state } from "../store";
 import { loadMeter } from "./chat";
 import { loadModels } from "./models";
-import { report } from "./toast";
+import { report, toast } from "./toast";
 
 /** Where a setting is set. */
 export type Level = { name: "everything" } | { name: "model"; model: string } | { name: "conversation"; id: string };
@@ -42,6 +42,19 @@ export async function changeLevel(level: Level, change: SettingsIn): Promise<Ans
   const answer = await attempt(desk.changeLevel(pathOf(level), change));
   if ("value" in answer) await renew();
   return answer;
+}
+
+/** Whether something is recalled under settings of a conversation. */
+export const recalls = ({ own, inherited }: Pick<Settings, "own" | "inherited">): boolean =>
+  !NOTHING.includes(own["recall"] ?? inherited["recall"]);
+const NOTHING: unknown[] = ["off", 0];
+
+/** Turn recall on or off in a conversation: on is what it inherits, unless that is off. */
+export async function setRecall(id: string, on: boolean): Promise<void> {
+  const inherited = state().chat?.settings?.inherited ?? {};
+  const recall = !on ? "off" : recalls({ own: {}, inherited }) ? null : "auto";
+  const answer = await changeLevel({ name: "conversation", id }, { recall });
+  if ("refused" in answer) toast({ tone: "error", text: answer.refused.text });
 }
 
 async function renew(): Promise<void> {

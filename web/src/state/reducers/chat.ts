@@ -110,6 +110,11 @@ function tell(chat: Chat, told: TaskEvent): Chat {
   switch (told.event) {
     case "stored":
       return { ...chat, ...NO_END, turn, pending: null, messages: place(chat.messages, told.data.message) };
+    case "recalled": {
+      const { message, passages } = told.data;
+      const messages = chat.messages.map((one) => (one.id === message ? { ...one, recalled: passages } : one));
+      return { ...chat, turn, messages };
+    }
     case "sending":
       return { ...chat, turn, usage: told.data.usage };
     case "answered":

@@ -8,6 +8,7 @@ import { dispatch } from "../../state/store";
 import { snapshotKey } from "../../state/timeline";
 import type { Chat } from "../../state/types";
 import { Icon } from "../kit/Icon";
+import { keepInSight } from "../kit/sight";
 import { CompressionPanel } from "./CompressionPanel";
 
 export function CompressionRow({ snapshot, chat }: { snapshot: Snapshot; chat: Chat }) {
@@ -20,7 +21,7 @@ export function CompressionRow({ snapshot, chat }: { snapshot: Snapshot; chat: C
     const moved = opened.current !== open;
     opened.current = open;
     // Asked for once: when the row comes back into sight by scrolling, nothing moves.
-    if (wanted) return keepInSight(row, () => dispatch({ type: "chat/target", id: chat.id, message: null }));
+    if (wanted) return keepInSight(row, { then: () => dispatch({ type: "chat/target", id: chat.id, message: null }) });
     return moved ? keepInSight(row) : undefined;
   }, [wanted, open]);
   return (
@@ -42,19 +43,4 @@ export function CompressionRow({ snapshot, chat }: { snapshot: Snapshot; chat: C
       {open && <CompressionPanel id={panel} snapshot={snapshot} chat={chat} />}
     </div>
   );
-}
-
-/** An open compression may be taller than the screen, and the timeline keeps its end in sight: the line is what is wanted. */
-function keepInSight(row: { current: HTMLElement | null }, then?: () => void): () => void {
-  // Not `scrollIntoView`, which moves the whole page too.
-  const scroll = () => {
-    const log = row.current?.closest(".timeline");
-    if (row.current && log) log.scrollTop += row.current.getBoundingClientRect().top - log.getBoundingClientRect().top;
-    then?.();
-  };
-  // Two frames: in the first the row is measured and the timeline moves.
-  let frame = requestAnimationFrame(() => {
-    frame = requestAnimationFrame(scroll);
-  });
-  return () => cancelAnimationFrame(frame);
 }

@@ -3,7 +3,7 @@
 import type { SnapshotFull } from "../../api/types";
 import { SourceLink } from "./SourceLink";
 
-const SPEAKERS: Record<string, string> = {
+export const SPEAKERS: Record<string, string> = {
   user: "You",
   assistant: "Answer",
   system: "System",

@@ -2,7 +2,7 @@
 
 import type { Context } from "../../api/types";
 import { count, plural } from "../../lib/format";
-import { SECTIONS } from "../meter/MeterBreakdown";
+import { sectionsOf } from "../meter/MeterBreakdown";
 import { CopyButton } from "../kit/CopyButton";
 import { VirtualRows } from "./VirtualRows";
 
@@ -24,10 +24,10 @@ export function SentView({ context }: { context: Context }) {
         <CopyButton text={() => jsonOf(context)} label="Copy as JSON" />
       </div>
       <dl className="sent-sections">
-        {usage.reading.breakdown.map((one) => (
-          <div key={one.section}>
-            <dt>{SECTIONS[one.section] ?? one.section}</dt>
-            <dd>{count(one.tokens)}</dd>
+        {sectionsOf(usage).map(([name, tokens]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{count(tokens)}</dd>
           </div>
         ))}
       </dl>

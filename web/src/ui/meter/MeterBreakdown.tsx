@@ -5,7 +5,7 @@ import { certainty, count, percent } from "../../lib/format";
 import { openHistory } from "../../state/effects/history";
 import { useStore } from "../../state/store";
 
-export const SECTIONS: Record<string, string> = {
+const SECTIONS: Record<string, string> = {
   system: "System prompt",
   tools: "Tools",
   pins: "Pins",
@@ -14,6 +14,13 @@ export const SECTIONS: Record<string, string> = {
   pending: "What you are sending",
   frame: "Framing",
 };
+
+/** The sections of the next request; what was recalled is not a section, but a part of the messages. */
+export const sectionsOf = ({ reading, recalled }: Usage): [string, number][] => [
+  ...reading.breakdown.map((one): [string, number] => [SECTIONS[one.section] ?? one.section, one.tokens]),
+  ...(recalled > 0 ? [["of these, recalled from earlier", recalled] as [string, number]] : []),
+];
+
 const BASES: Record<Usage["reading"]["basis"], string> = {
   exact: "Counted with the model's own tokenizer",
   calibrated: "Counted, and corrected by what the provider billed",
@@ -31,7 +38,7 @@ export function MeterBreakdown({ usage }: { usage: Usage }) {
       </p>
       <Figures
         caption="The next request"
-        rows={reading.breakdown.map((one) => [SECTIONS[one.section] ?? one.section, one.tokens])}
+        rows={sectionsOf(usage)}
       />
       <Figures
         caption="The window"

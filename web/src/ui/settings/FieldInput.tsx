@@ -20,7 +20,8 @@ export const MODELS = "settings-models";
 
 const OWN = "own";
 
-export const isNumber = (field: Field): boolean => ["mark", "tokens", "amount"].includes(field.kind);
+const isNumber = (field: Field): boolean => ["mark", "tokens", "amount"].includes(field.kind);
+export const mayBeNumber = (field: Field): boolean => isNumber(field) || field.kind === "auto_tokens";
 
 export function FieldInput(props: Props) {
   const { field } = props;
@@ -61,18 +62,30 @@ function Words(props: Props) {
     onBlur: () => commit(value),
   };
   if (field.kind === "text" || field.kind === "prompt") return <textarea {...common} rows={4} dir="auto" />;
-  return (
+  const offered = field.kind === "auto_tokens" ? `${props.id}-offered` : undefined;
+  const input = (
     <input
       {...common}
       type="text"
       inputMode={isNumber(field) ? "decimal" : "text"}
-      list={field.kind === "model" ? MODELS : undefined}
+      list={field.kind === "model" ? MODELS : offered}
       autoComplete="off"
       spellCheck={false}
       onKeyDown={(event: KeyboardEvent) => {
         if (event.key === "Enter") commit(value);
       }}
     />
+  );
+  if (!offered) return input;
+  return (
+    <>
+      {input}
+      <datalist id={offered}>
+        {field.choices.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
   );
 }
 

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { Settings } from "../../api/types";
 import type { Field } from "./fields";
-import { FieldInput, isNumber } from "./FieldInput";
+import { FieldInput, mayBeNumber } from "./FieldInput";
 
 interface Props {
   field: Field;
@@ -81,7 +81,7 @@ const short = (text: string) => <bdi>{text.length > LONG ? `${text.slice(0, LONG
 function valueOf(field: Field, text: string): unknown {
   if (text.trim() === "") return null;
   if (field.kind === "switch") return text === "true";
-  if (!isNumber(field)) return text;
+  if (!mayBeNumber(field)) return text;
   const number = Number(text.replace(",", "."));
   return Number.isNaN(number) ? text : number;
 }

@@ -8,6 +8,7 @@ import { EditRow } from "./EditRow";
 import { FailureRow } from "./FailureRow";
 import { MessageRow } from "./MessageRow";
 import { PendingRow } from "./PendingRow";
+import { RecalledRow } from "./RecalledRow";
 import { TurnRow } from "./TurnRow";
 
 export function TimelineRow({ row, chat }: { row: Row; chat: Chat }) {
@@ -15,6 +16,8 @@ export function TimelineRow({ row, chat }: { row: Row; chat: Chat }) {
     case "message":
       if (chat.editing?.message === row.message.id) return <EditRow editing={chat.editing} conversation={chat.id} />;
       return <MessageRow message={row.message} conversation={chat.id} />;
+    case "recalled":
+      return <RecalledRow message={row.message} passages={row.passages} chat={chat} />;
     case "snapshot":
       return <CompressionRow snapshot={row.snapshot} chat={chat} />;
     case "undone":
