@@ -168,7 +168,7 @@ def test_a_public_class_name_means_one_thing() -> None:
 
 NO_NAMES = {
     "utils", "helpers", "misc", "common", "manager",
-    "aside", "making", "scene", "hub", "gate", "door", "desk", "line", "standing", "stops", "weigh", "passing",
+    "aside", "making", "scene", "hub", "gate", "door", "desk", "line", "stops", "weigh", "passing",
     "keep", "canon", "shapes", "sending", "wishes", "walking", "keeping", "seams", "patience", "grounds", "areas",
     "planting", "fold", "folding", "faults", "plain", "fields", "page_maker", "consult", "speak", "hear",
 }  # fmt: skip

@@ -29,7 +29,7 @@ from octavo.evals.judging import (
     spent,
     verdicts,
 )
-from octavo.evals.measure.answers import Question
+from octavo.evals.measure.answers import AskedQuestion
 from octavo.evals.measure.score import Case
 from octavo.meters.meter import Meter
 from octavo.testing import ScriptedProvider, messages
@@ -137,8 +137,8 @@ async def test_a_judge_of_another_name_is_asked() -> None:
 
 async def test_questions_that_come_with_a_conversation_are_its_probes_and_words_can_judge() -> None:
     asked = (
-        Question(text="Which badge?", answer="4711", evidence=(0,), kind="fact"),
-        Question(text="Which wood?", answer="oak", evidence=(2,), kind="decision"),
+        AskedQuestion(text="Which badge?", answer="4711", evidence=(0,), kind="fact"),
+        AskedQuestion(text="Which wood?", answer="oak", evidence=(2,), kind="decision"),
     )
     provider = ScriptedProvider(model)
     table = Bench(provider=provider, model="judge", meter=Meter(CARD), judge="words")

@@ -21,7 +21,7 @@ from octavo.store.schema import conversation, large_text, message
 from octavo.store.transfer import importer
 from octavo.store.transfer.formats import read_items
 from octavo.store.transfer.import_writer import ImportWriter
-from octavo.store.transfer.importer import Importer, Piece
+from octavo.store.transfer.importer import Importer, ImportPiece
 from octavo.store.transfer.source import read_values
 from tests.store import workers
 from tests.store.scenes import fold, import_text, long_talk, start, talk, until
@@ -85,11 +85,11 @@ async def hidden(store: Store) -> bool:
     return (await rows(store))[1] > 1_000
 
 
-def watched(pieces: Iterator[Piece], look: Callable[[], Awaitable[None]]) -> Iterator[Piece]:
+def watched(pieces: Iterator[ImportPiece], look: Callable[[], Awaitable[None]]) -> Iterator[ImportPiece]:
     """Look around whenever a piece has been stored; pieces are asked for in another thread."""
     loop = asyncio.get_running_loop()
 
-    def each() -> Iterator[Piece]:
+    def each() -> Iterator[ImportPiece]:
         for piece in pieces:
             yield piece
             asyncio.run_coroutine_threadsafe(_run(look), loop).result()
@@ -101,7 +101,7 @@ async def _run(look: Callable[[], Awaitable[None]]) -> None:
     await look()
 
 
-def pieces_of(path: Path) -> Iterator[Piece]:
+def pieces_of(path: Path) -> Iterator[ImportPiece]:
     return Importer(owner=None, title=None, new_ids=False).pieces(read_items(read_values(path)))
 
 

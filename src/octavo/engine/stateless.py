@@ -53,7 +53,7 @@ CARRIED_SHARE = 0.1
 is needed to answer it, and its sentences stand among the extracts."""
 RECALL_SHARE = 0.2
 """Share of the budget that passages found for the newest message may take, if it is the user's."""
-TOLD_SHARE = 0.5
+TOLD_SHARE = 0.25
 """Share of that where the message has not the form of a question: it may need less of what was said before."""
 LEAST_RECALL = 60
 """Tokens below which no passage is looked for: the frame alone takes a third of it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant, system, user
-from octavo.evals.measure.answers import Question
+from octavo.evals.measure.answers import AskedQuestion
 from octavo.evals.measure.score import Case
 from octavo.evals.measure.texts import text_of
 from octavo.evals.measure.words import content_words
@@ -53,7 +53,7 @@ class CaseDraft:
 
     dice: Random
     messages: list[Message] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
+    questions: list[AskedQuestion] = field(default_factory=list)
     remarks: Sequence[str] = ()
     """Of another language; none: English."""
 
@@ -88,7 +88,7 @@ class CaseDraft:
     def ask(self, kind: str, asked: str, answer: str, *, back: int) -> None:
         """Ask about the message so many places from the end."""
         place = len(self.messages) - back
-        self.questions.append(Question(text=asked, answer=answer, evidence=(place,), kind=kind))
+        self.questions.append(AskedQuestion(text=asked, answer=answer, evidence=(place,), kind=kind))
 
 
 class WordDeck:

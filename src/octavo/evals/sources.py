@@ -17,7 +17,7 @@ from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import Message, Text
 from octavo.core.wire import detect, read
 from octavo.errors import BadInput, UsageError
-from octavo.evals.measure.answers import Question
+from octavo.evals.measure.answers import AskedQuestion
 from octavo.evals.measure.needs import CUTS, FEWEST, Count, cut_at, needs_after
 from octavo.evals.measure.score import Case
 from octavo.evals.measure.words import content_words
@@ -102,10 +102,10 @@ def read_messages(rows: Sequence[Mapping[str, Any]], system: Json = None) -> tup
 
 def _questions(
     rows: Iterable[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]
-) -> Iterator[Question]:
+) -> Iterator[AskedQuestion]:
     place = {row.get("mid"): index for index, row in enumerate(messages)}
     for row in rows:
-        yield Question(
+        yield AskedQuestion(
             text=str(row["q"]),
             answer=str(row["a"]),
             evidence=tuple(place[id] for id in row["evidence"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from octavo.core.messages import Message, system, user
-from octavo.evals.measure.answers import Question
+from octavo.evals.measure.answers import AskedQuestion
 from octavo.evals.measure.score import BRANCH_ROOM, METRICS, Case, Score, make_ruler, measure, written
 from octavo.testing import WordMeter, messages
 
@@ -22,7 +22,9 @@ CASE = Case(
     group="talk",
     set="talks",
     messages=TALK,
-    questions=(Question(text="Which colour for the kitchen?", answer="blue", evidence=(1,), kind="colour"),),
+    questions=(
+        AskedQuestion(text="Which colour for the kitchen?", answer="blue", evidence=(1,), kind="colour"),
+    ),
     future=messages("a: I order 7734 from tile_shop_a."),
     pins=("7734 tiles",),
     elsewhere=frozenset({"garden"}),
@@ -116,7 +118,7 @@ def test_a_future_that_needs_nothing_asks_nothing() -> None:
 
 
 def test_questions_that_cannot_be_told_do_not_count() -> None:
-    odd = replace(CASE, questions=(Question(text="kitchen?", answer="azure", evidence=(1,)),))
+    odd = replace(CASE, questions=(AskedQuestion(text="kitchen?", answer="azure", evidence=(1,)),))
     score = measure(make_ruler(odd, count), TALK, 1_000)
     assert (value("answers", score), value("old_answers", score), value("evidence", score)) == ([], [], [1.0])
 

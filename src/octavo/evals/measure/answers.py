@@ -26,7 +26,7 @@ _BARE = (["yes"], ["ye"], ["no"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class AskedQuestion:
     """Something a later turn may ask, with what answers it."""
 
     text: str
@@ -63,7 +63,7 @@ class Evidence:
 class Key:
     """What is looked for to call a question answered."""
 
-    question: Question
+    question: AskedQuestion
     words: frozenset[str]
     parts: tuple[AnswerPart, ...]
     evidence: tuple[int, ...]
@@ -95,7 +95,7 @@ class Mark:
     kind: str
 
 
-def prepare(texts: Sequence[str], questions: Iterable[Question], speakers: Iterable[str] = ()) -> Exam:
+def prepare(texts: Sequence[str], questions: Iterable[AskedQuestion], speakers: Iterable[str] = ()) -> Exam:
     """Work out what to look for, from the original messages."""
     said = [frozenset(content_words(text)) for text in texts]
     spread = Counter(word for found in said for word in found)
@@ -112,7 +112,10 @@ def prepare(texts: Sequence[str], questions: Iterable[Question], speakers: Itera
 
 
 def _key(
-    question: Question, said: Sequence[frozenset[str]], spread: Mapping[str, int], speaking: frozenset[str]
+    question: AskedQuestion,
+    said: Sequence[frozenset[str]],
+    spread: Mapping[str, int],
+    speaking: frozenset[str],
 ) -> Key:
     wanted = [word for word in dict.fromkeys(content_words(question.answer)) if word not in speaking]
     known = frozenset[str]().union(*(said[at] for at in question.evidence))

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from octavo.core.extract.units import Analysis
 from octavo.core.messages import Message, place
-from octavo.evals.measure.answers import Exam, Mark, Question, mark, prepare
+from octavo.evals.measure.answers import AskedQuestion, Exam, Mark, mark, prepare
 from octavo.evals.measure.needs import Count, NeededNames, Recall, needs_after, newest_within, recall
 from octavo.evals.measure.survival import Dated, Survival, date_facts, intact, leaked, survivals
 from octavo.evals.measure.texts import divide, message_text, text_of
@@ -36,7 +36,7 @@ class Case:
     set: str
     """The collection it belongs to."""
     messages: tuple[Message, ...]
-    questions: tuple[Question, ...] = ()
+    questions: tuple[AskedQuestion, ...] = ()
     speakers: tuple[str, ...] = ()
     future: tuple[Message, ...] = ()
     """What really followed."""

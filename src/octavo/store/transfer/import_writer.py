@@ -23,7 +23,7 @@ from octavo.store.connection import Connection
 from octavo.store.conversations import ConversationStore
 from octavo.store.database import HOLD, Database
 from octavo.store.schema import conversation, message, pin, setting, snapshot
-from octavo.store.transfer.importer import Piece, Row
+from octavo.store.transfer.importer import ImportPiece, Row
 from octavo.store.values import Conversation
 from octavo.store.visibility import IMPORTING, REMOVING, SILENCE
 
@@ -66,7 +66,7 @@ class ImportWriter:
         self._written = Counter[str]()
         self._renewed = time.monotonic()
 
-    async def run(self, pieces: Iterator[Piece]) -> tuple[Conversation, ...]:
+    async def run(self, pieces: Iterator[ImportPiece]) -> tuple[Conversation, ...]:
         """Store all pieces, or nothing."""
         try:
             # Laid out in another thread: a large file takes a while to read, and others are served meanwhile.
@@ -85,7 +85,7 @@ class ImportWriter:
         listed = {one.id: one for one in await store.list(ids=ids, archived=None, limit=len(ids))}
         return [listed[id] for id in ids if id in listed]
 
-    async def _store(self, piece: Piece) -> None:
+    async def _store(self, piece: ImportPiece) -> None:
         groups, at = list(_groups(piece)), 0
         new = [row["id"] for row in piece.conversations]
         known = sorted(piece.touched.difference(new))
@@ -173,7 +173,7 @@ def _some(ids: Sequence[str]) -> Iterator[Sequence[str]]:
         yield ids[start : start + MANY]
 
 
-def _groups(piece: Piece) -> Iterator[_Group]:
+def _groups(piece: ImportPiece) -> Iterator[_Group]:
     """Cut a piece into what single statements store."""
     there = UsageError(_THERE)
     if piece.conversations:

@@ -43,7 +43,7 @@ Row = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Piece:
+class ImportPiece:
     """Rows, in the order in which they can be stored."""
 
     conversations: list[Row] = field(default_factory=list)
@@ -112,10 +112,10 @@ class Importer:
         self._title = title
         self._new_ids = new_ids
         self._trees: dict[str, _Tree] = {}
-        self._piece = Piece()
+        self._piece = ImportPiece()
         self._begun = False
 
-    def pieces(self, items: Iterable[Item]) -> Iterator[Piece]:
+    def pieces(self, items: Iterable[Item]) -> Iterator[ImportPiece]:
         """Lay out all of them, some at a time."""
         for item in items:
             self._take(item)
@@ -127,8 +127,8 @@ class Importer:
             raise BadInput("", "there is no conversation in this file")
         yield self._cut()
 
-    def _cut(self) -> Piece:
-        piece, self._piece = self._piece, Piece()
+    def _cut(self) -> ImportPiece:
+        piece, self._piece = self._piece, ImportPiece()
         return piece
 
     def _take(self, item: Item) -> None:
