@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -179,6 +180,29 @@ async def test_a_request_that_is_too_large_gives_up_what_was_recalled_first(make
     small = shrink(state.recipe, state.reading.cautious - 1, state.measure)
     assert small.notes == ("recalled passages left out",)
     assert not any(BERTH in message.text for message in small.context.retained)
+
+
+async def test_copies_send_the_same_bytes(make: MakeEngine, tmp_path: Path) -> None:
+    """A fork, a whole copy, and a file that is read with new ids; their turns go on from there."""
+    provider = answers()
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH)
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    info, store = await chat.info(), engine.store
+    assert info.tip is not None
+    context = (await engine.state_of(chat.id)).context.messages
+    assert any(BERTH in message.text for message in context)
+    await store.export(tmp_path / "chat.jsonl", [chat.id])
+    for copy in (
+        await store.conversations.fork(info.tip),
+        await store.conversations.copy(chat.id),
+        *await store.import_file(tmp_path / "chat.jsonl", new_ids=True),
+    ):
+        assert (await engine.state_of(copy.id)).context.messages == context
+        events = await happened((await engine.chat(copy.id)).turn("And what is her draught, the Aurelia's?"))
+        assert [event for event in events if isinstance(event, Recalled)]
+        assert asked(provider).messages[: len(context)] == context
+    assert await store.check() == ()
 
 
 async def test_whoever_asks_what_would_be_found_waits_for_the_index(
