@@ -115,10 +115,10 @@ class Octavo:
     def compress(self, state: dict[str, Any]) -> dict[str, int]:
         chat = state["chat"]
 
-        async def fold() -> int:
+        async def compress() -> int:
             outcome = await chat.compress(keep=KEEP)
             assert type(outcome).__name__ == "Compressed", outcome
-            tip_state = await chat.state()
+            tip_state = await state["engine"].state_of(chat.id)
             return len(tip_state.context.messages)
 
-        return {"messages_after": state["loop"].run_until_complete(fold())}
+        return {"messages_after": state["loop"].run_until_complete(compress())}

@@ -127,6 +127,11 @@ SECTIONS = (
     Shown("octavo conversations", "", ("octavo conversations --help", "octavo conversations")),
     Shown("octavo show", "", ("octavo show --help", "octavo show Ledger")),
     Shown("octavo search", "", ("octavo search --help", "octavo search port 5433")),
+    Shown(
+        "octavo recall",
+        "How passages are found, and when they are sent, is told in [recall](recall.md).",
+        ("octavo recall --help", "octavo recall Ledger 'which replicas?'"),
+    ),
     Shown("octavo stats", "", ("octavo stats --help", "octavo stats", "octavo stats Ledger --json")),
     Shown("octavo import", "", ("octavo import --help", "octavo import chat.json --title Imported")),
     Shown("octavo export", "", ("octavo export --help", "octavo export Imported --format openai")),
@@ -213,7 +218,7 @@ class Bench:
         text = re.sub(r"octavo_[\w-]{43}", "octavo_EXAMPLE_EXAMPLE_EXAMPLE_EXAMPLE_EXAMPLE_EXA", text)
         text = re.sub(r"octavo_[\w-]{6}\.\.\.", "octavo_EXAMPL...", text)
         text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", f"{DAY} 12:00", text)
-        text = re.sub(r"\d{4}-\d\d-\d\d(?=  [█░]|\")", DAY, text)
+        text = re.sub(r"\d{4}-\d\d-\d\d(?=  [█░]|\"|$)", DAY, text, flags=re.MULTILINE)
         text = re.sub(r" in \d+\.\d s\b", " in 0.1 s", text)
         return re.sub(r"on Python [\d.]+\w*, \w+", "on Python 3.11, Linux", text)
 

@@ -10,12 +10,15 @@ from random import Random
 
 import pytest
 
-from octavo.core.messages import opens_turn
+from octavo.core.context import coverage_problems
+from octavo.core.messages import Branch, opens_turn
+from octavo.core.recall.render import render
 from octavo.core.snapshot import Snapshot
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed, Outcome, Skipped
+from octavo.engine.state import TipState
 from octavo.errors import BadInput, NotOnBranch, UsageError
 from tests.engine.conftest import MODEL, MakeEngine, answering
 
@@ -39,6 +42,13 @@ class Echo:
         text = " ".join(dict.fromkeys(WORD.findall(" ".join(shown))))
         tell(text)
         return Narrative(text=text, model="echo")
+
+
+class Quiet:
+    """A summariser that tells nothing of what it is shown, and little else: what is sent of it, recall has found."""
+
+    async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:  # noqa: ARG002
+        return Narrative(text="They talked.", model="quiet")
 
 
 async def said(chat: Chat, *numbers: int) -> None:
@@ -351,6 +361,17 @@ class Life:
                 await chat.add(self.text())
                 await chat.add(self.text(), role="assistant")
 
+    async def ask(self) -> None:
+        """Ask for words that were said somewhere, on this branch or another one."""
+        wanted = sorted(self.random.sample(range(1, self.words + 1), min(3, self.words)))
+        asked = ", ".join(f"w{number}" for number in wanted)
+        async for _ in self.chat.turn(f"What was said with {asked}?"):
+            pass
+        await self.chat.wait_until_idle()
+
+    async def delete_one(self) -> None:
+        await self.chat.delete_message(self.random.choice(await self.chat.branch()).id)
+
     async def try_to(self, act: Callable[..., Awaitable[object]], *arguments: str) -> None:
         with suppress(NotOnBranch, UsageError):
             await act(*arguments)
@@ -375,3 +396,63 @@ async def test_no_summary_holds_a_word_that_was_not_said_on_its_branch(tmp_path:
                 own = WORD.findall(" ".join(node.message.text for node in await life.chat.branch(tip)))
                 assert set(sent) <= set(own)
         assert await engine.store.check() == ()
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_what_is_recalled_stands_word_for_word_in_covered_messages_of_the_branch(
+    tmp_path: Path, seed: int
+) -> None:
+    """And every message is in one place, and another process sends the same.
+
+    Seen failing with: a lookup that goes on in a lane below the fork, passages that are still sent when an older
+    snapshot is in use that does not cover their sources, passages in lower case, and passages that are kept in memory
+    only.
+    """
+    random = Random(seed)
+    path, recalled = tmp_path / "chats.db", 0
+
+    async def opened() -> Engine:
+        provider = answering(lambda _: "Fine.")
+        return await Engine.open(path, model=MODEL, provider=provider, summariser=Quiet())
+
+    async with await opened() as engine, await opened() as other:
+        life = Life(await engine.create(recall=2_000), random)
+        await life.step()
+        for step in range(50):
+            await life.step()
+            if step % 2:
+                await life.ask()
+            if step % 10 == 9:
+                await life.delete_one()
+            tips = [tip.id for tip in await life.chat.branches()]
+            for tip in [tip for tip in tips if random.random() < 0.4]:
+                state, branch = await life.chat._state(tip), await life.chat.branch(tip)
+                recalled += check_recalled(state, branch)
+                assert (await other.state_of(life.chat.id, tip)).context == state.context
+        assert await engine.store.check() == ()
+        contexts = {
+            tip.id: (await life.chat._state(tip.id)).context.messages for tip in await life.chat.branches()
+        }
+    assert recalled > 20
+    async with await opened() as again:
+        for tip, messages in contexts.items():
+            assert (await again.state_of(life.chat.id, tip)).context.messages == messages
+
+
+def check_recalled(state: TipState, branch: Branch) -> int:
+    """Check what was recalled on a branch, and that it is sent; gives how many passages there are."""
+    assert coverage_problems(branch, state.context) == ()
+    nodes, snapshot = {node.id: node for node in branch}, state.loaded.snapshot
+    sent = dict(zip(state.context.sent, state.context.retained, strict=True))
+    count = 0
+    for question, passages in state.loaded.recalled.items():
+        assert snapshot is not None
+        assert sent[question].text == f"{render(passages)}\n\n{nodes[question].message.text}"
+        for passage in passages:
+            source = nodes[passage.source]
+            assert source.status == "complete"
+            assert source.depth == passage.depth <= snapshot.cutoff_depth < nodes[question].depth
+            assert source.message.text[passage.start :].startswith(passage.text)
+            assert passage.source not in (*state.context.sent, *state.context.pinned)
+            count += 1
+    return count

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from octavo.core.context import coverage_problems
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant, user
@@ -12,7 +15,9 @@ from octavo.core.reply import Reply, Request
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, Event, Recalled
+from octavo.engine.turn import PreparedRequest, prepare
 from octavo.store.ids import new_id
+from octavo.store.schema import recall_lane
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import MakeEngine
 
@@ -154,6 +159,17 @@ async def test_a_deleted_source_is_no_longer_sent(make: MakeEngine) -> None:
     assert not any("berth 47" in text for text in sent)
 
 
+async def test_room_that_one_request_leaves_free_is_there_for_the_next(make: MakeEngine) -> None:
+    """A caller reserves room for this time only, so the state that is kept has the usual budget."""
+    engine = await make(window=16_000)
+    chat = await compressed(engine, BERTH)
+    question = await chat.add(user("Where does the Aurelia lie?"))
+    usual = (await engine.state_of(chat.id)).budget
+    steps = [step async for step in prepare(engine, chat.id, question.id, spare=1_000)]
+    assert [type(step) for step in steps] == [Recalled, PreparedRequest]
+    assert (await engine.state_of(chat.id)).budget == usual
+
+
 async def test_a_request_that_is_too_large_gives_up_what_was_recalled_first(make: MakeEngine) -> None:
     engine = await make(provider=answers(), window=16_000)
     chat = await compressed(engine, BERTH)
@@ -164,6 +180,52 @@ async def test_a_request_that_is_too_large_gives_up_what_was_recalled_first(make
     small = shrink(state.recipe, state.reading.cautious - 1, state.measure)
     assert small.notes == ("recalled passages left out",)
     assert not any(BERTH in message.text for message in small.context.retained)
+
+
+async def test_copies_send_the_same_bytes(make: MakeEngine, tmp_path: Path) -> None:
+    """A fork, a whole copy, and a file that is read with new ids; their turns go on from there."""
+    provider = answers()
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH)
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    info, store = await chat.info(), engine.store
+    assert info.tip is not None
+    context = (await engine.state_of(chat.id)).context.messages
+    assert any(BERTH in message.text for message in context)
+    await store.export(tmp_path / "chat.jsonl", [chat.id])
+    for copy in (
+        await store.conversations.fork(info.tip),
+        await store.conversations.copy(chat.id),
+        *await store.import_file(tmp_path / "chat.jsonl", new_ids=True),
+    ):
+        assert (await engine.state_of(copy.id)).context.messages == context
+        events = await happened((await engine.chat(copy.id)).turn("And what is her draught, the Aurelia's?"))
+        assert [event for event in events if isinstance(event, Recalled)]
+        assert asked(provider).messages[: len(context)] == context
+    assert await store.check() == ()
+
+
+async def test_whoever_asks_what_would_be_found_waits_for_the_index(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn does not: what takes longer than a moment is indexed behind it."""
+    monkeypatch.setattr("octavo.engine.recall.WAITED_FOR", 10)
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH)
+    serving = await chat.snapshots.serving()
+    assert serving is not None
+    await drop_index(engine)
+    assert not [
+        e for e in await happened(chat.turn("Where does the Aurelia lie?")) if isinstance(e, Recalled)
+    ]
+    await drop_index(engine)
+    assert any(BERTH in passage.text for passage in await chat.snapshots.recall("the Aurelia"))
+
+
+async def drop_index(engine: Engine) -> None:
+    """Leave a database as one is that is older than the index."""
+    await asyncio.gather(*engine._indexing.values())
+    await engine.store._database.write(lambda connection: connection.execute(sa.delete(recall_lane)))
 
 
 async def test_what_words_would_find_can_be_asked_for(make: MakeEngine) -> None:

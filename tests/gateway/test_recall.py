@@ -180,3 +180,35 @@ async def test_claude_looks_too_with_its_thinking_sent_back(house: Setup) -> Non
     assert headers["x-octavo-recalls"] == "1"
     before = (await house.engine.models.meter(CLAUDE)).calibration
     assert before.fit == type(before)().fit
+
+
+async def test_words_are_found_in_other_forms_and_without_their_accents(house: Setup) -> None:
+    """By the ranking that recall uses: a full-text search wants every word, by its beginning."""
+    fact = "Zoë bakes the marzipan cookies for Café Müller on Thursdays."
+    rest = [message for n in range(18) for message in (user(long(n)), said("Noted."))]
+    history = [user(fact), said("Noted."), *rest]
+    for query in ("who was baking a cookie", "zoe", "CAFE MULLER", "thursday's marzipans"):
+        house.provider.say = lambda body, query=query: (  # type: ignore[misc]
+            Reply("Seen.") if shown(body) else looking(query=query)
+        )
+        await house.ask(*history, user(f"{query}: please look that up. {long(50)}"), extra_body=RECALL)
+        (result,) = shown(house.provider.last)
+        assert fact in result, query
+
+
+async def test_what_names_nothing_by_itself_is_searched_in_the_texts(house: Setup) -> None:
+    history, _ = await grown(house, 18)
+    house.provider.say = lambda body: Reply("Seen.") if shown(body) else looking(query="is the")
+    await house.ask(*history, user(long(50)), extra_body=RECALL)
+    assert "the code of door" in shown(house.provider.last)[-1]
+
+
+async def test_a_search_finds_nothing_of_other_branches(house: Setup) -> None:
+    rest = [message for n in range(18) for message in (user(long(n)), said("Noted."))]
+    house.provider.say = lambda body: Reply("Seen.") if shown(body) else looking(query="gate code")
+    for code in ("K-11", "K-22"):
+        turn = (user("Good morning."), said("Hello."), user(f"The gate code is {code}."), said("Noted."))
+        await house.ask(*turn, *rest, user("And now?"), extra_body=RECALL)
+        (result,) = shown(house.provider.last)
+        assert f"The gate code is {code}." in result
+        assert result.count("K-") == 1

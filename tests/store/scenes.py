@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from octavo.core.messages import Branch, Message, Node, digest
+from octavo.core.recall.passages import Passage
 from octavo.core.snapshot import Extract, Snapshot
 from octavo.store import Conversation, Format, Store, new_id
 from octavo.testing import messages
@@ -69,6 +70,21 @@ def fold(
         instructions="keep names",
         receipt='{"kept":1}',
         digest=digest(node.message for node in branch[:cut]),
+    )
+
+
+def passage_of(node: Node, start: int = 0, stop: int | None = None) -> Passage:
+    """Make a passage: a stretch of a message's text."""
+    text = node.message.text
+    return Passage(
+        source=node.id,
+        depth=node.depth,
+        channel="user" if node.message.role == "user" else "assistant",
+        text=text[start:stop],
+        start=start,
+        day="2026-01-02",
+        opens=start == 0,
+        closes=stop is None,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 
@@ -10,7 +12,7 @@ from octavo.store import Store, StoreProblem, new_id
 from octavo.store.connection import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import conversation, large_text, message, message_token, pin, snapshot
-from tests.store.scenes import fold, long_talk
+from tests.store.scenes import fold, long_talk, passage_of
 
 pytestmark = pytest.mark.anyio
 
@@ -36,6 +38,7 @@ async def test_a_healthy_store_has_no_problems(store: Store) -> None:
     await store.snapshots.add(made.id, fold(branch, 600, branch[700]))
     await store.messages.delete(branch[650].id)
     await store.pins.add(branch[3].id, 0, 4)
+    await store.passages.add(made.id, branch[900].id, (passage_of(branch[1]), passage_of(branch[6], 2, 5)))
     assert await store.check() == ()
 
 
@@ -150,3 +153,20 @@ async def test_a_search_index_that_went_astray_is_found(sqlite_url: str) -> None
         await long_talk(store, 3)
         await tamper(store, sa.text("INSERT INTO message_fts(message_fts) VALUES ('delete-all')"))
         assert (await problem(store)).kind == "search"
+
+
+async def test_a_passage_that_does_not_stand_in_its_source_is_found(store: Store) -> None:
+    made, branch = await long_talk(store, 6)
+    side = await store.messages.append(made.id, user("message 2"), parent=branch[0].id)
+    for node, passage in (
+        (branch[4], replace(passage_of(branch[1]), text="message 22")),
+        (branch[5], replace(passage_of(side), source=side.id)),
+    ):
+        await store.passages.add(made.id, node.id, (passage,))
+    found = {one.id: str(one) for one in await store.check()}
+    assert found == {
+        branch[4].id: f"recalled {branch[4].id}: what was recalled for it does not stand in {branch[1].id}, "
+        "word for word",
+        branch[5].id: f"recalled {branch[5].id}: what was recalled for it comes from {side.id}, "
+        "which is on another branch",
+    }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from octavo.core.messages import Attachment, Message, Text, user
+from octavo.core.recall.render import render
 from octavo.store import ForConversation, Store
 from octavo.store.parts import LARGE
-from tests.store.scenes import fold, long_talk, texts
+from tests.store.scenes import fold, long_talk, passage_of, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -82,3 +83,28 @@ async def test_the_time_a_message_was_written_is_copied(store: Store) -> None:
 async def test_an_empty_conversation_can_be_copied(store: Store) -> None:
     made = await store.conversations.create("empty")
     assert (await store.conversations.copy(made.id)).tip is None
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_what_was_recalled_is_copied_and_reads_the_same(store: Store, whole: bool) -> None:
+    """A copy of a copy, too; its sources are its own, so that deleting one takes its passages along."""
+    made, branch = await long_talk(store, 12)
+    recalled, _ = await store.passages.add(
+        made.id, branch[10].id, (passage_of(branch[1], 3), passage_of(branch[4]))
+    )
+    await store.snapshots.add(made.id, fold(branch, 6))
+    tip: str | None = branch[-1].id
+    conversation = made.id
+    for _ in range(2):
+        assert tip is not None
+        copy = await (store.conversations.copy(conversation) if whole else store.conversations.fork(tip))
+        conversation, tip = copy.id, copy.tip
+        assert tip is not None
+        nodes = await store.tree.branch(tip)
+        found = (await store.passages.of([nodes[10].id]))[nodes[10].id]
+        assert [passage.source for passage in found] == [nodes[1].id, nodes[4].id]
+        assert render(found) == render(recalled)
+        assert await store.check() == ()
+    await store.messages.delete(nodes[1].id)
+    assert len((await store.passages.of([nodes[10].id]))[nodes[10].id]) == 1
+    assert len((await store.passages.of([branch[10].id]))[branch[10].id]) == 2

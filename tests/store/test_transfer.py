@@ -22,11 +22,12 @@ from octavo.core.messages import (
     assistant,
     user,
 )
+from octavo.core.recall.render import render
 from octavo.errors import BadInput, NotFound, UsageError
 from octavo.store import Entry, ForConversation, Format, Store, new_id
 from octavo.store.parts import LARGE
 from octavo.store.transfer.source import PIECE, read_values
-from tests.store.scenes import fold, import_text, long_talk, talk, texts
+from tests.store.scenes import fold, import_text, long_talk, passage_of, talk, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -58,6 +59,8 @@ async def rich_conversation(store: Store) -> str:
     await store.snapshots.add(made.id, fold(branch, 15))
     await store.pins.add(branch[1].id)
     await store.pins.add(branch[2].id, 1, 3)
+    await store.passages.add(made.id, branch[24].id, (passage_of(branch[1], 3), passage_of(branch[4])))
+    await store.passages.add(made.id, branch[22].id, (passage_of(branch[7], 0, 4),))
     await store.settings.put(ForConversation(made.id), "auto", None)
     await store.conversations.rename(made.id, "Everything “in” it")
     await store.conversations.archive(made.id)
@@ -107,6 +110,10 @@ async def test_with_new_ids_a_file_can_be_read_again_and_again(store: Store, tmp
     assert [node.message for node in again] == [node.message for node in originals]
     times = [(await store.tree.details([nodes[0].id]))[0].created for nodes in (originals, again)]
     assert times[0] == times[1]
+    recalled = await store.passages.of_conversation(id)
+    copied = await store.passages.of_conversation(copies[1].id)
+    assert [*map(render, copied.values())] == [*map(render, recalled.values())] != []
+    assert not {one.source for found in copied.values() for one in found} & {node.id for node in originals}
     assert await store.check() == ()
 
 
@@ -573,3 +580,46 @@ async def test_an_export_that_fails_leaves_no_file_and_the_old_one_alone(
     assert path.read_bytes() == before
     with pytest.raises(UsageError, match="cannot write"):
         await store.export(tmp_path / "no" / "x.jsonl", [made.id])
+
+
+PASSAGE = {"source": "a", "depth": 1, "channel": "user", "text": "one", "part": 0, "start": 0}
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "problem"),
+    [
+        ({"source": "z"}, "line 4", "which is not above its message"),
+        ({"source": "b"}, "line 4", "which is not above its message"),
+        ({"depth": 7}, "line 4", "a passage's depth is 7, its source's 1"),
+        ({"channel": "boss"}, "channel", "unknown channel 'boss'"),
+        ({"text": 3}, "text", "expected"),
+        ({"start": -1}, "start", ""),
+    ],
+)
+async def test_wrong_passages_are_named_and_nothing_is_stored(
+    store: Store, change: dict[str, object], where: str, problem: str
+) -> None:
+    ids = {"a": new_id(), "b": new_id(), "z": new_id()}
+    passage = {**PASSAGE, **change}
+    passage["source"] = ids[str(passage["source"])]
+    lines: list[dict[str, object]] = [
+        {"type": "conversation", "octavo": 2, "id": new_id()},
+        {
+            "type": "message",
+            "id": ids["a"],
+            "message": {"role": "user", "parts": [{"type": "text", "text": "one"}]},
+        },
+        {
+            "type": "message",
+            "id": ids["b"],
+            "parent": ids["a"],
+            "message": {"role": "user", "parts": [{"type": "text", "text": "two"}]},
+        },
+        {"type": "recalled", "node": ids["b"], "passages": [passage]},
+        {"type": "end", "message": 2, "recalled": 1},
+    ]
+    with pytest.raises(BadInput) as wrong:
+        await import_text(store, "".join(json.dumps(line) + "\n" for line in lines))
+    assert where in str(wrong.value)
+    assert problem in str(wrong.value)
+    assert await store.conversations.list() == ()

@@ -23,6 +23,7 @@ ORDER = (
     "conversations",
     "show",
     "search",
+    "recall",
     "stats",
     "import",
     "export",

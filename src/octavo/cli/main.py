@@ -27,6 +27,7 @@ COMMANDS = (
     "count",
     "evaluate",
     "conversations",
+    "recall",
     "transfer",
     "models",
     "settings",

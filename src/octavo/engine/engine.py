@@ -451,14 +451,15 @@ class Engine:
         return conversation in self._records and self._records[conversation].busy
 
     async def wait_until_idle(self, conversation: str, seconds: float | None = None) -> None:
-        """Wait until nothing is being compressed in the background; after so many seconds it is stopped."""
+        """Wait until nothing is compressed or indexed in the background; compressing is stopped after so many seconds."""
         task = self.record(conversation).task
-        if task is None:
-            return
-        _, late = await asyncio.wait([task], timeout=seconds)
-        if late:
-            task.cancel()
-            await asyncio.wait([task])
+        if task is not None:
+            _, late = await asyncio.wait([task], timeout=seconds)
+            if late:
+                task.cancel()
+                await asyncio.wait([task])
+        if seconds is None and self._indexing:
+            await asyncio.wait([*self._indexing.values()])
 
     async def resume_abandoned(self, conversation: str | None = None) -> int:
         """Close compressions and answers whose workers died, in one conversation or in all; gives how many there were.

@@ -7,6 +7,7 @@ requests repeat the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from octavo.core.messages import Node, opens_turn
@@ -27,15 +28,18 @@ WAITED_FOR = 1_000
 """Messages that a turn waits for while they are indexed, about a third of a second; more are indexed behind it."""
 
 
-async def recall(engine: Engine, state: TipState) -> tuple[TipState, Recalled | None]:
-    """Add to a state what its pending question asks for; tells also what that was."""
+async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipState, Recalled | None]:
+    """Add to a state what its pending question asks for; tells also what that was.
+
+    `keep`: keep the state for whoever asks next; not if its budget is meant for one request.
+    """
     snapshot, question = state.loaded.snapshot, pending_question(state)
     if snapshot is None or question is None or question.id in state.loaded.recalled:
         return state, None
     used, budget = state.reading.cautious, state.budget
     free = room(state.policy.recall, window=budget.window, mark=budget.trigger, used=used)
     asked = ask(question.message.text, _turn_before(state))
-    passages = await _find(engine, state, snapshot, asked, free)
+    passages = await _find(engine, state, snapshot, asked, free, said=_said(snapshot))
     if not passages:
         return state, None
     try:
@@ -45,25 +49,49 @@ async def recall(engine: Engine, state: TipState) -> tuple[TipState, Recalled | 
     if not stored:
         return state, None
     state = with_recalled(state, stored)
-    engine.states.keep(state, revision)
+    if keep:
+        engine.states.keep(state, revision)
     return state, Recalled(node=question.id, passages=stored, tokens=state.recalled)
 
 
 async def find_passages(engine: Engine, state: TipState, words: str) -> Passages:
-    """Find what words would recall on a branch, as if nothing else took room; nothing is stored."""
+    """Find what words would recall on a branch, as if nothing else took room; nothing is stored.
+
+    What is not indexed yet is indexed first, however long that takes.
+    """
     snapshot, setting, window = state.loaded.snapshot, state.policy.recall, state.budget.window
     if snapshot is None:
         return ()
     free = room("auto" if setting == "off" else setting, window=window, mark=window, used=0)
-    return await _find(engine, state, snapshot, ask(words), free)
+    return await _find(engine, state, snapshot, ask(words), free, said=_said(snapshot), patient=True)
 
 
-async def _find(engine: Engine, state: TipState, snapshot: Snapshot, asked: Question, free: int) -> Passages:
+async def search_covered(engine: Engine, state: TipState, words: str, *, room: int) -> Passages:
+    """Find words in the covered messages for somebody who looks for them: also what the snapshot says already."""
+    snapshot = state.loaded.snapshot
+    return await _find(engine, state, snapshot, ask(words), room) if snapshot else ()
+
+
+def _said(snapshot: Snapshot) -> list[str]:
+    """Give what a snapshot says: it is not recalled again."""
+    return [*(extract.text for extract in snapshot.extracts), *snapshot.summary.splitlines()]
+
+
+async def _find(
+    engine: Engine,
+    state: TipState,
+    snapshot: Snapshot,
+    asked: Question,
+    free: int,
+    *,
+    said: Sequence[str] = (),
+    patient: bool = False,
+) -> Passages:
     if free <= 0 or not asked.weights:
         return ()
     found = await engine.store.recall.look_up(snapshot.cutoff, asked)
     if found.filled < snapshot.cutoff_depth:
-        if not await _index(engine, snapshot, found.filled):
+        if not await _index(engine, snapshot, found.filled, patient=patient):
             return ()
         found = await engine.store.recall.look_up(snapshot.cutoff, asked)
     return choose(
@@ -73,7 +101,7 @@ async def _find(engine: Engine, state: TipState, snapshot: Snapshot, asked: Ques
         room=free,
         count=state.meter.count_text,
         sent=frozenset((*state.context.sent, *state.context.pinned)),
-        said=[*(extract.text for extract in snapshot.extracts), *snapshot.summary.splitlines()],
+        said=said,
     )
 
 
@@ -85,9 +113,9 @@ def pending_question(state: TipState) -> Node | None:
     return next((node for node in last if opens_turn(node.message) and node.status == "complete"), None)
 
 
-async def _index(engine: Engine, snapshot: Snapshot, filled: int) -> bool:
-    """Index what is covered, if that takes a moment; else behind the turn, and false."""
-    if snapshot.cutoff_depth - filled > WAITED_FOR:
+async def _index(engine: Engine, snapshot: Snapshot, filled: int, *, patient: bool) -> bool:
+    """Index what is covered, if that takes a moment or somebody is patient; else behind the turn, and false."""
+    if snapshot.cutoff_depth - filled > WAITED_FOR and not patient:
         engine.index_in_background(snapshot.cutoff)
         return False
     try:

@@ -194,7 +194,7 @@ async def prepare(
             too_large = True
         case other:
             assert_never(other)
-    prepared, done = await _build_request(engine, state, too_large=too_large)
+    prepared, done = await _build_request(engine, state, too_large=too_large, keep=not spare)
     for event in done:
         yield event
     yield prepared
@@ -219,12 +219,12 @@ async def _compress_now(
 
 
 async def _build_request(
-    engine: Engine, state: TipState, *, too_large: bool
+    engine: Engine, state: TipState, *, too_large: bool, keep: bool
 ) -> tuple[PreparedRequest, list[Event]]:
     """Build what is sent: with what the question recalls, or shrunk without a model if it is too large."""
     done = list[Event]()
     if not too_large:
-        state, recalled = await recall(engine, state)
+        state, recalled = await recall(engine, state, keep=keep)
         done += [recalled] if recalled else []
     context, notes, usage = state.context, tuple[str, ...](), state.usage
     if too_large:

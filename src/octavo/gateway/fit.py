@@ -36,6 +36,7 @@ from octavo.core.recall.render import with_passages
 from octavo.core.tools import Tool
 from octavo.core.wire import Wired, write
 from octavo.engine.settings import policy_of
+from octavo.engine.state import TipState
 from octavo.engine.turn import PreparedRequest, prepare
 from octavo.errors import BadBudget, ContextOverflow
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
@@ -203,6 +204,8 @@ def _room(meter: Meter, request: ClientRequest) -> int:
 class FittedContext:
     """A context that fits, and its messages in the provider's format."""
 
+    state: TipState
+    """What it was made from."""
     wired: Wired
     context: Context
     tokens: int
@@ -248,6 +251,7 @@ async def fit(
         raise ContextOverflow("nothing can be sent", {})
     hardened = ready.state.sent(with_client_wording(ready, request), rules)
     return FittedContext(
+        state=ready.state,
         wired=write(dialect.name, hardened.messages),
         context=ready.context,
         tokens=ready.state.meter.read(ready.context, ready.state.counts).tokens,

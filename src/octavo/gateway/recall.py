@@ -1,7 +1,8 @@
 """The `recall` tool: a model that sees a snapshot can search the messages that the snapshot covers.
 
 The gateway answers the calls itself and asks the model again, until it answers the client. The client never sees the
-calls, and they are not stored. All results for one request fit into the room that was reserved for them. An answer is
+calls, and they are not stored. A search finds passages by the ranking that recall uses, and falls back to the full-text
+search where that finds nothing. All results for one request fit into the room that was reserved for them. An answer is
 passed on once it is known to be meant for the client, so a stream arrives all at once.
 """
 
@@ -12,22 +13,28 @@ from dataclasses import dataclass
 
 from octavo.core.json_values import JsonObject
 from octavo.core.messages import Message, Text, ToolCall, ToolResult
+from octavo.core.recall.passages import Passage
+from octavo.core.recall.render import GAP, WHO
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe, shorten
 from octavo.core.wire import write
+from octavo.engine.engine import Engine
+from octavo.engine.recall import search_covered
+from octavo.engine.state import TipState
 from octavo.errors import NotFound
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.forward import receive
 from octavo.gateway.reply import ProviderResponse
 from octavo.http.responses import to_json
-from octavo.meters.meter import Meter
 from octavo.providers.error_mapping import unreadable
-from octavo.store.store import Store
 
 NAME = "octavo_recall"
 ROUNDS = 4
 """How often a model may call the tool before it has to answer."""
+FOUND = 500
+"""Tokens of passages that one search may show: a third of all, so that a model can search again and read a message."""
 HITS = 8
+"""Hits of the full-text search that are shown."""
 SEARCHED = 200
 """Hits that are fetched, newest first; those that are covered and on the branch are shown."""
 CHARACTERS = 4_000
@@ -63,12 +70,9 @@ def calls_of(message: Message) -> tuple[ToolCall, ...]:
 class RecallAnswerer:
     """Answers the recall calls of one request."""
 
-    store: Store
-    meter: Meter
-    conversation: str
-    tip: str
-    covered: int
-    """The depth of the snapshot's cutoff: what is deeper is sent to the model anyway."""
+    engine: Engine
+    state: TipState
+    """What the request was made from."""
     left: int = SHOWN
     """Tokens that may still be shown."""
 
@@ -86,11 +90,11 @@ class RecallAnswerer:
         if self.left <= 0:
             return NO_ROOM
         text = self._trimmed(shorten(await self._look(call), CHARACTERS))
-        self.left -= self.meter.count_text(text)
+        self.left -= self.state.meter.count_text(text)
         return text
 
     def _trimmed(self, text: str) -> str:
-        tokens = self.meter.count_text(text)
+        tokens = self.state.meter.count_text(text)
         return text if tokens <= self.left else shorten(text, max(1, len(text) * self.left // tokens))
 
     async def _look(self, call: ToolCall) -> str:
@@ -107,33 +111,42 @@ class RecallAnswerer:
                 return NO_QUESTION
 
     async def _read(self, id: str) -> str:
+        tree = self.engine.store.tree
         try:
-            if not await self.store.tree.on_branch(self.tip, [id]):
+            if not await tree.on_branch(self.state.tip, [id]):
                 return NOT_THERE
-            node = await self.store.tree.node(id)
+            node = await tree.node(id)
         except NotFound:
             return NOT_THERE
         lines = [line for part in node.message.parts if (line := describe(part))]
         return "\n".join([f"{node.message.role}:", *lines])
 
     async def _search(self, query: str) -> str:
-        found = await self.store.search.find(query, conversation=self.conversation, limit=SEARCHED)
+        passages = await search_covered(self.engine, self.state, query, room=min(self.left, FOUND))
+        return "\n".join(map(_line, passages)) or await self._search_texts(query)
+
+    async def _search_texts(self, query: str) -> str:
+        """Search by the beginnings of words, for what is not indexed yet or names nothing by itself."""
+        store, state = self.engine.store, self.state
+        found = await store.search.find(query, conversation=state.conversation, limit=SEARCHED)
         # The model sees retained messages anyway.
-        hits = [hit for hit in found if hit.depth <= self.covered]
-        mine = await self.store.tree.on_branch(self.tip, [hit.node for hit in hits]) if hits else frozenset()
+        hits = [hit for hit in found if hit.depth <= state.context.covered_to]
+        mine = await store.tree.on_branch(state.tip, [hit.node for hit in hits]) if hits else frozenset()
         lines = [f"[{hit.node}] {hit.role}: {hit.snippet}" for hit in hits if hit.node in mine]
         return "\n".join(lines[:HITS]) or NOT_FOUND
 
 
+def _line(passage: Passage) -> str:
+    """Show a passage with the whole id of its source: by that the model can read the rest."""
+    day = f", {passage.day}" if passage.day else ""
+    before, after = ("" if passage.opens else f"{GAP} "), ("" if passage.closes else f" {GAP}")
+    return f"[{passage.source}] {WHO[passage.channel]}{day}: {before}{passage.text}{after}"
+
+
 async def ask_with_recall(exchange: Exchange, body: bytes) -> ProviderResponse:
     """Ask until the model answers the client; raise `BadReply` if it only calls the tool."""
-    answerer = RecallAnswerer(
-        store=exchange.gateway.engine.store,
-        meter=exchange.meter,
-        conversation=exchange.branch.conversation,
-        tip=exchange.branch.node or "",
-        covered=exchange.context.covered_to,
-    )
+    assert exchange.fitted is not None  # the tool is offered with a compressed context only
+    answerer = RecallAnswerer(engine=exchange.gateway.engine, state=exchange.fitted.state)
     for rounds in range(ROUNDS + 1):
         response = await exchange.send(body)
         raw = await receive(exchange.destination, response)

@@ -11,13 +11,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from octavo.core.messages import chain, digest
+from octavo.core.messages import Node, chain, digest
+from octavo.core.recall.passages import Passage
+from octavo.core.recall.pieces import texts_of
 from octavo.core.snapshot import Snapshot
 from octavo.errors import OctavoError, StoreError
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.database import Database
 from octavo.store.parts import EMPTIED, Packed, unpack
+from octavo.store.passages import PassageStore
 from octavo.store.schema import (
     attachment,
     conversation,
@@ -26,6 +29,7 @@ from octavo.store.schema import (
     message_token,
     pin,
     plain_id,
+    recall_passage,
     snapshot,
 )
 from octavo.store.tree import TreeReader, present
@@ -55,6 +59,12 @@ async def check(database: Database) -> tuple[StoreProblem, ...]:
     problems += await database.view(_check_conversations)
     problems += await database.view(_check_snapshots)
     problems += await database.view(_check_beside)
+    asked: str | None = None
+    while True:
+        found, asked = await database.view(lambda connection, id=asked: _check_passages(connection, id))  # type: ignore[misc]
+        problems += found
+        if asked is None:
+            break
     return tuple(problems)
 
 
@@ -225,7 +235,7 @@ async def _check_beside(connection: Connection) -> list[StoreProblem]:
     """Check that nothing is left of messages that are gone or emptied, and that pins point into their texts."""
     m = message
     problems = []
-    for table in (large_text, attachment, message_token, pin):
+    for table in (large_text, attachment, message_token, pin, recall_passage):
         found = await connection.execute(
             sa.select(table.c.message_id)
             .outerjoin(m, m.c.id == table.c.message_id)
@@ -239,3 +249,31 @@ async def _check_beside(connection: Connection) -> list[StoreProblem]:
             detail = f"the selection {row.start}:{row.stop} is longer than the text"
             problems.append(StoreProblem("pin", row.message_id, detail))
     return problems
+
+
+async def _check_passages(connection: Connection, after: str | None) -> tuple[list[StoreProblem], str | None]:
+    """Check that what was recalled for some messages stands in its sources; gives the last of the messages."""
+    c = recall_passage.c
+    page = sa.select(c.message_id).distinct().order_by(c.message_id).limit(PAGE)
+    page = page.where(c.message_id > after) if after else page
+    asked = (await connection.scalars(page)).all()
+    problems: list[StoreProblem] = []
+    for id in asked:
+        recalled = await PassageStore.within(connection).of([id])
+        sources = sorted({passage.source for passage in recalled[id]})
+        nodes = {node.id: node for node in await present(connection, sources)}
+        above = await TreeReader.within(connection).on_branch(id, sources)
+        for passage in recalled[id]:
+            if passage.source not in above:
+                detail = f"what was recalled for it comes from {passage.source}, which is on another branch"
+            elif not _stands_in(passage, nodes[passage.source]):
+                detail = f"what was recalled for it does not stand in {passage.source}, word for word"
+            else:
+                continue
+            problems.append(StoreProblem("recalled", id, detail))
+    return problems, asked[-1] if len(asked) == PAGE else None
+
+
+def _stands_in(passage: Passage, source: Node) -> bool:
+    texts = [text for _, _, text in texts_of(source.message, {})]
+    return passage.part < len(texts) and texts[passage.part].startswith(passage.text, passage.start)

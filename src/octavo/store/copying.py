@@ -1,6 +1,7 @@
 """Copying a conversation, whole or one branch of it, into a new one: everything that points somewhere is redirected.
 
-Messages, counts, large texts, files, pins, settings, and the snapshots whose anchor is copied too; jobs are not.
+Messages, counts, large texts, files, pins, recalled passages, settings, and the snapshots whose anchor is copied too;
+jobs are not.
 Contents and digests stay the same, ids do not.
 """
 
@@ -12,10 +13,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from octavo.core.recall.render import copied
 from octavo.core.snapshot import Snapshot
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.ids import made_at, new_id
+from octavo.store.passages import PassageStore, passage_rows
 from octavo.store.schema import (
     attachment,
     conversation,
@@ -24,6 +27,7 @@ from octavo.store.schema import (
     message_token,
     pin,
     plain_id,
+    recall_passage,
     snapshot,
 )
 from octavo.store.settings import SettingStore
@@ -93,6 +97,21 @@ async def _copy_messages(connection: Connection, numbers: Sequence[int], target:
     await connection.execute(sa.insert(message), new)
     for table in (large_text, attachment, message_token, pin):
         await _copy_beside(connection, table, [row["id"] for row in originals], target, ids)
+    await _copy_passages(connection, [row["id"] for row in originals], ids)
+
+
+async def _copy_passages(connection: Connection, originals: list[str], ids: Ids) -> None:
+    """Copy what was recalled for messages; the sources stand above them, so they are copied already."""
+    recalled = await PassageStore.within(connection).of(originals)
+    new = [
+        row
+        for node, passages in recalled.items()
+        for row in passage_rows(
+            ids[node], tuple(copied(passage, ids[passage.source]) for passage in passages)
+        )
+    ]
+    if new:
+        await connection.execute(sa.insert(recall_passage), new)
 
 
 async def _copy_beside(

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from typing import Any
 
 import sqlalchemy as sa
 
 from octavo.core.recall.passages import Passage, Passages
 from octavo.store.connection import Connection
 from octavo.store.locks import lock, touch
-from octavo.store.schema import message, recall_passage
+from octavo.store.schema import message, plain_id, recall_passage
 from octavo.store.section import Section, reads, writes
+
+SOME = 1_000
+"""Messages that one statement asks about."""
 
 _c = recall_passage.c
 
@@ -43,13 +47,24 @@ class PassageStore(Section):
         kept = tuple(passage for passage in passages if passage.source in still)
         if not kept:
             return (), owner.revision
-        rows = [
-            {"message_id": node, "place": place, "source_id": passage.source, "passage": asdict(passage)}
-            for place, passage in enumerate(kept)
-        ]
-        await connection.execute(sa.insert(recall_passage), rows)
+        await connection.execute(sa.insert(recall_passage), passage_rows(node, kept))
         await touch(connection, conversation)
         return kept, owner.revision + 1
+
+    @reads
+    async def of_conversation(self, connection: Connection, conversation: str) -> dict[str, Passages]:
+        """Give all that was recalled in a conversation, in the order of the messages it was recalled for."""
+        found = await connection.scalars(
+            sa.select(message.c.id)
+            .where(
+                message.c.conversation_id == plain_id(conversation),
+                sa.exists().where(_c.message_id == message.c.id),
+            )
+            .order_by(message.c.n)
+        )
+        nodes = found.all()
+        recalled = await _read(connection, list(nodes))
+        return {node: recalled[node] for node in nodes}
 
     @reads
     async def of(self, connection: Connection, nodes: Iterable[str]) -> dict[str, Passages]:
@@ -57,12 +72,22 @@ class PassageStore(Section):
         return await _read(connection, list(nodes))
 
 
+def passage_rows(node: str, passages: Passages) -> list[dict[str, Any]]:
+    """Give passages that were recalled for a message as rows."""
+    return [
+        {"message_id": node, "place": place, "source_id": passage.source, "passage": asdict(passage)}
+        for place, passage in enumerate(passages)
+    ]
+
+
 async def _read(connection: Connection, nodes: list[str]) -> dict[str, Passages]:
     if not nodes:
         return {}
     found: dict[str, list[Passage]] = {}
-    for row in await connection.execute(
-        sa.select(recall_passage).where(_c.message_id.in_(nodes)).order_by(_c.message_id, _c.place)
-    ):
-        found.setdefault(row.message_id, []).append(Passage(**row.passage))
+    for start in range(0, len(nodes), SOME):
+        some = nodes[start : start + SOME]
+        for row in await connection.execute(
+            sa.select(recall_passage).where(_c.message_id.in_(some)).order_by(_c.message_id, _c.place)
+        ):
+            found.setdefault(row.message_id, []).append(Passage(**row.passage))
     return {node: tuple(passages) for node, passages in found.items()}

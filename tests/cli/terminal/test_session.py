@@ -665,3 +665,30 @@ def test_input_is_remembered_across_runs_and_commands_are_offered(database: Path
     played(database, first, tmp_path / "history.jsonl")
     _, _, parrot = played(database, second, tmp_path / "history.jsonl")
     assert parrot.requests[0].messages[-1].text == "hello there"
+
+
+def test_what_was_recalled_is_told_in_a_line_and_listed(run: Run) -> None:
+    lines = said(
+        run,
+        "/recall",
+        "/compress",
+        "/recall",
+        "Which port has service1?",
+        "/recall",
+        "/recall the ports of service2",
+        "/recall thanks",
+        "/settings recall off",
+        "And the port of service2?",
+    ).splitlines()
+    assert lines.count("Nothing was recalled.") == 2
+    told = [line for line in lines if "earlier message" in line]
+    assert len(told) == 1
+    assert re.fullmatch(
+        r"\d earlier messages? recalled, [\d,]+ tokens; /recall lists what was found", told[0]
+    )
+    heads = [at for at, line in enumerate(lines) if re.fullmatch(r"[0-9a-f]{8}  assistant  \S+", line)]
+    listed = [lines[at + 1] for at in heads]
+    assert any(line.startswith("  The port of service1 is 8001.") for line in listed)
+    assert any(line.startswith("  The port of service2 is 8002.") for line in listed)
+    assert lines.count("Nothing was found.") == 1
+    assert lines.index(told[0]) < heads[0]

@@ -14,6 +14,7 @@ from octavo.core.budget import ModelCard, Overhead, Reading, divide
 from octavo.core.harden import Repair
 from octavo.core.messages import assistant
 from octavo.core.policy import Compress
+from octavo.core.recall.passages import Passage
 from octavo.core.reply import Reply
 from octavo.core.snapshot import Snapshot, draft
 from octavo.core.verify import Problem
@@ -27,6 +28,7 @@ from octavo.engine.outcome import (
     ContextUsage,
     Failed,
     Outcome,
+    Recalled,
     Rejected,
     Repaired,
     Skipped,
@@ -231,4 +233,25 @@ def test_a_snapshot_is_shown_as_the_model_reads_it() -> None:
     assert shown(view.summary_lines(made, "They\x1b[2J counted.\nTwice."))[1:] == [
         "They␛[2J counted.",
         "Twice.",
+    ]
+
+
+def test_what_was_recalled_is_one_line_and_a_list() -> None:
+    passage = Passage(
+        source="0" * 24 + "3f9a2c1b",
+        depth=1,
+        channel="result",
+        text="one\x1b[2J\n\ntwo",
+        speaker="look",
+        day="2026-01-02",
+    )
+    event = Recalled(node="n", passages=(passage, replace(passage, start=9)), tokens=1_200)
+    assert shown(view.changed_lines(event)) == [
+        "1 earlier message recalled, 1,200 tokens; /recall lists what was found"
+    ]
+    assert shown(view.passage_lines((passage,))) == [
+        "3f9a2c1b  result (look)  2026-01-02",
+        "  one␛[2J",
+        "",
+        "  two",
     ]

@@ -251,8 +251,8 @@ def passage_lines(passages: Passages) -> Iterator[Line]:
     """List passages with who said them, and when."""
     for passage in passages:
         who = f"{passage.channel} ({passage.speaker})" if passage.speaker else passage.channel
-        yield line(("accent", short(passage.source)), ("faint", f"  {clean(who)}  {passage.day}"))
-        yield from (line(f"  {clean(text)}") for text in passage.text.splitlines())
+        yield line(("accent", short(passage.source)), ("faint", f"  {clean(who)}  {passage.day}".rstrip()))
+        yield from (line(f"  {clean(text)}".rstrip()) for text in passage.text.splitlines())
 
 
 # What is there

@@ -26,6 +26,8 @@ class Passage:
     """Whether the text begins with it; else something was left out before it."""
     closes: bool = True
     """Whether the text ends with it; else something was left out after it."""
+    label: str = ""
+    """What is shown in place of the source's id: a copy shows that of the original, and so sends the same bytes."""
 
 
 Passages = tuple[Passage, ...]

@@ -53,7 +53,7 @@ def cut(
     source: str, depth: int, message: Message, *, day: str = "", names: Mapping[str, str] | None = None
 ) -> Iterator[Piece]:
     """Cut a message into pieces; `names` are those of the tools, by call id."""
-    for number, (channel, speaker, whole) in enumerate(_texts(message, names or {})):
+    for number, (channel, speaker, whole) in enumerate(texts_of(message, names or {})):
         for start, stop in stretches(whole):
             yield Piece(
                 source=source,
@@ -69,7 +69,8 @@ def cut(
             )
 
 
-def _texts(message: Message, names: Mapping[str, str]) -> Iterator[tuple[Channel, str, str]]:
+def texts_of(message: Message, names: Mapping[str, str]) -> Iterator[tuple[Channel, str, str]]:
+    """Give the texts of a message that can be recalled, each with its channel and who says it."""
     role: Channel = "result" if message.role == "tool" else message.role
     for part in message.parts:
         match part:

@@ -49,12 +49,20 @@ def frame() -> str:
 def _line(passage: Passage) -> str:
     name = _UNFIT.sub(" ", passage.speaker)[:NAME].strip()
     who = f"{WHO[passage.channel]} ({name})" if name else WHO[passage.channel]
-    head = ", ".join(
-        word for word in (f"#{passage.source[-ID:]} {who}", _UNFIT.sub(" ", passage.day)) if word
-    )
+    head = ", ".join(word for word in (f"#{label_of(passage)} {who}", _UNFIT.sub(" ", passage.day)) if word)
     before, after = ("" if passage.opens else f"{GAP} "), ("" if passage.closes else f" {GAP}")
     text = escape(_BREAKS.sub("\n ", passage.text))
     return f"{head}: {before}{text}{after}"
+
+
+def label_of(passage: Passage) -> str:
+    """Give what a passage's source is called by."""
+    return _UNFIT.sub("", passage.label or passage.source)[-ID:]
+
+
+def copied(passage: Passage, source: str) -> Passage:
+    """Give a passage of a copied message; it reads as the original does."""
+    return replace(passage, source=source, label=label_of(passage))
 
 
 def escape(text: str) -> str:

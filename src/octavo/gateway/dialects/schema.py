@@ -62,6 +62,8 @@ TOLD = {
     "x-octavo-compressed": "Whether a compressed context was sent in place of the request.",
     "x-octavo-tokens-before": "Tokens of the request as the client sent it.",
     "x-octavo-tokens-after": "Tokens of what was sent to the provider.",
+    "x-octavo-recalled": "How many covered messages were recalled for the newest message; not there for none.",
+    "x-octavo-recalls": "How often the model called the tool `octavo_recall`; not there if it was not offered.",
 }
 RESPONSES: Responses = ERRORS | {
     200: {

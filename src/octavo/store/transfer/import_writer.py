@@ -22,7 +22,7 @@ from octavo.store.clock import in_seconds
 from octavo.store.connection import Connection
 from octavo.store.conversations import ConversationStore
 from octavo.store.database import HOLD, Database
-from octavo.store.schema import conversation, message, pin, setting, snapshot
+from octavo.store.schema import conversation, message, pin, recall_passage, setting, snapshot
 from octavo.store.transfer.importer import ImportPiece, Row
 from octavo.store.values import Conversation
 from octavo.store.visibility import IMPORTING, REMOVING, SILENCE
@@ -188,6 +188,9 @@ def _groups(piece: ImportPiece) -> Iterator[_Group]:
         yield _Group(sa.insert(setting), piece.settings, there)
     for line, row in piece.pins:
         yield _Group(sa.insert(pin), [row], BadInput(f"line {line}", "this is pinned already"))
+    for line, recalled in piece.recalled:
+        problem = "what was recalled for this message was said already"
+        yield _Group(sa.insert(recall_passage), recalled, BadInput(f"line {line}", problem))
     if piece.closed:
         yield _Group(_CLOSE, piece.closed, there)
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from octavo.core.json_values import Json
 from octavo.core.messages import chain
+from octavo.core.recall.passages import Passage
+from octavo.core.recall.render import copied
 from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput
 from octavo.store import rows
@@ -19,6 +21,7 @@ from octavo.store.copying import redirected
 from octavo.store.ids import made_at, new_id
 from octavo.store.insertion import RowBatch
 from octavo.store.parts import admit
+from octavo.store.passages import passage_rows
 from octavo.store.schema import large_text, plain_id
 from octavo.store.settings import scope_text
 from octavo.store.transfer.items import (
@@ -27,6 +30,7 @@ from octavo.store.transfer.items import (
     Item,
     MessageItem,
     PinItem,
+    RecalledItem,
     SettingItem,
     SnapshotItem,
     TipItem,
@@ -52,6 +56,7 @@ class ImportPiece:
     """With the lines they stand in."""
     settings: list[Row] = field(default_factory=list)
     pins: list[tuple[int, Row]] = field(default_factory=list)
+    recalled: list[tuple[int, list[Row]]] = field(default_factory=list)
     closed: list[Row] = field(default_factory=list)
     """Conversations that are complete: their tips, and how many messages they have."""
     touched: set[str] = field(default_factory=set)
@@ -67,7 +72,8 @@ class ImportPiece:
 
     @property
     def is_full(self) -> bool:
-        rows = len(self.messages.messages) + len(self.conversations) + len(self.snapshots) + len(self.pins)
+        beside = len(self.snapshots) + len(self.pins) + len(self.recalled)
+        rows = len(self.messages.messages) + len(self.conversations) + beside
         return rows >= PIECE or self.text >= PIECE_TEXT
 
 
@@ -147,6 +153,8 @@ class Importer:
                 self._tree(item).settings[item.key] = item.value
             case PinItem():
                 self._pin(self._tree(item), item)
+            case RecalledItem():
+                self._add_recalled(self._tree(item), item)
 
     def _tree(self, item: Item) -> _Tree:
         try:
@@ -247,6 +255,23 @@ class Importer:
             "conversation_id": tree.id,
         }
         self._piece.pins.append((item.line, values))
+
+    def _add_recalled(self, tree: _Tree, item: RecalledItem) -> None:
+        _check_parents(tree)
+        where, node = f"line {item.line}", tree.nodes.get(item.node)
+        if node is None:
+            raise BadInput(where, f"passages belong to the message {item.node!r}, which is not in the file")
+        passages: list[Passage] = []
+        for passage in item.passages:
+            source = tree.nodes.get(passage.source)
+            if source is None or source is node or node.above(source.depth) is not source:
+                raise BadInput(
+                    where, f"a passage comes from {passage.source!r}, which is not above its message"
+                )
+            if passage.depth != source.depth:
+                raise BadInput(where, f"a passage's depth is {passage.depth}, its source's {source.depth}")
+            passages.append(passage if source.id == passage.source else copied(passage, source.id))
+        self._piece.recalled.append((item.line, passage_rows(node.id, tuple(passages))))
 
     def _close(self, key: str) -> None:
         tree = self._trees.pop(key)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from octavo.core.json_values import Json
+from octavo.core.recall.passages import Passages
 from octavo.core.snapshot import Snapshot
 from octavo.store.transfer.source import SourceValue
 from octavo.store.values import Entry, PinPlace
@@ -79,6 +80,16 @@ class PinItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledItem:
+    """What was recalled for a message."""
+
+    line: int
+    tree: str
+    node: str
+    passages: Passages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationEnd:
     """A conversation is complete."""
 
@@ -87,6 +98,13 @@ class ConversationEnd:
 
 
 Item: TypeAlias = (
-    ConversationStart | MessageItem | TipItem | SnapshotItem | SettingItem | PinItem | ConversationEnd
+    ConversationStart
+    | MessageItem
+    | TipItem
+    | SnapshotItem
+    | SettingItem
+    | PinItem
+    | RecalledItem
+    | ConversationEnd
 )
 Reader: TypeAlias = Callable[[Iterator[SourceValue]], Iterator[Item]]

@@ -1,7 +1,7 @@
 """Octavo's own JSON Lines: one line for each conversation, message, snapshot, setting and pin, and one at the end.
 
-Written and read again it is the same. Parents come before their children. The last line of a conversation counts
-what came before it, so a file that was cut off is noticed.
+What was recalled for a message is a line, too. Written and read again it is the same. Parents come before their
+children. The last line of a conversation counts what came before it, so a file that was cut off is noticed.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, asdict, fields
 from typing import Any, TextIO, get_args
 
 import sqlalchemy as sa
 
 from octavo.core.json_values import (
+    Json,
     JsonObject,
     compact,
     take_count,
@@ -26,12 +27,14 @@ from octavo.core.json_values import (
 )
 from octavo.core.message_json import dump, load
 from octavo.core.messages import Status
-from octavo.core.snapshot import Extract, Kind, Snapshot, State
+from octavo.core.recall.passages import Passage
+from octavo.core.snapshot import Channel, Extract, Kind, Snapshot, State
 from octavo.errors import BadInput, UsageError
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.conversations import ConversationStore
 from octavo.store.parts import Packed, unpack
+from octavo.store.passages import PassageStore
 from octavo.store.pins import PinStore
 from octavo.store.schema import large_text, message, message_token
 from octavo.store.settings import SettingStore
@@ -42,6 +45,7 @@ from octavo.store.transfer.items import (
     Item,
     MessageItem,
     PinItem,
+    RecalledItem,
     SettingItem,
     SnapshotItem,
     TipItem,
@@ -50,7 +54,9 @@ from octavo.store.transfer.source import SourceValue
 from octavo.store.tree import PAGE
 from octavo.store.values import Entry, ForConversation, PinPlace
 
-VERSION = 1
+VERSION = 2
+WITHOUT_RECALL = 1
+"""The version that says nothing of what was recalled: older programs read it."""
 _STATUSES: tuple[str, ...] = get_args(Status)
 
 Write = Callable[[str], object]
@@ -86,9 +92,10 @@ async def _export_one(connection: Connection, conversation_id: str, write: Write
         write(line_of({"type": kind, **said}))
 
     found = await ConversationStore.within(connection).get(conversation_id)
+    recalled = await PassageStore.within(connection).of_conversation(found.id)
     tell(
         "conversation",
-        octavo=VERSION,
+        octavo=VERSION if recalled else WITHOUT_RECALL,
         id=found.id,
         title=found.title,
         owner=found.owner,
@@ -110,6 +117,8 @@ async def _export_one(connection: Connection, conversation_id: str, write: Write
         tell("setting", key=key, value=[value])
     for pin in await PinStore.within(connection).of_conversation(found.id):
         tell("pin", node=pin.node, start=pin.start, stop=pin.stop)
+    for node, passages in recalled.items():
+        tell("recalled", node=node, passages=[asdict(passage) for passage in passages])
     del counted["conversation"]
     write(line_of({"type": "end", **counted}))
 
@@ -222,6 +231,14 @@ def _read(kind: str, data: JsonObject, tree: str, line: int, where: str) -> Item
                 tree=tree,
                 pin=PinPlace(node=take_text(data, "node", where), start=start, stop=stop),
             )
+        case "recalled":
+            passages = enumerate(take_list(data, "passages", where))
+            return RecalledItem(
+                line=line,
+                tree=tree,
+                node=take_text(data, "node", where),
+                passages=tuple(_passage(one, f"{where}.passages[{i}]") for i, one in passages),
+            )
         case other:
             raise BadInput(f"{where}.type", f"unknown kind of line {other!r}")
 
@@ -264,6 +281,26 @@ def _snapshot(data: JsonObject, where: str) -> Snapshot:
     for i, extract in enumerate(snapshot.extracts):
         _check_types(extract, f"{where}.content.extracts[{i}]")
     return snapshot
+
+
+def _passage(value: Json, where: str) -> Passage:
+    data = take_object(value, where)
+    channel = take_text(data, "channel", where)
+    if channel not in get_args(Channel):
+        raise BadInput(f"{where}.channel", f"unknown channel {channel!r}")
+    return Passage(
+        source=take_text(data, "source", where),
+        depth=take_count(data, "depth", where),
+        channel=channel,  # type: ignore[arg-type]
+        text=take_text(data, "text", where),
+        part=take_count(data, "part", where),
+        start=take_count(data, "start", where),
+        speaker=take_optional(data, "speaker", where),
+        day=take_optional(data, "day", where),
+        opens=data.get("opens") is True,
+        closes=data.get("closes") is True,
+        label=take_optional(data, "label", where),
+    )
 
 
 def _check_types(value: Snapshot | Extract, where: str) -> None:
