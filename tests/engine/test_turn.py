@@ -69,7 +69,7 @@ async def test_a_turn_stores_asks_and_stores_again(make: MakeEngine) -> None:
     engine = await make(lambda _: "Hello there.")
     chat = await engine.create("greeting")
     seen = await events(chat.turn("Hi"))
-    assert names(seen) == ["Stored", "Sending", "Answered"]
+    assert names(seen) == ["MessageStored", "Sending", "Answered"]
     assert "".join(event.text for event in seen if isinstance(event, AnswerText)) == "Hello there."
     assert [node.message.text for node in await chat.branch()] == ["Hi", "Hello there."]
     assert (await chat.info()).title == "greeting"
@@ -80,7 +80,7 @@ async def test_the_users_message_is_stored_before_anything_can_fail(make: MakeEn
     engine = await make(lambda _: ProviderError("the service is down", retryable=True))
     chat = await engine.create()
     seen = await events(chat.turn("Do not lose me"))
-    assert names(seen) == ["Stored", "Sending", "AnswerFailed"]
+    assert names(seen) == ["MessageStored", "Sending", "AnswerFailed"]
     failure = seen[-1]
     assert isinstance(failure, AnswerFailed)
     assert (failure.error, failure.retryable, failure.node) == ("the service is down", True, None)
@@ -415,7 +415,7 @@ async def test_stopping_an_answer_keeps_what_was_said(make: MakeEngine) -> None:
     await stream.aclose()
     branch = await chat.branch()
     assert (branch[-1].message.text, branch[-1].status) == ("one two ", "aborted")
-    assert names(await events(chat.turn("Go on"))) == ["Stored", "Sending", "Answered"]
+    assert names(await events(chat.turn("Go on"))) == ["MessageStored", "Sending", "Answered"]
 
 
 class Breaking(ScriptedProvider):

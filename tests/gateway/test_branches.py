@@ -62,7 +62,7 @@ async def test_a_conversation_that_outgrows_the_window_goes_on(house: Setup) -> 
     assert sent["messages"][0] == history[0]
     assert "D000-000" in str(sent["messages"][1]["content"])
     assert len(sent["messages"]) < len(history) // 2
-    assert sent["messages"][-1] == history[-2]
+    assert sent["messages"][-1]["content"].endswith(history[-2]["content"])
     assert await house.engine.store.check() == ()
 
 

@@ -85,7 +85,7 @@ async def test_500_turns_of_openais_library_never_see_an_overflow(make_engine: M
             sent = provider.last
             largest = max(largest, count(sent))
             assert sent["messages"][0] == history[0]
-            assert sent["messages"][-1] == history[-2]
+            assert sent["messages"][-1]["content"].endswith(history[-2]["content"])
         conversation = raw.headers["x-octavo-conversation"]
         await client.close()
         await engine.wait_until_idle(conversation)
@@ -104,7 +104,7 @@ async def test_many_turns_of_anthropics_library_with_tools_never_see_an_overflow
     def say(body: dict[str, Any]) -> Reply:
         asked = body["messages"][-1]["content"]
         number = len(provider.bodies)
-        if isinstance(asked, str) and asked.startswith("Look up"):
+        if isinstance(asked, str) and asked.rpartition("</recalled>")[2].strip().startswith("Look up"):
             return Reply("", [(f"t{number}a", "ledger", {"line": number}), (f"t{number}b", "ledger", {})])
         return Reply(f"Noted. {speech(chance, 5, 60)}")
 
@@ -126,7 +126,7 @@ async def test_many_turns_of_anthropics_library_with_tools_never_see_an_overflow
                 messages=[],
                 extra_body={"messages": history},
             )
-            assert provider.last["messages"][-1] == history[-1]
+            assert str(provider.last["messages"][-1]["content"]).endswith(str(history[-1]["content"]))
             assert provider.last["system"] == PROMPT
             reply = await raw.parse()
             blocks = [block.model_dump(exclude_none=True) for block in reply.content]

@@ -451,7 +451,7 @@ class Engine:
         return conversation in self._records and self._records[conversation].busy
 
     async def wait_until_idle(self, conversation: str, seconds: float | None = None) -> None:
-        """Wait until nothing is compressed or indexed in the background; compressing is stopped after so many seconds."""
+        """Wait until nothing is compressed or indexed in the background; compressing is stopped after so long."""
         task = self.record(conversation).task
         if task is not None:
             _, late = await asyncio.wait([task], timeout=seconds)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from octavo.core.messages import Node, opens_turn
+from octavo.core.messages import Node, Text, opens_turn
 from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passages
 from octavo.core.recall.question import Question, ask
@@ -38,7 +38,9 @@ async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipSta
         return state, None
     used, budget = state.reading.cautious, state.budget
     free = room(state.policy.recall, window=budget.window, mark=budget.trigger, used=used)
-    asked = ask(question.message.text, _turn_before(state))
+    # "What is this?" beside a picture means the picture.
+    alone = all(isinstance(part, Text) for part in question.message.parts)
+    asked = ask(question.message.text, _turn_before(state) if alone else ())
     passages = await _find(engine, state, snapshot, asked, free, said=_said(snapshot))
     if not passages:
         return state, None
