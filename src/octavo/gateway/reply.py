@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -110,7 +110,7 @@ async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIte
     """Pass a stream on; its last event waits until everything is stored."""
     copy, ending, stored = list[bytes](), StreamEnd(exchange.dialect.ends), False
     try:
-        async with aclosing(stream_body(response)) as pieces:
+        async with aclosing(_body(exchange, response)) as pieces:
             async for piece in pieces:
                 if stored:
                     yield piece
@@ -137,6 +137,46 @@ async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIte
         if not stored:
             # The client went away. A task of the server stores the partial answer.
             exchange.gateway.host.spawn(finish(exchange, b"".join(copy), streamed=True))
+
+
+async def _body(exchange: Exchange, response: httpx2.Response) -> AsyncGenerator[bytes]:
+    """Give the pieces of a stream; the embedded model now and then leaves Anthropic's first event out."""
+    mended = exchange.destination.provider == "local" and exchange.dialect.name == "anthropic"
+    start = _message_start(exchange) if mended else b""
+    async with aclosing(stream_body(response)) as pieces:
+        async for piece in with_start(pieces, start) if mended else pieces:
+            yield piece
+
+
+async def with_start(pieces: AsyncIterator[bytes], start: bytes) -> AsyncIterator[bytes]:
+    """Put the first event of an answer before a stream that begins with a later one."""
+    head = b""
+    looking = True
+    async for piece in pieces:
+        if not looking:
+            yield piece
+            continue
+        head += piece
+        if b"\n" in head.lstrip():
+            looking = False
+            yield start + head if head.lstrip().startswith(b"event: content_block_start") else head
+    if looking and head:
+        yield head
+
+
+def _message_start(exchange: Exchange) -> bytes:
+    message: JsonObject = {
+        "id": f"msg_{exchange.id}",
+        "type": "message",
+        "role": "assistant",
+        "model": exchange.request.model,
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {"input_tokens": exchange.sent, "output_tokens": 0},
+    }
+    data = json.dumps({"type": "message_start", "message": message})
+    return f"event: message_start\ndata: {data}\n\n".encode()
 
 
 class StreamEnd:
