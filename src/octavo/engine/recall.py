@@ -38,6 +38,8 @@ async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipSta
         return state, None
     used, budget = state.reading.cautious, state.budget
     free = room(state.policy.recall, window=budget.window, mark=budget.trigger, used=used)
+    if free <= 0:
+        return state, None
     # "What is this?" beside a picture means the picture.
     alone = all(isinstance(part, Text) for part in question.message.parts)
     asked = ask(question.message.text, _turn_before(state) if alone else ())
