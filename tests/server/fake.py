@@ -67,6 +67,7 @@ class Reply:
     calls: list[tuple[str, str, Json]] = field(default_factory=list)
     """Id, name and arguments of tool calls."""
     thinking: str = ""
+    signature: str = "c2lnbmVk"
 
 
 Say = Callable[[Json], Reply]
@@ -336,7 +337,7 @@ def _calls(reply: Reply) -> list[Json]:
 def _blocks(reply: Reply) -> list[Json]:
     blocks: list[Json] = []
     if reply.thinking:
-        blocks.append({"type": "thinking", "thinking": reply.thinking, "signature": "c2lnbmVk"})
+        blocks.append({"type": "thinking", "thinking": reply.thinking, "signature": reply.signature})
     if reply.text:
         blocks.append({"type": "text", "text": reply.text})
     blocks += [{"type": "tool_use", "id": id, "name": name, "input": args} for id, name, args in reply.calls]

@@ -35,6 +35,14 @@ from octavo.core.protocol import Rules
 from octavo.core.recall.render import with_passages
 from octavo.core.tools import Tool
 from octavo.core.wire import Wired, write
+from octavo.core.wire.cache_markers import (
+    MOST_MARKERS,
+    count_markers,
+    marker_of,
+    newest_marker,
+    with_marker,
+    without_markers,
+)
 from octavo.engine.settings import policy_of
 from octavo.engine.state import TipState
 from octavo.engine.turn import PreparedRequest, prepare
@@ -102,9 +110,21 @@ def usual_reply(card: ModelCard) -> int:
     return min(card.max_output, card.window // REPLY_SHARE)
 
 
+def with_usual_reply(settings: Mapping[str, Json], card: ModelCard) -> dict[str, Json] | None:
+    """Reserve less for the answer than the client asks for; None if it asks for no more than is usual.
+
+    A client may ask for more than the window has: it gets what is left there. No provider that adds the reserve to the
+    messages could ever serve it, so the one behind this model does not add it.
+    """
+    reply, usual = settings.get("reply"), usual_reply(card)
+    return {**settings, "reply": usual} if isinstance(reply, int) and reply > usual else None
+
+
 def surely_fits(request: ClientRequest, meter: Meter) -> bool:
     """Tell by its bytes that a request fits: a token has at least one byte, except in what is only linked."""
-    room = meter.card.window - (request.reply or usual_reply(meter.card))
+    usual = usual_reply(meter.card)
+    reserved = request.reply or usual
+    room = meter.card.window - (reserved if reserved < meter.card.window else usual)
     small = len(request.raw) * SURE < room
     return small and not any(
         _may_exceed_its_bytes(part) for message in request.messages for part in message.parts
@@ -249,7 +269,10 @@ async def fit(
                 gateway.host.announce(conversation, step)
     if ready is None:
         raise ContextOverflow("nothing can be sent", {})
-    hardened = ready.state.sent(with_client_wording(ready, request), rules)
+    worded = with_client_wording(ready, request)
+    if dialect.name == "anthropic":
+        worded = with_cache_markers(worded, request)
+    hardened = ready.state.sent(worded, rules)
     return FittedContext(
         state=ready.state,
         wired=write(dialect.name, hardened.messages),
@@ -272,11 +295,40 @@ def with_client_wording(ready: PreparedRequest, request: ClientRequest) -> Conte
         node = nodes[id]
         said, passages = request.messages[node.depth - 1], recipe.recalled.get(id, ())
         whole = message in (node.message, with_passages(node.message, passages))
-        if not whole or chain(b"", canonical(said)) != chain(b"", node.message):
-            return message  # a message that was shortened stays short
+        if chain(b"", canonical(said)) != chain(b"", node.message):
+            return without_markers(message)
+        if not whole:  # a message that was shortened stays short, and its thinking stays whole
+            return without_markers(replace(message, parts=(*_thoughts(said), *message.parts)))
         return with_passages(said, passages) if message != node.message else said
 
     stored = context.system[len(recipe.system) :] + context.retained
     sent = [own(*pair) for pair in zip(context.sent, stored, strict=True)]
     front = len(context.system) - len(recipe.system)
     return replace(context, system=(*request.system, *sent[:front]), retained=tuple(sent[front:]))
+
+
+def _thoughts(message: Message) -> tuple[Part, ...]:
+    return tuple(part for part in message.parts if isinstance(part, Reasoning))
+
+
+def with_cache_markers(context: Context, request: ClientRequest) -> Context:
+    """Mark the end of the snapshot and the newest message, for a client that marks its messages.
+
+    The markers that the client put on messages that are still sent are there already.
+    """
+    marker = newest_marker(request.messages)
+    if marker is None:
+        return context
+    kept = sum(marker_of(part) is not None for m in context.retained for part in m.parts)
+    beside = count_markers(request.body) - sum(
+        marker_of(part) is not None for m in request.messages for part in m.parts
+    )
+    free = MOST_MARKERS - beside - kept
+    if free > 0 and newest_marker(context.retained[-1:]) is None:
+        context, free = (
+            replace(context, retained=with_marker(context.retained, marker, "anthropic")),
+            free - 1,
+        )
+    if free > 0 and context.summary:
+        context = replace(context, summary=with_marker(context.summary, marker, "anthropic"))
+    return context

@@ -226,9 +226,10 @@ def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
 
 
 def returned_headers(headers: Headers) -> dict[str, str]:
-    """Choose the provider's headers that are passed on to the client."""
+    """Choose the provider's headers that are passed on to the client, whatever the case of their names."""
+    named = {name.lower(): value for name, value in headers.items()}
     return {
-        name: value for name, value in headers.items() if name in RETURNED or name.startswith(RETURNED_STARTS)
+        name: value for name, value in named.items() if name in RETURNED or name.startswith(RETURNED_STARTS)
     }
 
 

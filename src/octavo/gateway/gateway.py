@@ -81,6 +81,10 @@ class GatewayCache:
         self.sizes: LruCache[tuple[str, bytes], int] = LruCache(CACHED_SIZES)
         """Tokens of all messages of a prefix, by token unit and digest."""
         self.tools: LruCache[tuple[str, tuple[Tool, ...]], int] = LruCache(CACHED_TOOLS)
+        self.dropping: LruCache[str, bool] = LruCache(CACHED_SETTINGS)
+        """Conversations whose requests tell the provider to leave out thinking that is bound to something else."""
+        self.no_binding: LruCache[str, bool] = LruCache(CACHED_TOOLS)
+        """Addresses that do not know how to leave it out."""
         self._settings: LruCache[str, tuple[float, Mapping[str, Json]]] = LruCache(CACHED_SETTINGS)
 
     def forget(self, conversation: str) -> None:

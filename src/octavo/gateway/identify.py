@@ -14,6 +14,7 @@ from hashlib import blake2b
 from octavo.core.json_values import Json, compact, parse
 from octavo.core.messages import Message, Part, Reasoning, Text, ToolCall, Wire, chain, opens_turn
 from octavo.core.wire import Format, write
+from octavo.core.wire.cache_markers import without_markers
 from octavo.errors import NotFound
 from octavo.gateway.dialects.dialect import ClientRequest
 from octavo.gateway.gateway import Gateway
@@ -132,8 +133,8 @@ def _respaced(call: ToolCall) -> ToolCall:
 
 
 def stored_form(message: Message, format: Format) -> Message:
-    """Give a message as it is stored: in canonical form, with its reasoning in a note."""
-    said = canonical(message)
+    """Give a message as it is stored: in canonical form, without cache markers, with its reasoning in a note."""
+    said = without_markers(canonical(message))
     thinking = tuple(part for part in message.parts if isinstance(part, Reasoning))
     if not thinking:
         return said

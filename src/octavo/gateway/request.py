@@ -18,12 +18,13 @@ from starlette.responses import Response
 from octavo.core.json_values import Json
 from octavo.engine.overflow import OverflowRetry
 from octavo.engine.settings import policy_of
-from octavo.errors import NotFound, ProviderError, WindowExceeded
+from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, WindowExceeded
 from octavo.gateway import recall
 from octavo.gateway.dialects.anthropic import ANTHROPIC
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.fit import (
+    FittedContext,
     decide_request,
     fit,
     load_vocabulary,
@@ -32,6 +33,7 @@ from octavo.gateway.fit import (
     request_context,
     settings_for,
     surely_fits,
+    with_usual_reply,
 )
 from octavo.gateway.forward import (
     Destination,
@@ -45,7 +47,16 @@ from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import identify
 from octavo.gateway.recall import ask_with_recall
 from octavo.gateway.reply import ProviderResponse, pass_on, pass_through
-from octavo.gateway.save import save_exchange
+from octavo.gateway.save import SavedRequest, save_exchange
+from octavo.gateway.thinking import (
+    BINDING,
+    drop_bound_blocks,
+    has_thinking,
+    keep_bound_blocks,
+    must_drop,
+    refuses_switch,
+    refuses_thinking,
+)
 from octavo.http.caller import Caller
 from octavo.http.errors import Refusal
 from octavo.http.responses import json_response, to_json
@@ -103,6 +114,9 @@ async def _open(
     branch = await identify(gateway, caller.owner, request)
     settings = await settings_for(gateway, request, branch)
     size = measure_request(gateway, request, branch, meter, settings)
+    if size.budget is None and (clamped := with_usual_reply(settings, meter.card)):
+        settings = clamped
+        size = measure_request(gateway, request, branch, meter, settings)
     return Exchange(
         gateway=gateway,
         id=id,
@@ -132,7 +146,9 @@ async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | Non
     """Send a request that fits; if the provider refuses it as too large, send less."""
     body = await _fitted_body(exchange) if exchange.too_large and not early else exchange.request.onward
     while True:
-        answer = await _ask(exchange, body, early)
+        if early is None and must_drop(exchange):
+            body = drop_bound_blocks(exchange, body)
+        answer = await _ask_about_thinking(exchange, body, early)
         early = None
         overflow = _overflow(exchange, answer)
         if overflow is None or not await _is_worth_retrying(exchange, overflow):
@@ -146,6 +162,19 @@ async def _is_worth_retrying(exchange: Exchange, overflow: WindowExceeded) -> bo
     again = await exchange.retry.refused(overflow, exchange.context, exchange.size.known, exchange.sent, mark)
     exchange.meter = await load_vocabulary(await exchange.gateway.engine.models.meter(exchange.request.model))
     return again
+
+
+async def _ask_about_thinking(
+    exchange: Exchange, body: bytes, early: asyncio.Task[httpx2.Response] | None
+) -> ProviderResponse:
+    """Send a body; if the provider refuses the thinking in it, have that left out and send it once more."""
+    answer = await _ask(exchange, body, early)
+    if BINDING.encode() in body and refuses_switch(answer):
+        return await _ask(exchange, keep_bound_blocks(exchange, body), None)
+    if has_thinking(exchange) and refuses_thinking(answer):
+        changed = drop_bound_blocks(exchange, body, ask=True)
+        return await _ask(exchange, changed, None) if changed is not body else answer
+    return answer
 
 
 async def _ask(
@@ -168,19 +197,31 @@ async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
         # The snapshot builds on stored messages, so the match is checked in the store.
         exchange.branch = await identify(exchange.gateway, exchange.caller.owner, request, exchange.branch)
     saved = await save_exchange(exchange)
-    exchange.fitted = await fit(
+    try:
+        exchange.fitted = await _fit(exchange, saved, forced=forced)
+    except (BadBudget, ContextOverflow):
+        # The messages may fit beside a smaller answer, and only the provider knows how long that will be.
+        clamped = with_usual_reply(exchange.settings, exchange.meter.card)
+        if clamped is None:
+            raise
+        exchange.settings = clamped
+        exchange.fitted = await _fit(exchange, saved, forced=forced)
+    more = (recall.TOOL,) if exchange.offers_recall else ()
+    return to_json(exchange.dialect.rewrite(request, exchange.fitted.wired, more))
+
+
+async def _fit(exchange: Exchange, saved: SavedRequest, *, forced: bool) -> FittedContext:
+    return await fit(
         exchange.gateway,
         exchange.dialect,
-        request,
+        exchange.request,
         saved.branch.conversation,
         saved.tip,
         settings=exchange.settings,
         rules=exchange.destination.rules,
         forced=forced,
-        spare=exchange.retry.spare + (recall.RESERVE if request.options.recall else 0),
+        spare=exchange.retry.spare + (recall.RESERVE if exchange.request.options.recall else 0),
     )
-    more = (recall.TOOL,) if exchange.offers_recall else ()
-    return to_json(exchange.dialect.rewrite(request, exchange.fitted.wired, more))
 
 
 def _overflow(exchange: Exchange, answer: ProviderResponse) -> WindowExceeded | None:
