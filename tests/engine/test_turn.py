@@ -343,6 +343,7 @@ async def test_what_cannot_fit_says_so_with_the_sums(make: MakeEngine) -> None:
     with pytest.raises(ContextOverflow) as overflow:
         await events(chat.turn("word " * 10_000))
     assert overflow.value.terms["last_turn"] > overflow.value.terms["limit"]
+    assert overflow.value.terms["window"] > overflow.value.terms["limit"]
     assert f"the newest turn takes {overflow.value.terms['last_turn']:,}" in str(overflow.value)
     assert len(await chat.branch()) == 1
 

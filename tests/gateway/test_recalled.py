@@ -132,7 +132,7 @@ async def test_claude_gets_the_passages_with_the_clients_cache_markers(house: Se
     plain: Any = {"role": "user", "content": [{"type": "text", "text": QUESTION}]}
     marked: Any = {"role": "user", "content": [{"type": "text", "text": "Thanks!", "cache_control": MARK}]}
     _, headers = await house.ask_claude(*history, plain, said(answer.content[0].text), marked)
-    # The marker has moved, as Claude's clients move it, and the end of the snapshot is marked; nothing else has changed.
+    # The marker has moved, as Claude's clients move it, and one is at the snapshot; nothing else has changed.
     assert json.dumps(house.provider.last).count("cache_control") == 2
     del block["cache_control"]
     assert repeated(house, first)

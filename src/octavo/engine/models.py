@@ -226,6 +226,17 @@ class Models:
             await self.save()
         return card
 
+    async def learned_windows(self) -> dict[str, int]:
+        """Give the windows that are believed in by now, of the models that were used or that errors told about."""
+        stored = await self.store.notes.starting(LEARNED)
+        named = {
+            key.removeprefix(LEARNED): learned.get(NAMED)
+            for key, learned in stored.items()
+            if isinstance(learned, dict)
+        }
+        found = {name: w for name, w in named.items() if isinstance(w, int) and not self.is_set(name)}
+        return found | {model: meter.card.window for model, meter in self.meters.items()}
+
     async def save(self) -> None:
         """Keep in the store what was learned since the last time."""
         self._due = self.clock() + SAVED_EVERY

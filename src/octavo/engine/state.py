@@ -153,9 +153,12 @@ class TipState:
             small = shrink(self.recipe, self.budget.hard, self.measure)
         except ContextOverflow:
             meter = meter.untaught()
-            small = shrink(
-                self.recipe, self.budget.hard, lambda context: meter.read(context, self.counts).cautious
-            )
+            try:
+                small = shrink(
+                    self.recipe, self.budget.hard, lambda context: meter.read(context, self.counts).cautious
+                )
+            except ContextOverflow as error:
+                raise ContextOverflow(str(error), {**self.budget.terms, **error.terms}) from None
         return small, self.gauge(meter.read(small.context, self.counts))
 
     @property

@@ -73,12 +73,16 @@ def _ours(api_error: ApiError, request_id: str) -> JsonObject:
 
 
 def _sum(error: ContextOverflow | BadBudget) -> tuple[int, int]:
-    """Give the tokens that are needed and the tokens that fit, as far as the error tells them."""
+    """Give the tokens that are needed, with the room for the answer, and the tokens of the model's window."""
     terms = error.terms
-    overhead = sum(terms.get(name, 0) for name in ("reply", "margin", "system", "tools", "files", "pins"))
-    return terms.get("needed", overhead), terms.get("limit", terms.get("window", 0))
+    reserved = terms.get("reply", 0) + terms.get("margin", 0)
+    overhead = sum(terms.get(name, 0) for name in ("system", "tools", "files", "pins"))
+    return terms.get("needed", overhead) + reserved, terms.get("window", terms.get("limit", 0))
 
 
 def _maximum(error: ContextOverflow | BadBudget) -> str:
-    needed, limit = _sum(error)
-    return f"This model's maximum context length is {limit} tokens; the messages need {needed}."
+    needed, window = _sum(error)
+    return (
+        f"This model's maximum context length is {window} tokens; the messages and the room for the answer need "
+        f"{needed}."
+    )

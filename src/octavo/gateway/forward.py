@@ -72,32 +72,36 @@ async def find_destination(
     *,
     path: str = "",
     query: str = "",
+    route: str = "",
 ) -> Destination:
     """Find out where the requests for a model are sent; `path` names another endpoint than the one for chats.
 
-    `query` is the query of the client's address, such as `beta=true`. It is meant for the provider.
+    `route` names one that has nothing to do with chats. `query` is the query of the client's address, such as
+    `beta=true`. It is meant for the provider.
     """
     own = gateway.upstreams.upstream(model)
     if own is not None:
         account = getattr(gateway.providers, own.account) if own.account else ProviderAccount()
         base = own.base_url.rstrip("/")
         url = f"{base}/chat/completions" if dialect.name == "openai" else f"{_root(base)}/v1/messages{path}"
+        url = f"{base}/{route}" if route else url
         signed = _auth_headers(gateway, "", account, headers, caller, style=dialect.name)
         return _destination(
             own.account or "compatible", _with_query(url, query), model, signed, account, dialect, headers
         )
     provider, name = _provider(gateway, dialect, model)
     if provider == "local":
-        return await _embedded(gateway, dialect, model, headers, path, query)
+        return await _embedded(gateway, dialect, model, headers, path, query, route)
     account = gateway.providers.openai if provider == "compatible" else getattr(gateway.providers, provider)
-    url = _with_query(_url(gateway, dialect, provider, name) + path, query)
+    chats = _url(gateway, dialect, provider, name)
+    url = _with_query(_beside(chats, route) if route else chats + path, query)
     style = "azure" if provider == "azure" else dialect.name
     signed = _auth_headers(gateway, provider, account, headers, caller, style=style)
     return _destination(provider, url, name, signed, account, dialect, headers)
 
 
 async def _embedded(
-    gateway: Gateway, dialect: Dialect, model: str, headers: Headers, path: str, query: str
+    gateway: Gateway, dialect: Dialect, model: str, headers: Headers, path: str, query: str, route: str
 ) -> Destination:
     """Find the model that runs inside the server. It listens on this machine only, behind a key of its own.
 
@@ -108,7 +112,8 @@ async def _embedded(
         raise NotFound(f"{model} does not run inside this server")
     account = await provider.account()
     assert account.key
-    url = f"{account.base_url}/{'chat/completions' if dialect.name == 'openai' else f'messages{path}'}"
+    chats = "chat/completions" if dialect.name == "openai" else f"messages{path}"
+    url = f"{account.base_url}/{route or chats}"
     signed = {"authorization": f"Bearer {account.key.reveal()}"}
     return _destination(
         "local", _with_query(url, query), provider.path.stem, signed, account, dialect, headers
@@ -182,6 +187,13 @@ def _url(gateway: Gateway, dialect: Dialect, provider: str, model: str) -> str:
             return f"{(settings.openai.base_url or OPENAI_URL).rstrip('/')}/chat/completions"
 
 
+def _beside(chats: str, route: str) -> str:
+    """Give the address of another route of the service whose chats are at an address."""
+    address, mark, query = chats.partition("?")
+    base = address.removesuffix("/chat/completions").removesuffix("/messages")
+    return f"{base}/{route}{mark}{query}"
+
+
 def _root(base: str) -> str:
     return base.rstrip("/").removesuffix("/v1")
 
@@ -233,7 +245,9 @@ def returned_headers(headers: Headers) -> dict[str, str]:
     }
 
 
-async def send(gateway: Gateway, destination: Destination, body: bytes, *, streamed: bool) -> httpx2.Response:
+async def send(
+    gateway: Gateway, destination: Destination, body: bytes, *, streamed: bool, method: str = "POST"
+) -> httpx2.Response:
     """Send a request, and return when its answer begins; raise `ProviderError` if there is none.
 
     An answer that is not `streamed` begins when the provider has written all of it.
@@ -245,7 +259,7 @@ async def send(gateway: Gateway, destination: Destination, body: bytes, *, strea
         (name.encode("latin-1"), value.encode("latin-1")) for name, value in destination.headers.items()
     ]
     try:
-        request = gateway.client.build_request("POST", destination.url, content=body, headers=headers)
+        request = gateway.client.build_request(method, destination.url, content=body, headers=headers)
         response = await gateway.client.send(request, stream=True, first_byte=first_byte)
     except (httpx2.RequestError, httpx2.InvalidURL) as error:
         raise connection_error(destination, error) from None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
 
 from octavo.core.budget import ModelCard
 from octavo.core.json_values import JsonObject
+from octavo.errors import NotFound
 from octavo.gateway.gateway import Gateway
 from octavo.providers.availability import availability
 
@@ -23,7 +26,22 @@ async def list_models(gateway: Gateway) -> list[ModelCard]:
         cards |= {name: book.find(name) for name in one.models}
     names = [*gateway.upstreams.own_cards, *(n for n in gateway.upstreams.upstreams() if not n.endswith("*"))]
     cards |= {name: book.find(name) for name in names}
-    return [cards[name] for name in sorted(cards)]
+    windows = await gateway.engine.models.learned_windows()
+    return [_learned(cards[name], windows) for name in sorted(cards)]
+
+
+async def find_model_card(gateway: Gateway, model: str) -> ModelCard:
+    """Give what is known of a model; raise `NotFound` for a name that nothing here stands for."""
+    card = gateway.engine.models.book.find(model)
+    serves_others = bool(gateway.providers.openai.base_url)
+    if card.assumed and not serves_others and gateway.upstreams.upstream(model) is None:
+        raise NotFound(f"the model {model!r} does not exist here; GET /v1/models lists those that do")
+    return _learned(replace(card, name=model), await gateway.engine.models.learned_windows())
+
+
+def _learned(card: ModelCard, windows: Mapping[str, int]) -> ModelCard:
+    """Give a card with the window that was learned for it."""
+    return replace(card, window=windows.get(card.name, card.window))
 
 
 def openai_model(card: ModelCard) -> JsonObject:
@@ -33,6 +51,7 @@ def openai_model(card: ModelCard) -> JsonObject:
         "created": 0,
         "owned_by": card.provider or "unknown",
         "context_window": card.window,
+        **({"context_window_assumed": True} if card.assumed else {}),
     }
 
 
@@ -44,4 +63,5 @@ def anthropic_model(card: ModelCard) -> JsonObject:
         "created_at": UNKNOWN_TIME,
         "max_input_tokens": card.window,
         "max_tokens": card.max_output,
+        **({"max_input_tokens_assumed": True} if card.assumed else {}),
     }

@@ -12,7 +12,8 @@ from octavo.gateway.dialects.dialect import Dialect
 from octavo.gateway.dialects.openai import CHAT_REQUEST, OPENAI
 from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES, RESPONSES
 from octavo.gateway.gateway import Gateway, TheGateway
-from octavo.gateway.models import anthropic_model, list_models, openai_model
+from octavo.gateway.models import anthropic_model, find_model_card, list_models, openai_model
+from octavo.gateway.passthrough import METHODS, WITHOUT_V1, pass_request, unknown_route
 from octavo.gateway.request import count_request, relay
 from octavo.http.caller import Caller, TheCaller
 from octavo.http.errors import refuse
@@ -77,7 +78,28 @@ async def list_gateway_models(request: Request, gateway: TheGateway, _: TheCalle
 async def read_gateway_model(model: str, request: Request, gateway: TheGateway, _: TheCaller) -> Response:
     """Read what is known of a model."""
     await gateway.upstreams.refresh()
-    card = gateway.engine.models.book.find(model)
+    card = await find_model_card(gateway, model)
     if "anthropic-version" in request.headers:
         return json_response(anthropic_model(card))
     return json_response(openai_model(card))
+
+
+@routes.api_route("/{path:path}", methods=METHODS, response_model=None, include_in_schema=False)
+async def pass_anything(path: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Pass on what Octavo has nothing to do with."""
+    gateway.host.check_open()
+    body, query = await request.body(), request.url.query
+    return await pass_request(gateway, caller, request.method, path, query, request.headers, body)
+
+
+lost_routes = APIRouter(include_in_schema=False)
+"""Routes of clients whose base URL lacks its `/v1`."""
+
+
+async def say_what_was_meant(request: Request) -> Response:
+    """Name the route that was probably meant."""
+    raise unknown_route(request.url.path)
+
+
+for _path in WITHOUT_V1:
+    lost_routes.add_api_route(_path, say_what_was_meant, methods=["GET", "POST"], response_model=None)

@@ -10,13 +10,13 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 
 from octavo.gateway.errors import anthropic_error, openai_error, status_of
+from octavo.gateway.passthrough import WITHOUT_V1, speaks_anthropic
 from octavo.http.errors import UNEXPECTED, api_error_of
 from octavo.http.responses import json_response, request_id
 
 log = logging.getLogger("octavo.server")
 
 GATEWAY = "/v1/"
-ANTHROPIC = "/v1/messages"
 
 
 def respond(request: Request, error: Exception) -> Response:
@@ -26,11 +26,10 @@ def respond(request: Request, error: Exception) -> Response:
         log.error("%s: unexpected error", id, exc_info=error)
     elif api_error.status >= 500:
         log.warning("%s %s: %s", id, api_error.type, error)
-    if path.startswith(ANTHROPIC):
-        return json_response(anthropic_error(api_error, error, id), status_of(api_error), api_error.headers)
-    if path.startswith(GATEWAY):
-        return json_response(openai_error(api_error, error, id), status_of(api_error), api_error.headers)
-    return json_response(api_error.body(id), api_error.status, api_error.headers)
+    if not path.startswith(GATEWAY) and path not in WITHOUT_V1:
+        return json_response(api_error.body(id), api_error.status, api_error.headers)
+    write = anthropic_error if speaks_anthropic(path, request.headers) else openai_error
+    return json_response(write(api_error, error, id), status_of(api_error), api_error.headers)
 
 
 async def handle_exception(request: Request, error: Exception) -> Response:

@@ -1,0 +1,159 @@
+"""Everything else that a client may call: embeddings, files, audio … Octavo passes it on and reads nothing of it.
+
+The model that a body names decides where a request goes, as it does for chats. A request that names none goes to the
+provider whose interface the client speaks.
+
+Files, batches and the like live at the provider under the key that made them. With the server's key every user would
+see the files of all the others, so on a server with users these routes take the client's own key only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from http import HTTPStatus
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from octavo.gateway.dialects.anthropic import ANTHROPIC
+from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.dialects.openai import OPENAI
+from octavo.gateway.forward import Destination, find_destination, send, with_model_name
+from octavo.gateway.gateway import Gateway
+from octavo.gateway.reply import pass_through
+from octavo.http.caller import Caller
+from octavo.http.errors import Refusal, refuse
+
+STATELESS = (
+    "embeddings",
+    "completions",
+    "moderations",
+    "audio",
+    "images",
+    "rerank",
+    "score",
+    "tokenize",
+    "detokenize",
+)
+STATEFUL = (
+    "files",
+    "uploads",
+    "batches",
+    "fine_tuning",
+    "vector_stores",
+    "containers",
+    "conversations",
+    "evals",
+    "videos",
+    "assistants",
+    "threads",
+    "skills",
+    "messages/batches",
+)
+"""What lives at the provider under the key that made it."""
+OWN = ("chat/completions", "responses", "messages", "messages/count_tokens", "models")
+"""The routes that Octavo answers itself."""
+WITHOUT_V1 = ("/chat/completions", "/responses", "/messages", "/completions", "/embeddings", "/models")
+"""Paths that clients ask for if their base URL lacks its `/v1`."""
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+MODEL_FIELD = re.compile(rb'name="model"\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]{1,200})\r\n')
+"""The field `model` of a form, as it is sent with audio and images."""
+
+
+def speaks_anthropic(path: str, headers: Headers) -> bool:
+    """Tell whether a client speaks Anthropic's interface; only its libraries send this header."""
+    return "anthropic-version" in headers or path.removeprefix("/v1/").startswith("messages")
+
+
+async def pass_request(
+    gateway: Gateway, caller: Caller, method: str, path: str, query: str, headers: Headers, body: bytes
+) -> Response:
+    """Pass a request on as it is, to the provider of its model or of its interface."""
+    _check_path(path)
+    dialect = ANTHROPIC if speaks_anthropic(path, headers) else OPENAI
+    if _is_below(path, STATEFUL):
+        _check_key(gateway, dialect, caller)
+    await gateway.upstreams.refresh()
+    model = model_of(body, headers)
+    destination = await find_destination(gateway, dialect, model, headers, caller, query=query, route=path)
+    if _content_type(headers):
+        destination = _as_sent(destination, headers)
+    sent = with_model_name(body, model, destination) if _is_json(headers) and model else body
+    response = await send(gateway, destination, sent, streamed=_streams(body, headers), method=method)
+    return pass_through(response)
+
+
+def _check_path(path: str) -> None:
+    """Refuse a path that no provider has, and say which there are."""
+    if path in OWN:
+        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
+    if any(step in ("", ".", "..") for step in path.split("/")) or not _is_below(
+        path, (*STATELESS, *STATEFUL)
+    ):
+        raise unknown_route(f"/v1/{path}")
+
+
+def unknown_route(path: str) -> Refusal:
+    """Say that there is no such route, and which one was probably meant."""
+    inner = path.removeprefix("/v1/").lstrip("/")
+    if inner.startswith("v1/"):
+        hint = "the base URL of an Anthropic client is the address of the server, without /v1"
+    elif not path.startswith("/v1/") and _is_below(inner, (*OWN, *STATELESS, *STATEFUL)):
+        hint = f"you probably mean /v1/{inner}: the base URL of an OpenAI client ends in /v1"
+    else:
+        listed = ", ".join(f"/v1/{name}" for name in (*OWN, *STATELESS, *STATEFUL))
+        hint = f"the routes of the gateway are {listed}"
+    return refuse(404, "not_found", f"there is no route {path[:200]}; {hint}", hint)
+
+
+def _is_below(path: str, routes: tuple[str, ...]) -> bool:
+    return any(path == route or path.startswith(f"{route}/") for route in routes)
+
+
+def _check_key(gateway: Gateway, dialect: Dialect, caller: Caller) -> None:
+    account = gateway.providers.anthropic if dialect is ANTHROPIC else gateway.providers.openai
+    if caller.account == "local" or account.key is None or caller.apart:
+        return
+    raise refuse(
+        403,
+        "forbidden",
+        "what is stored at a provider belongs to the key that made it, and all users share the server's key",
+        "send your own key of the provider, and the one for Octavo as x-octavo-key",
+    )
+
+
+def model_of(body: bytes, headers: Headers) -> str:
+    """Find the model that a request names, in JSON or in a form; empty if it names none."""
+    if _content_type(headers).startswith("multipart/"):
+        found = MODEL_FIELD.search(body)
+        return found[1].decode("utf-8", "replace") if found else ""
+    model = _object(body).get("model") if _is_json(headers) else None
+    return model if isinstance(model, str) else ""
+
+
+def _object(body: bytes) -> dict[str, object]:
+    try:
+        said = json.loads(body) if body else {}
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _streams(body: bytes, headers: Headers) -> bool:
+    return _is_json(headers) and _object(body).get("stream") is True
+
+
+def _is_json(headers: Headers) -> bool:
+    return _content_type(headers).partition(";")[0].strip() == "application/json"
+
+
+def _content_type(headers: Headers) -> str:
+    return headers.get("content-type", "").lower()
+
+
+def _as_sent(destination: Destination, headers: Headers) -> Destination:
+    """Keep the client's own content type: a form is no JSON."""
+    return replace(destination, headers={**destination.headers, "content-type": headers["content-type"]})
