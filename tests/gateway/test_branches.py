@@ -292,3 +292,13 @@ async def test_a_deleted_message_that_a_client_sends_again_is_a_branch_and_its_s
     ]
     assert gone.id not in {node.id for node in branch}
     assert await house.engine.store.check() == ()
+
+
+async def test_forks_of_an_unseen_history_that_come_at_once_store_it_once(house: Setup) -> None:
+    history = [said(f"Answer {i}.") if i % 2 else user(f"Question {i}?") for i in range(40)]
+    asked = [house.ask(*history, user(f"Fork {i}?"), model="gpt-4o") for i in range(12)]
+    found = await asyncio.gather(*asked)
+    assert len({headers["x-octavo-conversation"] for _, headers in found}) == 1
+    tree = await house.tree(found[0][1])
+    assert len(tree) == 40 + 12 * 2
+    assert len({node.parent for node in tree if node.depth == 41}) == 1

@@ -142,8 +142,8 @@ def measure_request(
     gateway: Gateway, request: ClientRequest, branch: BranchMatch, meter: Meter, settings: Mapping[str, Json]
 ) -> RequestSize:
     """Measure a request as the client sent it; what was counted before is not counted again."""
-    sums = _sums(gateway, meter, request.messages, branch.digests)
-    prompt = _sums(gateway, meter, request.system, digests_of(request.system))[-1:]
+    sums = prefix_sizes(gateway, meter, request.messages, branch.digests)
+    prompt = prefix_sizes(gateway, meter, request.system, digests_of(request.system))[-1:]
     frame, tools = meter.unit.frame.request, _tools(gateway, meter, request.tools)
     overhead = Overhead(system=sum(prompt) + frame, tools=tools)
     total = overhead.total + sums[-1]
@@ -178,7 +178,9 @@ def request_context(request: ClientRequest) -> Context:
     )
 
 
-def _sums(gateway: Gateway, meter: Meter, messages: Sequence[Message], digests: Sequence[bytes]) -> list[int]:
+def prefix_sizes(
+    gateway: Gateway, meter: Meter, messages: Sequence[Message], digests: Sequence[bytes]
+) -> list[int]:
     """Add up the tokens of messages: entry `i` is the sum of the first `i + 1`."""
     unit, sums = meter.unit.name, list[int]()
     for message, digest in zip(messages, digests, strict=True):

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from fastapi import Depends
 from starlette.requests import Request
@@ -85,10 +86,18 @@ class GatewayCache:
         """Conversations whose requests tell the provider to leave out thinking that is bound to something else."""
         self.no_binding: LruCache[str, bool] = LruCache(CACHED_TOOLS)
         """Addresses that do not know how to leave it out."""
+        self.created: LruCache[str, str] = LruCache(CACHED_SETTINGS)
+        """Conversations that this process has created, by the id that was derived from their first messages."""
+        self._creating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._settings: LruCache[str, tuple[float, Mapping[str, Json]]] = LruCache(CACHED_SETTINGS)
+
+    def creating(self, conversation: str) -> asyncio.Lock:
+        """Give the lock under which a conversation is created."""
+        return self._creating.setdefault(conversation, asyncio.Lock())
 
     def forget(self, conversation: str) -> None:
         """Forget the nodes of a conversation: something in it was deleted."""
+        self.created.drop(lambda made: made == conversation)
         self.nodes.drop(lambda cached: cached.conversation == conversation)
 
     def settings(self, conversation: str) -> Mapping[str, Json] | None:

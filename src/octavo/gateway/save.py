@@ -12,6 +12,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from octavo.core.json_values import Json
 from octavo.core.messages import chain, opens_turn
@@ -20,7 +21,7 @@ from octavo.core.wire import Format
 from octavo.errors import OctavoError, StoreError, UsageError
 from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
 from octavo.gateway.exchange import Exchange
-from octavo.gateway.fit import reasoning_tokens
+from octavo.gateway.fit import prefix_sizes, reasoning_tokens
 from octavo.gateway.gateway import CachedNode, Gateway
 from octavo.gateway.identify import BranchMatch, canonical, identify, make_id, stored_form, without_reasoning
 from octavo.meters.meter import Meter
@@ -55,14 +56,37 @@ async def save_request(
     answers: Sequence[Entry] = (),
 ) -> SavedRequest:
     """Store the new messages of a request, and its answers below them; several answers are siblings."""
+    if branch.new:
+        # Requests that fork one unseen history come at once. The first stores it, and the others find it there.
+        async with gateway.cache.creating(branch.conversation):
+            if gateway.cache.created.get(branch.conversation) is None:
+                saved = await _save_or_look_again(gateway, owner, request, branch, format, meter, answers)
+                gateway.cache.created.put(branch.conversation, saved.branch.conversation)
+                return saved
+        branch = await identify(gateway, owner, request, branch)
+    return await _save_or_look_again(gateway, owner, request, branch, format, meter, answers)
+
+
+async def _save_or_look_again(
+    gateway: Gateway,
+    owner: str,
+    request: ClientRequest,
+    branch: BranchMatch,
+    format: Format,
+    meter: Meter,
+    answers: Sequence[Entry],
+) -> SavedRequest:
     try:
-        return await _save(gateway, owner, request, branch, answers, _entries(request, branch, format, meter))
+        entries = _entries(gateway, request, branch, format, meter)
+        return await _save(gateway, owner, request, branch, answers, entries)
     except (UsageError, StoreError):
         # The branch was deleted, or another process stored the same messages just now. Look it up again and store anew.
         gateway.cache.forget(branch.conversation)
         again = await identify(gateway, owner, request, branch)
-        said = [replace(entry, id=None) for entry in _entries(request, again, format, meter)]
-        return await _save(gateway, owner, request, again, answers, said)
+        entries = _entries(gateway, request, again, format, meter)
+        return await _save(
+            gateway, owner, request, again, answers, [replace(entry, id=None) for entry in entries]
+        )
 
 
 async def _save(
@@ -103,19 +127,22 @@ async def _save(
     return SavedRequest(branch=whole, tip=tip, answers=tuple(node.id for node in saved))
 
 
-def _entries(request: ClientRequest, branch: BranchMatch, format: Format, meter: Meter) -> list[Entry]:
+def _entries(
+    gateway: Gateway, request: ClientRequest, branch: BranchMatch, format: Format, meter: Meter
+) -> list[Entry]:
     """Make the entries for the new messages of a request."""
     now, unit = datetime.now(UTC).isoformat(), meter.unit.name
+    sums = prefix_sizes(gateway, meter, request.messages, branch.digests)
+    sizes = [after - before for before, after in pairwise([0, *sums])]
+    new = slice(branch.known, None)
     return [
         Entry(
             message=stored_form(message, format),
             id=make_id(b"message", branch.conversation.encode(), digest),
-            counts={unit: meter.count_message(without_reasoning(message))},
+            counts={unit: size},
             created=now,
         )
-        for message, digest in zip(
-            request.messages[branch.known :], branch.digests[branch.known :], strict=True
-        )
+        for message, digest, size in zip(request.messages[new], branch.digests[new], sizes[new], strict=True)
     ]
 
 
