@@ -35,6 +35,7 @@ from octavo.core.protocol import Rules
 from octavo.core.recall.render import with_passages
 from octavo.core.tools import Tool
 from octavo.core.wire import Wired, write
+from octavo.core.wire.responses import reasoning_characters
 from octavo.engine.settings import policy_of
 from octavo.engine.state import TipState
 from octavo.engine.turn import PreparedRequest, prepare
@@ -94,7 +95,7 @@ def reasoning_tokens(request: ClientRequest) -> int:
     thoughts = (
         part for message in request.messages[start:] for part in message.parts if isinstance(part, Reasoning)
     )
-    return sum(math.ceil(len(part.text) / REASONING_CHARACTERS) for part in thoughts)
+    return sum(math.ceil(reasoning_characters(part) / REASONING_CHARACTERS) for part in thoughts)
 
 
 def usual_reply(card: ModelCard) -> int:

@@ -19,6 +19,7 @@ from starlette.datastructures import Headers
 from octavo.core.protocol import ANTHROPIC as ANTHROPIC_RULES
 from octavo.core.protocol import COMPATIBLE, Rules
 from octavo.core.protocol import OPENAI as OPENAI_RULES
+from octavo.core.protocol import RESPONSES as RESPONSES_RULES
 from octavo.errors import NotFound, ProviderError, UnknownModel
 from octavo.gateway.dialects.dialect import Dialect
 from octavo.gateway.gateway import Gateway
@@ -40,6 +41,9 @@ PASSED = ("content-type", "accept", "user-agent", "idempotency-key", "http-refer
 PASSED_STARTS = ("anthropic-", "openai-", "x-stainless-")
 RETURNED = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "request-id", "x-should-retry")
 RETURNED_STARTS = ("anthropic-", "openai-", "x-ratelimit-")
+_ENDPOINTS = {"openai": "/chat/completions", "anthropic": "/messages", "responses": "/responses"}
+NO_RESPONSES = ("anthropic", "google", "local")
+"""Providers that do not speak Responses. A translation of their requests would begin here."""
 TITLES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google", "azure": "Azure OpenAI"}
 VARIABLES = {
     "openai": "OPENAI_API_KEY",
@@ -61,6 +65,8 @@ class Destination:
     rules: Rules
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     """Keys that no error and no log may show."""
+    official: bool = False
+    """Whether it is OpenAI itself, not a service that imitates it."""
 
 
 async def find_destination(
@@ -81,16 +87,22 @@ async def find_destination(
     if own is not None:
         account = getattr(gateway.providers, own.account) if own.account else ProviderAccount()
         base = own.base_url.rstrip("/")
-        url = f"{base}/chat/completions" if dialect.name == "openai" else f"{_root(base)}/v1/messages{path}"
+        url = f"{_root(base)}/v1/messages" if dialect.name == "anthropic" else base + _ENDPOINTS[dialect.name]
         signed = _auth_headers(gateway, "", account, headers, caller, style=dialect.name)
         return _destination(
-            own.account or "compatible", _with_query(url, query), model, signed, account, dialect, headers
+            own.account or "compatible",
+            _with_query(url + path, query),
+            model,
+            signed,
+            account,
+            dialect,
+            headers,
         )
     provider, name = _provider(gateway, dialect, model)
     if provider == "local":
         return await _embedded(gateway, dialect, model, headers, path, query)
     account = gateway.providers.openai if provider == "compatible" else getattr(gateway.providers, provider)
-    url = _with_query(_url(gateway, dialect, provider, name) + path, query)
+    url = _with_query(_url(gateway, dialect, provider, name, path), query)
     style = "azure" if provider == "azure" else dialect.name
     signed = _auth_headers(gateway, provider, account, headers, caller, style=style)
     return _destination(provider, url, name, signed, account, dialect, headers)
@@ -130,7 +142,13 @@ def _destination(
 ) -> Destination:
     host = urlsplit(url).hostname or ""
     official = any(host == known or host.endswith("." + known) for known in OFFICIAL_HOSTS)
-    rules = ANTHROPIC_RULES if dialect.name == "anthropic" else OPENAI_RULES if official else COMPATIBLE
+    match dialect.name:
+        case "anthropic":
+            rules = ANTHROPIC_RULES
+        case "responses":
+            rules = RESPONSES_RULES
+        case "openai":
+            rules = OPENAI_RULES if official else COMPATIBLE
     passed = {
         name: value for name, value in headers.items() if name in PASSED or name.startswith(PASSED_STARTS)
     }
@@ -144,6 +162,7 @@ def _destination(
         headers={**sent, **account.headers},
         rules=rules,
         secrets=(account.key, *keys) if account.key else keys,
+        official=official,
     )
 
 
@@ -153,6 +172,11 @@ def _provider(gateway: Gateway, dialect: Dialect, model: str) -> tuple[str, str]
         found = resolve(gateway.engine.models.address(model))
     except UnknownModel:
         return ("anthropic", model) if dialect.name == "anthropic" else ("openai", model)
+    if dialect.name == "responses" and found.provider in NO_RESPONSES:
+        raise NotFound(
+            f"{model} is not served in the format of Responses: use /v1/chat/completions for it, or ask here for a "
+            "model of OpenAI or of a compatible server that has /responses"
+        )
     if dialect.name == "anthropic" and found.provider not in ("anthropic", "local"):
         raise NotFound(
             f"{model} is not served in Anthropic's format: use /v1/chat/completions for it, or ask here for a Claude "
@@ -164,22 +188,23 @@ def _provider(gateway: Gateway, dialect: Dialect, model: str) -> tuple[str, str]
     return found.provider, found.model if prefixed else model
 
 
-def _url(gateway: Gateway, dialect: Dialect, provider: str, model: str) -> str:
-    settings = gateway.providers
+def _url(gateway: Gateway, dialect: Dialect, provider: str, model: str, path: str) -> str:
+    settings, end = gateway.providers, _ENDPOINTS[dialect.name] + path
     match provider:
         case "anthropic":
-            base = _root(settings.anthropic.base_url or ANTHROPIC_URL)
-            return f"{base}/v1/messages" if dialect.name == "anthropic" else f"{base}/v1/chat/completions"
+            return f"{_root(settings.anthropic.base_url or ANTHROPIC_URL)}/v1{end}"
         case "ollama":
-            return f"{settings.ollama.base_url.rstrip('/')}/v1/chat/completions"
+            return f"{settings.ollama.base_url.rstrip('/')}/v1{end}"
         case "google":
             return f"{(settings.google.base_url or GOOGLE_URL).rstrip('/')}/v1beta/openai/chat/completions"
         case "azure":
             base, version = settings.azure.base_url.rstrip("/"), settings.azure.api_version
+            if dialect.name == "responses":
+                return f"{base}/openai{end}?api-version={version}"
             name = quote(model, safe="")
             return f"{base}/openai/deployments/{name}/chat/completions?api-version={version}"
         case _:
-            return f"{(settings.openai.base_url or OPENAI_URL).rstrip('/')}/chat/completions"
+            return (settings.openai.base_url or OPENAI_URL).rstrip("/") + end
 
 
 def _root(base: str) -> str:
@@ -232,7 +257,9 @@ def returned_headers(headers: Headers) -> dict[str, str]:
     }
 
 
-async def send(gateway: Gateway, destination: Destination, body: bytes, *, streamed: bool) -> httpx2.Response:
+async def send(
+    gateway: Gateway, destination: Destination, body: bytes, *, streamed: bool, method: str = "POST"
+) -> httpx2.Response:
     """Send a request, and return when its answer begins; raise `ProviderError` if there is none.
 
     An answer that is not `streamed` begins when the provider has written all of it.
@@ -244,7 +271,7 @@ async def send(gateway: Gateway, destination: Destination, body: bytes, *, strea
         (name.encode("latin-1"), value.encode("latin-1")) for name, value in destination.headers.items()
     ]
     try:
-        request = gateway.client.build_request("POST", destination.url, content=body, headers=headers)
+        request = gateway.client.build_request(method, destination.url, content=body, headers=headers)
         response = await gateway.client.send(request, stream=True, first_byte=first_byte)
     except (httpx2.RequestError, httpx2.InvalidURL) as error:
         raise connection_error(destination, error) from None

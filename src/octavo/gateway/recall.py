@@ -171,4 +171,5 @@ def _extended(exchange: Exchange, body: bytes, more: list[JsonObject], *, last: 
     """Add calls and results to a body; the `last` time, the model may call no tool."""
     before = json.loads(body)
     forbidden = {"tool_choice": exchange.dialect.no_tools} if last else {}
-    return to_json({**before, "messages": [*before["messages"], *more], **forbidden})
+    name = exchange.dialect.list_field
+    return to_json({**before, name: [*before[name], *more], **forbidden})

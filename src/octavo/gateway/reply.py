@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -108,7 +109,8 @@ def _headers(response: httpx2.Response) -> Headers:
 
 async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIterator[bytes]:
     """Pass a stream on; its last event waits until everything is stored."""
-    copy, ending, stored = list[bytes](), StreamEnd(exchange.dialect.ends), False
+    copy, stored = list[bytes](), False
+    ending = StreamEnd(exchange.dialect.ends, whole=exchange.dialect.ends_whole)
     try:
         async with aclosing(_body(exchange, response)) as pieces:
             async for piece in pieces:
@@ -179,14 +181,19 @@ def _message_start(exchange: Exchange) -> bytes:
     return f"event: message_start\ndata: {data}\n\n".encode()
 
 
+_EVENT_END = re.compile(rb"\r?\n\r?\n")
+
+
 class StreamEnd:
     """Finds where the last event of a stream begins, although the stream arrives in arbitrary pieces.
 
     The event begins a line. No text inside an event can do that: JSON escapes line ends.
     """
 
-    def __init__(self, marks: tuple[bytes, ...]) -> None:
+    def __init__(self, marks: tuple[bytes, ...], *, whole: bool = False) -> None:
         self._marks = marks
+        self._whole = whole
+        """Whether the last event is reached only when all of it is there."""
         self._inside = False
         """Whether the last piece that was passed on ended in the middle of a line."""
         self.held = b""
@@ -197,7 +204,7 @@ class StreamEnd:
         """Take a piece, and give the bytes that can be passed on."""
         data = self.held + piece
         at = self._find(data)
-        self.reached = at is not None
+        self.reached = at is not None and not (self._whole and not _EVENT_END.search(data, at))
         cut = len(data) if at is None else at
         if at is None:
             start = data.rfind(b"\n") + 1
@@ -235,6 +242,9 @@ def _report_event(exchange: Exchange) -> bytes:
         return b""
     if exchange.dialect.name == "anthropic":
         return b"event: ping\ndata: %s\n\n" % to_json({"type": "ping", "octavo": exchange.report()})
+    if exchange.dialect.name == "responses":
+        report = {"type": "octavo.report", "octavo": exchange.report()}
+        return b"event: octavo.report\ndata: %s\n\n" % to_json(report)
     chunk: JsonObject = {
         "id": "octavo",
         "object": "chat.completion.chunk",
@@ -252,4 +262,8 @@ def _error_event(exchange: Exchange, error: httpx2.RequestError) -> bytes:
     api_error = explain(cause)
     if exchange.dialect.name == "anthropic":
         return b"\n\nevent: error\ndata: %s\n\n" % to_json(anthropic_error(api_error, cause, exchange.id))
-    return b"\n\ndata: %s\n\n" % to_json(openai_error(api_error, cause, exchange.id))
+    error_body = openai_error(api_error, cause, exchange.id)
+    if exchange.dialect.name == "responses":
+        said = {"type": "error", "code": api_error.type, "message": api_error.message, "param": None}
+        return b"\n\nevent: error\ndata: %s\n\n" % to_json({**said, **error_body})
+    return b"\n\ndata: %s\n\n" % to_json(error_body)

@@ -15,12 +15,12 @@ import httpx2
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from octavo.core.json_values import Json
+from octavo.core.json_values import Json, JsonObject
 from octavo.engine.overflow import OverflowRetry
 from octavo.engine.settings import policy_of
 from octavo.errors import NotFound, ProviderError, WindowExceeded
 from octavo.gateway import recall
-from octavo.gateway.dialects.anthropic import ANTHROPIC
+from octavo.gateway.continued import continue_branch
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.fit import (
@@ -65,11 +65,14 @@ async def relay(
     request = dialect.read(raw, headers)
     await gateway.upstreams.refresh()
     destination = await find_destination(gateway, dialect, request.model, headers, caller, query=query)
-    if request.options.off:
+    if dialect.name == "responses":
+        request = await continue_branch(gateway, caller.owner, request)
+    if request.options.off or not request.tracked:
         return pass_through(await _send(gateway, request, destination))
     meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
     early: asyncio.Task[httpx2.Response] | None = None
-    if surely_fits(request, meter) and not request.options.conversation:
+    named = request.options.conversation or request.continued
+    if surely_fits(request, meter) and not named:
         early = gateway.host.spawn(_send(gateway, request, destination))
     try:
         exchange = await _open(gateway, id, dialect, caller, request, destination, meter)
@@ -130,7 +133,8 @@ async def _hang_up(early: asyncio.Task[httpx2.Response]) -> None:
 
 async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | None) -> Response:
     """Send a request that fits; if the provider refuses it as too large, send less."""
-    body = await _fitted_body(exchange) if exchange.too_large and not early else exchange.request.onward
+    rewritten = (exchange.too_large or exchange.request.whole) and not early
+    body = await _fitted_body(exchange) if rewritten else exchange.request.onward
     while True:
         answer = await _ask(exchange, body, early)
         early = None
@@ -203,25 +207,26 @@ NOT_OFFERED = (404, 405, 501)
 
 
 async def count_request(
-    gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
+    gateway: Gateway, dialect: Dialect, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response:
     """Count the tokens of a request: by the provider if it counts, else by our meter."""
-    told = await _ask_provider(gateway, caller, request, headers, query)
+    told = await _ask_provider(gateway, dialect, caller, request, headers, query)
     if told is not None:
         return told
     meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
     reading = meter.read(request_context(request))
     tokens = reading.tokens + reasoning_tokens(request)
-    return json_response({"input_tokens": tokens}, headers={BASIS: reading.basis})
+    kind: JsonObject = {"object": "response.input_tokens"} if dialect.name == "responses" else {}
+    return json_response({**kind, "input_tokens": tokens}, headers={BASIS: reading.basis})
 
 
 async def _ask_provider(
-    gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
+    gateway: Gateway, dialect: Dialect, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response | None:
     """Ask the provider to count; None if it cannot be asked, or does not count."""
     try:
         destination = await find_destination(
-            gateway, ANTHROPIC, request.model, headers, caller, path="/count_tokens", query=query
+            gateway, dialect, request.model, headers, caller, path=dialect.count_path, query=query
         )
         response = await send(
             gateway, destination, with_model_name(request.onward, request.model, destination), streamed=True
