@@ -10,7 +10,9 @@ from octavo.core.json_values import Json, JsonObject
 from octavo.gateway.dialects.anthropic import ANTHROPIC, COUNT_REQUEST, MESSAGES_REQUEST
 from octavo.gateway.dialects.dialect import Dialect
 from octavo.gateway.dialects.openai import CHAT_REQUEST, OPENAI
-from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES, RESPONSES
+from octavo.gateway.dialects.responses import RESPONSES, RESPONSES_REQUEST
+from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES
+from octavo.gateway.dialects.schema import RESPONSES as RESPONSES_TOLD
 from octavo.gateway.gateway import Gateway, TheGateway
 from octavo.gateway.models import anthropic_model, find_model_card, list_models, openai_model
 from octavo.gateway.passthrough import METHODS, WITHOUT_V1, pass_request, unknown_route
@@ -29,16 +31,22 @@ async def _body(request: Request) -> bytes:
     return await request.body()
 
 
-@routes.post("/chat/completions", response_model=None, responses=RESPONSES, openapi_extra=CHAT_REQUEST)
+@routes.post("/chat/completions", response_model=None, responses=RESPONSES_TOLD, openapi_extra=CHAT_REQUEST)
 async def chat_completions(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
     """Answer a request of OpenAI's Chat Completions."""
     return await _relayed(request, gateway, caller, OPENAI)
 
 
-@routes.post("/messages", response_model=None, responses=RESPONSES, openapi_extra=MESSAGES_REQUEST)
+@routes.post("/messages", response_model=None, responses=RESPONSES_TOLD, openapi_extra=MESSAGES_REQUEST)
 async def messages(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
     """Answer a request of Anthropic's Messages."""
     return await _relayed(request, gateway, caller, ANTHROPIC)
+
+
+@routes.post("/responses", response_model=None, responses=RESPONSES_TOLD, openapi_extra=RESPONSES_REQUEST)
+async def responses(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Answer a request of OpenAI's Responses."""
+    return await _relayed(request, gateway, caller, RESPONSES)
 
 
 async def _relayed(request: Request, gateway: Gateway, caller: Caller, dialect: Dialect) -> Response:
@@ -55,7 +63,12 @@ async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller)
     raw = await _body(request)
     await gateway.upstreams.refresh()
     return await count_request(
-        gateway, caller, ANTHROPIC.read(raw, request.headers), request.headers, request.url.query
+        gateway,
+        ANTHROPIC,
+        caller,
+        ANTHROPIC.read(raw, request.headers),
+        request.headers,
+        request.url.query,
     )
 
 
