@@ -19,6 +19,7 @@ from starlette.datastructures import Headers
 
 from octavo.core.protocol import ANTHROPIC as ANTHROPIC_RULES
 from octavo.core.protocol import COMPATIBLE, Rules
+from octavo.core.protocol import GEMINI as GEMINI_RULES
 from octavo.core.protocol import OPENAI as OPENAI_RULES
 from octavo.core.protocol import RESPONSES as RESPONSES_RULES
 from octavo.errors import NotFound, ProviderError, UnknownModel
@@ -39,24 +40,29 @@ OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
 GOOGLE_URL = "https://generativelanguage.googleapis.com"
 PASSED = ("content-type", "accept", "user-agent", "idempotency-key", "http-referer", "x-title")
-PASSED_STARTS = ("anthropic-", "openai-", "x-stainless-")
+PASSED_STARTS = ("anthropic-", "openai-", "x-stainless-", "x-goog-api-client", "x-goog-user-project")
 RETURNED = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "request-id", "x-should-retry")
 RETURNED_STARTS = ("anthropic-", "openai-", "x-ratelimit-")
 ENDPOINTS: Mapping[Name, str] = MappingProxyType(
-    {"openai": "/chat/completions", "anthropic": "/messages", "responses": "/responses"}
+    {"openai": "/chat/completions", "anthropic": "/messages", "responses": "/responses", "gemini": "/models"}
 )
+"""Where each interface is asked; Gemini's address goes on with the model."""
 INTERFACES: Mapping[str, tuple[Name, ...]] = MappingProxyType(
     {
         "openai": ("openai", "responses"),
         "azure": ("openai", "responses"),
         "anthropic": ("anthropic",),
-        "google": ("openai",),
+        "google": ("openai", "gemini"),
         "compatible": ("openai",),
         "ollama": ("openai",),
         "local": ("openai",),
     }
 )
 """The interfaces of each provider; a client with another one is translated into the first."""
+NATIVE: Mapping[Name, str] = MappingProxyType(
+    {"openai": "openai", "responses": "openai", "anthropic": "anthropic", "gemini": "google"}
+)
+"""The provider that made each interface."""
 ANTHROPIC_VERSION = "2023-06-01"
 """The version of Anthropic's interface, for clients that speak another one and do not name it."""
 TITLES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google", "azure": "Azure OpenAI"}
@@ -118,9 +124,13 @@ async def find_destination(
     `beta=true`. It is meant for the provider.
     """
     service = await _find_service(gateway, dialect, model)
-    address = f"{service.base}/{route}" if route else service.base + ENDPOINTS[service.format] + path
-    # A query of the client's interface means nothing to a provider with another one.
-    asked = query if service.format == dialect.name or route else ""
+    # The path and the query of the client's interface mean nothing to a provider with another one.
+    same = service.format == dialect.name
+    end = route or ENDPOINTS[service.format].removeprefix("/")
+    if service.format == "gemini" and not route:
+        end += f"/{quote(service.model, safe='/')}"
+    address = f"{service.base}/{end}{path if same and not route else ''}"
+    asked = query if same or route else ""
     url = "?".join(filter(None, [address, "&".join(filter(None, [service.query, asked]))]))
     if service.provider == "local":
         assert service.account.key
@@ -135,7 +145,7 @@ async def _find_service(gateway: Gateway, dialect: Dialect, model: str) -> _Serv
     own = gateway.upstreams.upstream(model)
     if own is not None:
         base = own.base_url.rstrip("/")
-        format = own.format or (dialect.name if dialect.name in ENDPOINTS else "openai")
+        format: Name = own.format or ("openai" if dialect.name == "gemini" else dialect.name)
         return _Service(
             provider=own.account or "compatible",
             model=model,
@@ -179,6 +189,8 @@ def _destination(service: _Service, url: str, signed: dict[str, str], headers: H
             rules = ANTHROPIC_RULES
         case "responses":
             rules = RESPONSES_RULES
+        case "gemini":
+            rules = GEMINI_RULES
         case "openai":
             rules = OPENAI_RULES if official else COMPATIBLE
     foreign = "openai-" if service.format == "anthropic" else "anthropic-"
@@ -210,7 +222,7 @@ def _provider(gateway: Gateway, dialect: Dialect, model: str) -> tuple[str, str]
     try:
         found = resolve(gateway.engine.models.address(model))
     except UnknownModel:
-        return ("anthropic", model) if dialect.name == "anthropic" else ("openai", model)
+        return NATIVE[dialect.name], model
     if found.provider == "compatible" and not gateway.providers.openai.base_url:
         raise NotFound(f"{model} needs the address of a server: set OPENAI_BASE_URL")
     prefixed = model.partition("/")[0] in PROVIDERS
@@ -225,7 +237,8 @@ def _base(gateway: Gateway, provider: str, model: str, format: Name) -> str:
         case "ollama":
             return f"{settings.ollama.base_url.rstrip('/')}/v1"
         case "google":
-            return f"{(settings.google.base_url or GOOGLE_URL).rstrip('/')}/v1beta/openai"
+            base = f"{(settings.google.base_url or GOOGLE_URL).rstrip('/')}/v1beta"
+            return base if format == "gemini" else f"{base}/openai"
         case "azure":
             base = f"{settings.azure.base_url.rstrip('/')}/openai"
             return base if format == "responses" else f"{base}/deployments/{quote(model, safe='')}"
@@ -260,12 +273,20 @@ def _signed(service: _Service, key: str) -> dict[str, str]:
     """Write a key into the header where the provider looks for it."""
     if service.provider == "azure":
         return {"api-key": key}
+    if service.format == "gemini":
+        return {"x-goog-api-key": key}
     return {"x-api-key": key} if service.format == "anthropic" else {"authorization": f"Bearer {key}"}
 
 
 def _is_in_style(theirs: dict[str, str], service: _Service) -> bool:
     """Tell whether a client's key stands where the provider looks for it; Anthropic also reads bearer tokens."""
-    return service.format == "anthropic" or "authorization" in theirs
+    match service.format:
+        case "gemini":
+            return "x-goog-api-key" in theirs
+        case "anthropic":
+            return bool(theirs.keys() & {"x-api-key", "authorization"})
+        case _:
+            return "authorization" in theirs
 
 
 def _key_in(theirs: dict[str, str]) -> str:
@@ -281,6 +302,8 @@ def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
         found["authorization"] = headers["authorization"]
     if (key := headers.get("x-api-key")) and not key.startswith(START):
         found["x-api-key"] = key
+    if (key := headers.get("x-goog-api-key")) and not key.startswith(START):
+        found["x-goog-api-key"] = key
     return found
 
 
@@ -353,6 +376,6 @@ def connection_error(
 
 def with_model_name(body: bytes, model: str, destination: Destination) -> bytes:
     """Put the provider's name of the model into a body; a body that has it already stays byte for byte."""
-    if destination.model == model:
+    if destination.model == model or destination.format == "gemini":
         return body
     return to_json({**json.loads(body), "model": destination.model})

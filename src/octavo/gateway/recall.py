@@ -170,6 +170,7 @@ def _called(exchange: Exchange, answer: ProviderResponse, raw: bytes) -> Message
 def _extended(exchange: Exchange, body: bytes, more: list[JsonObject], *, last: bool) -> bytes:
     """Add calls and results to a body; the `last` time, the model may call no tool."""
     before = json.loads(body)
-    forbidden = {"tool_choice": exchange.provider_dialect.no_tools} if last else {}
+    dialect = exchange.provider_dialect
+    forbidden = {dialect.tool_choice_field: dialect.no_tools} if last else {}
     name = exchange.provider_dialect.list_field
     return to_json({**before, name: [*before[name], *more], **forbidden})

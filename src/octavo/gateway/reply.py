@@ -21,7 +21,8 @@ from starlette.responses import Response, StreamingResponse
 
 from octavo.core.json_values import JsonObject
 from octavo.errors import ProviderError
-from octavo.gateway.errors import anthropic_error, openai_error
+from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.errors import anthropic_error, error_writer, gemini_error, openai_error
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.forward import connection_error, receive, returned_headers, stream_body
 from octavo.gateway.save import finish, finish_and_wait
@@ -124,7 +125,7 @@ def _error(exchange: Exchange, answer: ProviderResponse) -> bytes:
             return raw
         message = raw[:LONGEST_ERROR].decode("utf-8", "replace") or "the provider gave no reason"
     api_error = ApiError(status=answer.response.status_code, type="provider_error", message=message)
-    write = anthropic_error if theirs else openai_error
+    write = error_writer(exchange.dialect.name)
     return to_json(write(api_error, ProviderError(message), exchange.id))
 
 
@@ -143,7 +144,7 @@ def _headers(response: httpx2.Response) -> Headers:
 async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIterator[bytes]:
     """Pass a stream on; its last event waits until everything is stored."""
     copy, stored = list[bytes](), False
-    ending = StreamEnd(exchange.dialect.ends, whole=exchange.dialect.ends_whole)
+    ending = _ending(exchange.dialect)
     try:
         async with aclosing(stream_body(response)) as pieces:
             async for piece in pieces:
@@ -242,6 +243,33 @@ class StreamEnd:
         return min(found, default=None)
 
 
+class MarkedEnd:
+    """Finds the last event of a stream by what it has in it; every event is passed on when it is complete."""
+
+    def __init__(self, mark: re.Pattern[bytes]) -> None:
+        self._mark = mark
+        self.held = b""
+        self.reached = False
+
+    def feed(self, piece: bytes) -> bytes:
+        """Take a piece, and give the bytes that can be passed on."""
+        data = self.held + piece
+        start = 0
+        for end in _EVENT_END.finditer(data):
+            if self._mark.search(data, start, end.end()):
+                self.reached = True
+                break
+            start = end.end()
+        self.held = data[start:]
+        return data[:start]
+
+
+def _ending(dialect: Dialect) -> StreamEnd | MarkedEnd:
+    if dialect.last_event is not None:
+        return MarkedEnd(dialect.last_event)
+    return StreamEnd(dialect.ends, whole=dialect.ends_whole)
+
+
 def _with_report(exchange: Exchange, raw: bytes) -> bytes:
     try:
         return to_json({**json.loads(raw), "octavo": exchange.report()})
@@ -250,15 +278,21 @@ def _with_report(exchange: Exchange, raw: bytes) -> bytes:
 
 
 def _with_report_event(exchange: Exchange, raw: bytes) -> bytes:
-    ending = StreamEnd(exchange.dialect.ends)
+    ending = _ending(exchange.dialect)
     passed = ending.feed(raw)
     return passed + _report_event(exchange) + ending.held
+
+
+def _data(value: JsonObject) -> bytes:
+    return b"data: %s\n\n" % to_json(value)
 
 
 def _report_event(exchange: Exchange) -> bytes:
     """Write the report as an event that both client libraries accept."""
     if not exchange.request.options.usage:
         return b""
+    if exchange.dialect.name == "gemini":
+        return _data({"octavo": exchange.report()})
     if exchange.dialect.name == "anthropic":
         return b"event: ping\ndata: %s\n\n" % to_json({"type": "ping", "octavo": exchange.report()})
     if exchange.dialect.name == "responses":
@@ -278,6 +312,8 @@ def _report_event(exchange: Exchange) -> bytes:
 def _error_event(exchange: Exchange, cause: ProviderError) -> bytes:
     """Write an event that says that the answer broke off. The empty line ends the event that was cut."""
     api_error = explain(cause)
+    if exchange.dialect.name == "gemini":
+        return b"\n\n" + _data(gemini_error(api_error, cause, exchange.id))
     if exchange.dialect.name == "anthropic":
         return b"\n\nevent: error\ndata: %s\n\n" % to_json(anthropic_error(api_error, cause, exchange.id))
     error_body = openai_error(api_error, cause, exchange.id)

@@ -73,12 +73,20 @@ LONGEST_ERROR = 1_000
 
 
 async def relay(
-    gateway: Gateway, dialect: Dialect, caller: Caller, raw: bytes, headers: Headers, id: str, query: str
+    gateway: Gateway,
+    dialect: Dialect,
+    caller: Caller,
+    request: ClientRequest,
+    headers: Headers,
+    id: str,
+    query: str,
+    path: str = "",
 ) -> Response:
-    """Answer the request of a client."""
-    request = dialect.read(raw, headers)
+    """Answer the request of a client; `path` is what follows the model in the address, where it stands there."""
     await gateway.upstreams.refresh()
-    destination = await find_destination(gateway, dialect, request.model, headers, caller, query=query)
+    destination = await find_destination(
+        gateway, dialect, request.model, headers, caller, path=path, query=query
+    )
     if dialect.name == "responses":
         request = await continue_branch(gateway, caller.owner, request)
     if not request.tracked and destination.format != dialect.name:
@@ -272,8 +280,12 @@ async def count_request(
     meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
     reading = meter.read(request_context(request))
     tokens = reading.tokens + reasoning_tokens(request)
-    kind: JsonObject = {"object": "response.input_tokens"} if dialect.name == "responses" else {}
-    return json_response({**kind, "input_tokens": tokens}, headers={BASIS: reading.basis})
+    counted: JsonObject = {"input_tokens": tokens}
+    if dialect.name == "responses":
+        counted["object"] = "response.input_tokens"
+    if dialect.name == "gemini":
+        counted = {"totalTokens": tokens}
+    return json_response(counted, headers={BASIS: reading.basis})
 
 
 async def _ask_provider(
@@ -308,7 +320,7 @@ async def _learn_count(gateway: Gateway, request: ClientRequest, body: bytes) ->
         said: Any = json.loads(body)
     except (ValueError, RecursionError):
         return
-    tokens = said.get("input_tokens") if isinstance(said, dict) else None
+    tokens = said.get("input_tokens", said.get("totalTokens")) if isinstance(said, dict) else None
     if type(tokens) is int and tokens > 0 and not reasoning_tokens(request):
         meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
         await gateway.engine.models.learn_bill(request.model, meter.survey(request_context(request)), tokens)

@@ -18,6 +18,7 @@ from octavo.core.json_values import Json
 from octavo.core.messages import chain, opens_turn
 from octavo.core.policy import Keep
 from octavo.core.wire import Format
+from octavo.core.wire.pairing import renumber
 from octavo.errors import OctavoError, StoreError, UsageError
 from octavo.gateway.continued import remember_response
 from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
@@ -194,6 +195,9 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
 
 def _read_answer(exchange: Exchange, raw: bytes, *, streamed: bool) -> ProviderAnswer:
     answer = exchange.provider_dialect.read_answer(raw, streamed=streamed)
+    if exchange.provider_dialect.name == "gemini":
+        # Calls without an id are numbered by their place in the conversation.
+        answer.messages = [renumber(message, exchange.request.messages) for message in answer.messages]
     if exchange.translated and exchange.dialect.name == "responses":
         # As the client was given it, and will send it back.
         answer.id = response_id(exchange.id)

@@ -7,6 +7,7 @@ Each interface is a module beside this one.
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from octavo.http.responses import to_json
 
 MOST_TOKENS = 100_000_000
 """More tokens than any answer has: a larger number is a mistake."""
-Name = Literal["openai", "anthropic", "responses"]
+Name = Literal["openai", "anthropic", "responses", "gemini"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,29 +111,39 @@ class Dialect:
     name: Name
     limits: tuple[str, ...]
     """Fields that say how long the answer may be; the first that is present counts."""
+    limits_in: str = ""
+    """The object that holds these fields; empty: the body itself."""
     ends: tuple[bytes, ...]
     """How the last event of a stream may begin. That event is held back until everything is stored."""
     no_tools: Json
-    """The `tool_choice` that forbids all tool calls."""
+    """The choice that forbids all tool calls."""
     read_answer: Callable[..., ProviderAnswer]
+    tool_choice_field: str = "tool_choice"
     list_field: str = "messages"
     system_field: str = ""
     """The field of the system prompt; empty if it stands in the list."""
     count_path: str = ""
     """What follows the address of the interface where tokens are counted."""
+    last_event: re.Pattern[bytes] | None = None
+    """What the last event of a stream has in it, where no word of its own begins it."""
     ends_whole: bool = False
     """Whether an answer is read from the last event of its stream, so that all of that event is waited for."""
     split: Callable[[JsonObject, tuple[Message, ...]], Parts] = split_front
+    normalise: Callable[[JsonObject], JsonObject] = lambda body: body
+    """Spells the fields of a body in one way."""
     settle: Callable[[JsonObject], None] = lambda _: None
     """Removes from a body that is written anew the fields that were meant for the client's own list."""
 
-    def read(self, raw: bytes, headers: Headers) -> ClientRequest:
-        """Read a request; raise `BadInput` naming what is wrong."""
-        body = parse(raw)
-        model = body.get("model")
+    def read(self, raw: bytes, headers: Headers, *, model: Json = None, stream: Json = None) -> ClientRequest:
+        """Read a request; raise `BadInput` naming what is wrong.
+
+        `model` and `stream` are given where they stand in the address, not in the body.
+        """
+        body = self.normalise(parse(raw))
+        model = body.get("model") if model is None else model
         if not isinstance(model, str) or not model.strip():
             raise BadInput("model", "expected the name of a model")
-        stream = body.get("stream")
+        stream = body.get("stream") if stream is None else stream
         if stream is not None and not isinstance(stream, bool):
             raise BadInput("stream", "expected true or false")
         parts = self.split(body, self._messages(body))
@@ -155,8 +166,14 @@ class Dialect:
         if self.name == "responses":
             return read_items(messages, system)
         if not isinstance(messages, list) or not messages:
-            raise BadInput("messages", "expected a list of at least one message")
-        return read(self.name, messages, system)
+            raise BadInput(self.list_field, "expected a list of at least one message")
+        try:
+            return read(self.name, messages, system)
+        except BadInput as error:
+            where = error.where
+            for ours, theirs in (("messages", self.list_field), ("system", self.system_field)):
+                where = theirs + where.removeprefix(ours) if theirs and where.startswith(ours) else where
+            raise BadInput(where, error.problem) from None
 
     def _tools(self, body: JsonObject) -> tuple[Tool, ...]:
         tools, functions = body.get("tools"), body.get("functions")
@@ -167,8 +184,9 @@ class Dialect:
 
     def _reply(self, body: JsonObject) -> int | None:
         found: list[int] = []
+        holder = body.get(self.limits_in) if self.limits_in else body
         for name in self.limits:
-            value = body.get(name)
+            value = holder.get(name) if isinstance(holder, dict) else None
             if value is None:
                 continue
             whole = int(value) if isinstance(value, int | float) and value == value // 1 else 0
@@ -221,7 +239,9 @@ def parse(raw: bytes) -> JsonObject:
         raise BadInput("body", f"not JSON: {error}") from None
     if not isinstance(body, dict):
         raise BadInput("body", f"expected an object, got {type(body).__name__}")
-    check_json({key: value for key, value in body.items() if key not in ("messages", "input")}, "body")
+    check_json(
+        {key: value for key, value in body.items() if key not in ("messages", "input", "contents")}, "body"
+    )
     return cast(JsonObject, body)
 
 
