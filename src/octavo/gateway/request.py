@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -83,7 +84,7 @@ async def relay(
     path: str = "",
 ) -> Response:
     """Answer the request of a client; `path` is what follows the model in the address, where it stands there."""
-    await gateway.upstreams.refresh()
+    request = await with_answering_model(gateway, request)
     destination = await find_destination(
         gateway, dialect, request.model, headers, caller, path=path, query=query
     )
@@ -113,6 +114,12 @@ async def relay(
     return await _answer(exchange, early)
 
 
+async def with_answering_model(gateway: Gateway, request: ClientRequest) -> ClientRequest:
+    """Name the model that answers: the one that the client asks for, or the one that its alias stands for."""
+    await gateway.upstreams.refresh()
+    return replace(request, model=gateway.upstreams.aliases.get(request.model, request.model))
+
+
 def _translator(
     dialect: Dialect, request: ClientRequest, destination: Destination, id: str
 ) -> AnswerTranslator | None:
@@ -122,7 +129,7 @@ def _translator(
         client=dialect.name,
         provider=DIALECTS[destination.format],
         id=id,
-        model=request.model,
+        model=request.asked,
         request=request.body,
     )
 
@@ -274,6 +281,7 @@ async def count_request(
     gateway: Gateway, dialect: Dialect, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response:
     """Count the tokens of a request: by the provider if it counts, else by our meter."""
+    request = await with_answering_model(gateway, request)
     told = await _ask_provider(gateway, dialect, caller, request, headers, query)
     if told is not None:
         return told
@@ -299,7 +307,7 @@ async def _ask_provider(
         if destination.format != dialect.name:
             return None
         response = await send(
-            gateway, destination, with_model_name(request.onward, request.model, destination), streamed=True
+            gateway, destination, with_model_name(request.onward, request.asked, destination), streamed=True
         )
         body = await receive(destination, response)
     except (Refusal, ProviderError, NotFound):

@@ -63,6 +63,12 @@ class ClientRequest:
     """Whether the messages have to be written out even if they fit: the body names some that only Octavo has."""
 
     @property
+    def asked(self) -> str:
+        """The name of the model in the body; `model` is the one that answers for it."""
+        said = self.body.get("model")
+        return said if isinstance(said, str) else self.model
+
+    @property
     def prompt(self) -> str:
         """The text of the system prompt."""
         return "\n".join(message.text for message in self.system)
