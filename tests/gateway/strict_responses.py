@@ -148,34 +148,39 @@ class StrictResponses:
         """Refuse what OpenAI refuses."""
         if not items:
             raise Refused("Missing required parameter: 'input'.")
+        for at, item in enumerate(items):
+            following = items[at + 1] if at + 1 < len(items) else {}
+            if is_message(item):
+                self._check_message(item, at)
+            if item.get("type") == "reasoning":
+                self._check_thought(item, following)
+            need = self.needs.get(item.get("id") or "")
+            if need is not None and (not at or items[at - 1].get("id") != need):
+                raise Refused(
+                    f"Item '{item['id']}' was provided without its required 'reasoning' item: '{need}'."
+                )
+        self._check_pairs(items)
+
+    def _check_thought(self, item: Json, following: Json) -> None:
+        theirs = following.get("role", "assistant") != "assistant" or following.get("type") in OUTPUTS
+        if not following or theirs:
+            raise Refused(
+                f"Item '{item['id']}' of type 'reasoning' was provided without its required following item."
+            )
+        said = {key: value for key, value in item.items() if value is not None}
+        if said != self.thoughts.get(item.get("id", "")):
+            raise Refused(f"The encrypted content of item {item.get('id')} could not be verified.")
+
+    def _check_pairs(self, items: list[Json]) -> None:
         waiting: dict[str, str] = {}
-        for i, item in enumerate(items):
+        for item in items:
             kind = item.get("type") or "message"
-            following = items[i + 1] if i + 1 < len(items) else {}
-            if kind == "message":
-                self._check_message(item, i)
-            if kind == "reasoning":
-                if (
-                    following.get("role", "assistant") != "assistant"
-                    or not following
-                    or following.get("type") in OUTPUTS
-                ):
-                    raise Refused(
-                        f"Item '{item.get('id')}' of type 'reasoning' was provided without its required following item."
-                    )
-                if item != self.thoughts.get(item.get("id", "")):
-                    raise Refused(f"The encrypted content of item {item.get('id')} could not be verified.")
             if kind in OUTPUTS.values():
                 waiting[item["call_id"]] = kind
             if kind in OUTPUTS and waiting.pop(item["call_id"], None) != OUTPUTS[kind]:
                 raise Refused(f"No tool call found for {kind} with call_id {item['call_id']}.")
-            need = self.needs.get(item.get("id") or "")
-            if need is not None and (not i or items[i - 1].get("id") != need):
-                raise Refused(
-                    f"Item '{item['id']}' of type '{kind}' was provided without its required 'reasoning' item: '{need}'."
-                )
-            if waiting and kind == "message" and item["role"] == "user":
-                raise Refused(f"No tool output found for function call {next(iter(waiting))}.")
+            if waiting and item.get("role") == "user":
+                break
         if waiting:
             raise Refused(f"No tool output found for function call {next(iter(waiting))}.")
 

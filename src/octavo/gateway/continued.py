@@ -48,7 +48,7 @@ async def continue_branch(gateway: Gateway, owner: str, request: ClientRequest) 
     if found is None:
         # The answer was made before Octavo, or its messages were deleted here. Only the provider knows what it follows.
         return replace(request, tracked=False)
-    return await _completed(gateway, request, found, items, whole=False)
+    return await _completed(gateway, request, found, items, whole=known.get("ours") is True)
 
 
 async def _completed(
@@ -108,12 +108,15 @@ async def response_note(gateway: Gateway, owner: str, id: str) -> JsonObject:
     return known
 
 
-async def remember_response(gateway: Gateway, owner: str, id: str, *, model: str, node: str) -> None:
-    """Note where an answer is stored, before the client has seen all of it."""
+async def remember_response(
+    gateway: Gateway, owner: str, id: str, *, model: str, node: str, ours: bool = False
+) -> None:
+    """Note where an answer is stored, before the client has seen all of it; `ours`: no provider has it."""
     key = NOTE + id
     known = _object(await gateway.engine.store.notes.get(key))
     if not known or known.get("owner") == owner:
-        await gateway.engine.store.notes.put(key, {"owner": owner, "model": model, "node": node})
+        value: JsonObject = {"owner": owner, "model": model, "node": node}
+        await gateway.engine.store.notes.put(key, value | {"ours": True} if ours else value)
 
 
 async def forget_response(gateway: Gateway, id: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -20,6 +21,7 @@ from octavo.engine.overflow import OverflowRetry
 from octavo.engine.settings import policy_of
 from octavo.errors import NotFound, ProviderError, WindowExceeded
 from octavo.gateway import recall
+from octavo.gateway.compaction import answer_trigger, asks_for_compaction
 from octavo.gateway.continued import continue_branch
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.exchange import Exchange
@@ -66,6 +68,10 @@ async def relay(
     await gateway.upstreams.refresh()
     destination = await find_destination(gateway, dialect, request.model, headers, caller, query=query)
     if dialect.name == "responses":
+        if asks_for_compaction(request) and not destination.official:
+            return await answer_trigger(gateway, caller, request, headers)
+        if asks_for_compaction(request):
+            request = replace(request, tracked=False)
         request = await continue_branch(gateway, caller.owner, request)
     if request.options.off or not request.tracked:
         return pass_through(await _send(gateway, request, destination))
@@ -210,7 +216,9 @@ async def count_request(
     gateway: Gateway, dialect: Dialect, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response:
     """Count the tokens of a request: by the provider if it counts, else by our meter."""
-    told = await _ask_provider(gateway, dialect, caller, request, headers, query)
+    told = None
+    if not request.whole:
+        told = await _ask_provider(gateway, dialect, caller, request, headers, query)
     if told is not None:
         return told
     meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
@@ -251,6 +259,6 @@ async def _learn_count(gateway: Gateway, request: ClientRequest, body: bytes) ->
     except (ValueError, RecursionError):
         return
     tokens = said.get("input_tokens") if isinstance(said, dict) else None
-    if type(tokens) is int and tokens > 0 and not reasoning_tokens(request):
+    if type(tokens) is int and tokens > 0 and request.tracked and not reasoning_tokens(request):
         meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
         await gateway.engine.models.learn_bill(request.model, meter.survey(request_context(request)), tokens)

@@ -104,7 +104,8 @@ def split(body: JsonObject, said: tuple[Message, ...]) -> Parts:
         expected = {"background": bool, "conversation": str | dict}.get(name, str)
         if body.get(name) is not None and not isinstance(body[name], expected):
             raise BadInput(name, f"got {type(body[name]).__name__}")
-    tracked = bool(items) and not body.get("conversation") and not body.get("background")
+    tracked = bool(items or body.get("previous_response_id"))
+    tracked = tracked and not body.get("conversation") and not body.get("background")
     if not tracked:
         if not items and not any(
             body.get(name) for name in ("previous_response_id", "conversation", "prompt")
