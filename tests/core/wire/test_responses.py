@@ -128,7 +128,8 @@ def test_a_thought_is_kept_whole_and_read_as_far_as_it_can_be() -> None:
     assert thought.text == "Hm.\n\nWell."
     assert write("responses", [message]).messages == [open_, CALL]
     assert "Hm" not in str(write("openai", [message]).messages)
-    assert reasoning_characters(thought) == len("Hm.\n\nWell.")
+    assert reasoning_characters(thought) == 300
+    assert reasoning_characters(Reasoning(text="Hm.")) == 3
     hidden = only({**THOUGHT, "encrypted_content": "x" * 4_000}).parts[0]
     assert isinstance(hidden, Reasoning)
     assert reasoning_characters(hidden) == 3_000 - 650
