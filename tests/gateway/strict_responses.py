@@ -136,13 +136,21 @@ class StrictResponses:
         items = body.get("input") or []
         if isinstance(items, str):
             items = [{"role": "user", "content": items}]
+        items = [self._referred(item) if item.get("type") == "item_reference" else item for item in items]
         previous = body.get("previous_response_id")
         if previous is None:
-            return list(items)
+            return items
         self.chained += 1
         if previous not in self.chains:
             raise Refused(f"Previous response with id '{previous}' not found.", "previous_response_not_found")
         return [*self.chains[previous], *items]
+
+    def _referred(self, reference: Json) -> Json:
+        kept = (item for response in self.responses.values() for item in response["output"])
+        for item in kept:
+            if item["id"] == reference["id"]:
+                return item
+        raise Refused(f"Item with id '{reference['id']}' not found.", status=404)
 
     def check(self, items: list[Json]) -> None:
         """Refuse what OpenAI refuses."""

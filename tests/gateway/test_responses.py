@@ -577,3 +577,34 @@ async def test_the_report_and_the_recall_tool_are_offered_here_too(house: House)
         )
     ]
     assert kinds[-2:] == ["octavo.report", "response.completed"]
+
+
+async def test_references_to_items_are_the_items(make_engine: MakeEngine) -> None:
+    """A client that refers to what the provider stores: the same branch, and compressed it is spelled out."""
+    provider = StrictResponses(say=worker(3))
+    async with open_house(await make_engine(provider=None), provider) as house:
+        agent = Referring(house)
+        for turn in range(14):
+            await agent.turn(long(turn))
+        assert agent.compressed > 3
+        assert provider.refused == 0
+        assert len(agent.conversations) == 1
+        assert not any(item.get("type") == "item_reference" for item in provider.last["input"])
+        (conversation,) = await house.engine.store.conversations.list(archived=None)
+        assert conversation.messages == len(await house.engine.store.tree.branch(conversation.tip or ""))
+        key = (await house.engine.store.keys.create("bob", owner="bob", scopes=["write"]))[1]
+        with pytest.raises(openai.NotFoundError):
+            await house.client.with_options(api_key=key).responses.create(
+                model=MODEL, input=[*agent.history, user("Tell me.")]
+            )
+
+
+class Referring(Agent):
+    """A client that sends references in the place of what the model said."""
+
+    async def go_on(self) -> Any:
+        answer = await super().go_on()
+        self.history = [
+            {"type": "item_reference", "id": item["id"]} if item.get("id") else item for item in self.history
+        ]
+        return answer

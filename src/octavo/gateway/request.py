@@ -77,7 +77,7 @@ async def relay(
         return pass_through(await _send(gateway, request, destination))
     meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
     early: asyncio.Task[httpx2.Response] | None = None
-    named = request.options.conversation or request.continued
+    named = request.options.conversation or request.expanded
     if surely_fits(request, meter) and not named:
         early = gateway.host.spawn(_send(gateway, request, destination))
     try:
