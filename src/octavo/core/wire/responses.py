@@ -190,7 +190,7 @@ def _write_instructions(messages: Sequence[Message]) -> Json:
 
 
 def _read_item(data: JsonObject, where: str, calls: _Calls) -> Message | Sequence[Part]:
-    kind = take_optional(data, "type", where) or "message"
+    kind = "message" if data.get("type") is None else take_text(data, "type", where)
     if kind == "message":
         return _read_message(data, where)
     if kind == "reasoning":
