@@ -21,6 +21,7 @@ from octavo.engine.overflow import OverflowRetry
 from octavo.engine.settings import policy_of
 from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, WindowExceeded
 from octavo.gateway import recall
+from octavo.gateway.compaction import answer_trigger, asks_for_compaction
 from octavo.gateway.continued import continue_branch
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.dialects.known import DIALECTS
@@ -89,6 +90,10 @@ async def relay(
         gateway, dialect, request.model, headers, caller, path=path, query=query
     )
     if dialect.name == "responses":
+        if asks_for_compaction(request) and not destination.official:
+            return await answer_trigger(gateway, caller, request, headers)
+        if asks_for_compaction(request):
+            request = replace(request, tracked=False)
         request = await continue_branch(gateway, caller.owner, request)
     if not request.tracked and destination.format != dialect.name:
         raise NotFound(
@@ -101,7 +106,7 @@ async def relay(
         return pass_through(response, _translator(dialect, request, destination, id))
     meter = await load_vocabulary(meter)
     early: asyncio.Task[httpx2.Response] | None = None
-    named = request.options.conversation or request.continued
+    named = request.options.conversation or request.expanded
     if surely_fits(request, meter) and not named:
         body = plain_body(dialect, request, destination, meter.card)
         early = gateway.host.spawn(send(gateway, destination, body, streamed=request.stream))
@@ -282,7 +287,9 @@ async def count_request(
 ) -> Response:
     """Count the tokens of a request: by the provider if it counts, else by our meter."""
     request = await with_answering_model(gateway, request)
-    told = await _ask_provider(gateway, dialect, caller, request, headers, query)
+    told = None
+    if not request.whole:
+        told = await _ask_provider(gateway, dialect, caller, request, headers, query)
     if told is not None:
         return told
     meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
@@ -329,6 +336,6 @@ async def _learn_count(gateway: Gateway, request: ClientRequest, body: bytes) ->
     except (ValueError, RecursionError):
         return
     tokens = said.get("input_tokens", said.get("totalTokens")) if isinstance(said, dict) else None
-    if type(tokens) is int and tokens > 0 and not reasoning_tokens(request):
+    if type(tokens) is int and tokens > 0 and request.tracked and not reasoning_tokens(request):
         meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
         await gateway.engine.models.learn_bill(request.model, meter.survey(request_context(request)), tokens)

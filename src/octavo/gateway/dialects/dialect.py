@@ -59,6 +59,8 @@ class ClientRequest:
     tracked: bool = True
     """False for a request whose past only the provider has: it is passed on, and nothing is stored."""
     continued: Continued | None = None
+    expanded: bool = False
+    """Whether there are more messages than the body spells out."""
     whole: bool = False
     """Whether the messages have to be written out even if they fit: the body names some that only Octavo has."""
 
