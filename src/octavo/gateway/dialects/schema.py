@@ -63,6 +63,9 @@ TOLD = {
     "x-octavo-tokens-before": "Tokens of the request as the client sent it.",
     "x-octavo-tokens-after": "Tokens of what was sent to the provider.",
     "x-octavo-recalled": "How many covered messages were recalled for the newest message; not there for none.",
+    "x-octavo-provider-format": "The interface of the provider, if it is another than the client's.",
+    "x-octavo-left-out": "Tools that were not offered to the model, because only their own provider can run them.",
+    "x-octavo-model": "The model that answered for an alias.",
     "x-octavo-recalls": "How often the model called the tool `octavo_recall`; not there if it was not offered.",
 }
 RESPONSES: Responses = ERRORS | {
