@@ -53,9 +53,11 @@ CARRIED_SHARE = 0.1
 is needed to answer it, and its sentences stand among the extracts."""
 RECALL_SHARE = 0.2
 """Share of the budget that passages found for the newest message may take, if it is the user's."""
-LITTLE_RECALL = 0.25
-"""Share of that where the message has not the form of a question, or where tools were used: work that goes on needs
-the names among the extracts more than what was said before. Measured on runs of agents."""
+TOLD_SHARE = 0.15
+"""Share of that where the message has not the form of a question: it may need less of what was said before."""
+WORKED_SHARE = 0.25
+"""Share of that where tools were used: work that goes on needs the names among the extracts more. Measured on runs of
+agents."""
 LEAST_RECALL = 60
 """Tokens below which no passage is looked for: the frame alone takes a third of it."""
 REMEMBERED = 10_000
@@ -407,8 +409,10 @@ def _recalled(cut: _Cut, scale: _Scale, room: int) -> Passages:
     """Find in the covered messages what the newest message asks for."""
     said = [node.message for node in cut.branch]
     asked = question_of(said[-1], said[:-1])
-    if not asked.asks or any(node.message.calls for node in cut.covered):
-        room = math.floor(room * LITTLE_RECALL)
+    if not asked.asks:
+        room = math.floor(room * TOLD_SHARE)
+    elif any(node.message.calls for node in cut.covered):
+        room = math.floor(room * WORKED_SHARE)
     if room < LEAST_RECALL or not asked.weights:
         return ()
     pieces = [piece for node in cut.covered for piece in cut_pieces(node.id, node.depth, node.message)]
