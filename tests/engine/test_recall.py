@@ -82,6 +82,20 @@ async def test_what_a_question_asks_for_stands_before_it_word_for_word(make: Mak
     assert (await chat.usage()).recalled > 0
 
 
+async def test_passages_are_counted_once_and_not_again_for_each_message(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH)
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    before = (await chat.usage()).recalled
+    rendered: list[object] = []
+    monkeypatch.setattr("octavo.engine.state.render", rendered.append)
+    await happened(chat.turn("Thanks!"))
+    assert (await chat.usage()).recalled == before > 0
+    assert rendered == []
+
+
 async def test_later_requests_repeat_the_same_bytes_also_after_a_restart(make: MakeEngine) -> None:
     provider = answers()
     engine = await make(provider=provider, window=16_000)
