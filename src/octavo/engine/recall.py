@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from octavo.engine.engine import Engine
 
 WAITED_FOR = 1_000
-"""Messages that a turn waits for while they are indexed, about a third of a second; more are indexed behind it."""
+"""Messages that a turn waits for while they are indexed, about half a second; more are indexed behind it."""
 
 
 async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipState, Recalled | None]:
