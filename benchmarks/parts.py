@@ -28,6 +28,7 @@ PARTS: Mapping[str, str] = MappingProxyType(
         "core": "Deciding and building",
         "extracts": "Extracts and receipts",
         "store": "The context query",
+        "recall": "The lookup of a question",
         "engine": "The engine's share of a turn",
         "peers": "Beside other libraries",
         "gateway": "The gateway",

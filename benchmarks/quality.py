@@ -55,7 +55,7 @@ QUICK_COMPRESSORS = ("octavo", "octavo@0.05", "truncate")
 QUICK_SETS = ("runs", "branches")
 STEP = 10
 """Percent between two lines of progress."""
-METRICS = ("index", "decisions", "traced", "facts", "pins", "leak", "over", "valid")
+METRICS = ("index", "answers", "asked", "decisions", "traced", "facts", "pins", "leak", "over", "valid")
 
 
 def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:

@@ -3,6 +3,10 @@
 Made-up conversations with planted facts, always the same ones; every question is asked at temperature 0 with the whole
 history, with its newest messages, with extracts alone, with a narrative alone, and with both, the last four at the same
 budget. An answer counts if it contains the planted value, whatever the case and the punctuation.
+
+In use the question is known when a request is built. So long conversations, with far more facts than a tenth of them
+holds, are asked as well: from their newest messages, from extracts, from what the question recalls, from both, and from
+the whole history.
 """
 
 from __future__ import annotations
@@ -11,22 +15,33 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 
-from benchmarks.figures import Absent, Cell, Item, Table, Tell
+import octavo
+from benchmarks.figures import Absent, Cell, Goal, Item, Table, Tell
+from benchmarks.yardstick import ECONOMICAL
 from octavo.core.compose import compose
 from octavo.core.context import render_summary
 from octavo.core.harden import harden
 from octavo.core.messages import Branch, Message, assistant, place, system, user
 from octavo.core.policy import Voice
 from octavo.core.protocol import Rules
+from octavo.core.recall.choose import choose
+from octavo.core.recall.pieces import cut
+from octavo.core.recall.question import ask as look_for
+from octavo.core.recall.rank import ByWords, count
+from octavo.core.recall.render import with_passages
 from octavo.core.reply import Chunk, Reply, Request
 from octavo.core.snapshot import Snapshot, draft
 from octavo.core.summary import SummaryJob
+from octavo.core.wire import read as read_messages
+from octavo.core.wire import write
+from octavo.engine.stateless import RECALL_SHARE
 from octavo.engine.summary_writing import NARRATIVE_SHARE
 from octavo.errors import BadReply, ProviderError
+from octavo.evals.measure.interval import Measurement, interval
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
 from octavo.protocols import Provider
@@ -46,6 +61,13 @@ ATTEMPTS = 5
 ORDERS = "Answer questions about the conversation with the exact value, as briefly as possible."
 FORMS = ("newest messages", "extracts", "narrative", "narrative + extracts", "full history")
 QUICK_FORMS = ("newest messages", "extracts", "full history")
+ASKED_CONVERSATIONS = 3
+SITES = 12
+"""Every fact is planted once for each, so that a tenth of a conversation cannot hold all of them."""
+ASKED_SHARE = 0.1
+"""Of the history, where the question is known."""
+ASKED_WINDOW = 16_384
+ASKED_FORMS = ("newest messages", "extracts", "recall", "extracts + recall", "full history")
 
 THINGS = """
 ledger harbour orchard printer archive cinema kitchen telescope ferry greenhouse library scanner tunnel bakery antenna
@@ -131,9 +153,10 @@ class Draw:
         return [left.pop(self.number(0, len(left))) for _ in words]
 
 
-def facts(draw: Draw) -> list[Fact]:
-    """Fill the templates: every thing and every person is spoken of once."""
-    things, names = draw.shuffled(THINGS), draw.shuffled(NAMES)
+def facts(draw: Draw, site: int = 0) -> list[Fact]:
+    """Fill the templates: every thing and every person of a site is spoken of once."""
+    end = f"-{site}" if site else ""
+    things, names = ([f"{word}{end}" for word in draw.shuffled(words)] for words in (THINGS, NAMES))
     old = draw.number(100, 400)
     values = {
         "port": draw.number(4_000, 9_999),
@@ -157,11 +180,23 @@ def conversation(number: int) -> tuple[Branch, list[Fact]]:
     """Plant each fact in a message of its own, with small talk around it."""
     draw = Draw(number + 1)
     planted = facts(draw)
+    return _told(planted, draw), planted
+
+
+def long_conversation(number: int) -> tuple[Branch, list[Fact]]:
+    """Plant the facts of all sites; one of each is asked for."""
+    draw = Draw(number + 101)
+    sites = [facts(draw, site) for site in range(1, SITES + 1)]
+    asked = [planted[site % len(planted)] for site, planted in enumerate(sites)]
+    return _told([fact for planted in sites for fact in planted], draw), asked
+
+
+def _told(planted: Sequence[Fact], draw: Draw) -> Branch:
     said: list[Message] = []
     for fact in planted:
         before, after = draw.shuffled(SMALL_TALK)[:2]
         said += [user(f"{before} {fact.said} {after}"), assistant(draw.shuffled(REPLIES)[0])]
-    return place(said), planted
+    return place(said)
 
 
 async def last(chunks: AsyncIterator[Chunk]) -> Reply:
@@ -209,7 +244,10 @@ class Reader:
     meter: Meter
 
     async def ask(self, left: Sequence[Message], question: str) -> str:
-        asked = harden((system(ORDERS), *left, user(question)), self.provider.rules).messages
+        return await self.answer((*left, user(question)))
+
+    async def answer(self, messages: Sequence[Message]) -> str:
+        asked = harden((system(ORDERS), *messages), self.provider.rules).messages
         request = Request(model=DEFAULT.name, messages=asked, max_output=ANSWER, temperature=0.0)
         return (await last(self.provider.stream(request))).message.text
 
@@ -247,6 +285,30 @@ class Reader:
     def _filled(self, snapshot: Snapshot, branch: Branch, budget: int) -> Snapshot:
         return compose(snapshot, branch, cap=budget, count=self.meter.count_message)
 
+    def sent_for(self, branch: Branch, form: str, question: str, budget: int) -> tuple[Message, ...]:
+        """Give what a form sends where the question is known."""
+        said, asked = tuple(node.message for node in branch), user(question)
+        match form:
+            case "full history":
+                return (*said, asked)
+            case "newest messages":
+                return (
+                    *next(said[at:] for at in range(0, len(said), 2) if self.size(said[at:]) <= budget),
+                    asked,
+                )
+            case "recall":
+                pieces = [piece for node in branch for piece in cut(node.id, node.depth, node.message)]
+                words = look_for(question)
+                ranker = ByWords(count(words, pieces))
+                found = choose(words, pieces, ranker, room=budget, count=self.meter.count_text)
+                return (with_passages(asked, found),)
+            case _:
+                wired = write("openai", (*said, asked)).messages
+                room = budget + self.size([asked])
+                share = RECALL_SHARE if form == "extracts + recall" else 0
+                made = octavo.compress(wired, budget=room, keep=ECONOMICAL, recall=share, meter=self.meter)
+                return tuple(read_messages("openai", made.messages))
+
 
 def contains(reply: str, answer: str) -> bool:
     return f" {plain(answer)} " in f" {plain(reply)} "
@@ -271,8 +333,33 @@ async def read(reader: Reader, form: str, conversations: int) -> tuple[Cell, ...
     return (form, sum(sizes) // len(sizes), sum(answers), len(answers), share, time.monotonic() - started)
 
 
-async def read_all(forms: Sequence[str], conversations: int, tell: Tell) -> list[tuple[Cell, ...]]:
-    local = Local(cache=cache_folder(os.environ), window=WINDOW, threads=1)
+async def read_asked(reader: Reader, form: str, conversations: int) -> tuple[Cell, ...]:
+    """Ask about long conversations, each question with what a form sends for it; give the row of the table."""
+    started = time.monotonic()
+    sizes: list[int] = []
+    answers: list[Measurement] = []
+    for number in range(conversations):
+        branch, planted = long_conversation(number)
+        budget = int(ASKED_SHARE * reader.size([node.message for node in branch]))
+        for fact in planted:
+            sent = reader.sent_for(branch, form, fact.question, budget)
+            sizes.append(reader.size(sent))
+            right = contains(await reader.answer(sent), fact.answer)
+            answers.append(Measurement(str(number), fact.question, float(right)))
+    found = interval(answers)
+    assert found is not None
+    between = f"{100 * found.low:.0f}–{100 * found.high:.0f}"
+    mean = sum(sizes) // len(sizes)
+    return (form, mean, found.count, 100 * found.mean, between, time.monotonic() - started)
+
+
+Read = Callable[[Reader, str, int], Awaitable[tuple[Cell, ...]]]
+
+
+async def read_all(
+    read: Read, forms: Sequence[str], conversations: int, window: int, tell: Tell
+) -> list[tuple[Cell, ...]]:
+    local = Local(cache=cache_folder(os.environ), window=window, threads=1)
     provider = Remembering(open_embedded(DEFAULT.place(local.cache), local, WaitLimits()))
     reader = Reader(provider=provider, meter=Meter(find_card(f"local/{DEFAULT.name}")))
     rows: list[tuple[Cell, ...]] = []
@@ -295,7 +382,28 @@ def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
         name="reading",
         title=f"{DEFAULT.title} answers questions about facts, from {SHARE:.0%} of the history",
         columns=("what the model is sent", "tokens", "answered", "of", "%", "seconds"),
-        rows=tuple(asyncio.run(read_all(forms, conversations, tell))),
+        rows=tuple(asyncio.run(read_all(read, forms, conversations, WINDOW, tell))),
         reading="Made-up conversations with planted facts, temperature 0; an answer counts if it has the value. "
         "The full history is the upper end: what the model cannot read from that, no compression can save.",
+    )
+    asked = 1 if quick else ASKED_CONVERSATIONS
+    rows = tuple(asyncio.run(read_all(read_asked, ASKED_FORMS, asked, ASKED_WINDOW, tell)))
+    yield Table(
+        name="reading.asked",
+        title=f"{DEFAULT.title} is asked about long conversations, from {ASKED_SHARE:.0%} of the history",
+        columns=("what the model is sent", "tokens", "questions", "answered %", "95 %", "seconds"),
+        rows=rows,
+        reading="The question is known, as it is in use: `extracts + recall` is what Octavo sends. "
+        f"Each conversation has {SITES * len(TEMPLATES)} facts, more than a tenth of it can hold.",
+    )
+    answered = {str(row[0]): row[3] for row in rows}
+    full, ours = answered["full history"], answered["extracts + recall"]
+    assert isinstance(full, float)
+    assert isinstance(ours, float)
+    yield Goal(
+        what=f"answers from {ASKED_SHARE:.0%} with recall, of those from the full history",
+        found=100 * ours / full if full else 100.0,
+        limit=100.0,
+        unit="%",
+        at_least=True,
     )

@@ -1,15 +1,22 @@
 """`octavo.compress` behind the call of the quality yardstick, on OpenAI-style dicts, in its unit.
 
 python quality_bench.py --compressor benchmarks.yardstick:economical --compressor benchmarks.yardstick:default
+python asked_bench.py --compressor benchmarks.yardstick:economical --compressor benchmarks.yardstick:asked_later
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import octavo
+from octavo.core.wire import read, write
 from octavo.errors import ContextOverflow
+from octavo.evals.compressor import CompressionJob
+from octavo.evals.compressors import YARDSTICK, meter_of
+from octavo.evals.stored_compressor import StoredCompressor
 
 Wire = dict[str, Any]
 ECONOMICAL = 0.05
@@ -42,6 +49,23 @@ class Stored:
 
 stored = Stored(economical)
 """With `--progressive`: the originals are at hand at every round, as they are in the engine."""
+
+
+def asked_later(messages: list[Wire], budget: int) -> list[Wire]:
+    """Store all but the last message, compress, and only then ask: what would be sent then."""
+    runner, compressor = _house()
+    told = read("openai", messages)
+    thread = f"{hash(told[:-1])} {budget}"
+    made = runner.run(
+        compressor.compress(CompressionJob(messages=told, budget=budget, thread=thread, asked=True))
+    )
+    return list(write("openai", made.messages).messages) if made.messages else messages
+
+
+@cache
+def _house() -> tuple[asyncio.Runner, StoredCompressor]:
+    """Open the house that keeps conversations, for as long as the process runs."""
+    return asyncio.Runner(), StoredCompressor(meter=meter_of(YARDSTICK), keep=ECONOMICAL)
 
 
 def _compress(messages: list[Wire], budget: int, keep: float) -> list[Wire]:

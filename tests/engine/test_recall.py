@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import sqlalchemy as sa
 from octavo.core.context import coverage_problems
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant, user
 from octavo.core.reply import Reply, Request
+from octavo.core.tools import Tool
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Answered, Event, Recalled
+from octavo.engine.outcome import Answered, AnswerFailed, AnswerText, Event, Recalled
+from octavo.engine.recall_tool import NAME, NO_ROOM, NOT_RUN, ROUNDS
 from octavo.engine.turn import PreparedRequest, prepare
 from octavo.store.ids import new_id
 from octavo.store.schema import recall_lane
@@ -80,6 +83,20 @@ async def test_what_a_question_asks_for_stands_before_it_word_for_word(make: Mak
     state = await engine.state_of(chat.id)
     assert coverage_problems(await chat.branch(), state.context) == ()
     assert (await chat.usage()).recalled > 0
+
+
+async def test_passages_are_counted_once_and_not_again_for_each_message(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH)
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    before = (await chat.usage()).recalled
+    rendered: list[object] = []
+    monkeypatch.setattr("octavo.engine.state.render", rendered.append)
+    await happened(chat.turn("Thanks!"))
+    assert (await chat.usage()).recalled == before > 0
+    assert rendered == []
 
 
 async def test_later_requests_repeat_the_same_bytes_also_after_a_restart(make: MakeEngine) -> None:
@@ -237,3 +254,71 @@ async def test_what_words_would_find_can_be_asked_for(make: MakeEngine) -> None:
     assert preview.recalled == ()
     await chat.add(user("Where does the Aurelia lie?"))
     assert any(BERTH in passage.text for passage in (await chat.context()).recalled)
+
+
+def looking(**arguments: str) -> Reply:
+    call = ToolCall(id="r1", name=NAME, input=json.dumps(arguments))
+    said = Message(role="assistant", parts=(Text(text="Let me look."), call))
+    return Reply(message=said, finish="tool_calls")
+
+
+async def test_a_model_may_search_what_is_covered_if_the_setting_says_so(make: MakeEngine) -> None:
+    """The calls are answered by the engine: nobody sees them, and they are not stored."""
+    provider = ScriptedProvider(["Fine.", looking(query="Aurelia berth"), "Berth 47.", "Fine."])
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH)
+    await chat.set(recall="off")
+    await happened(chat.turn("Where does she lie?"))
+    assert asked(provider).tools == ()
+    assert (await chat.context()).tools == []
+    await chat.set(recall_tool=True)
+    assert NAME in str((await chat.context()).tools)
+    events = await happened(chat.turn("Look it up."))
+    assert [tool.name for tool in asked(provider, 1).tools] == [NAME]
+    (result,) = asked(provider, 2).messages[-1].results
+    assert BERTH in str(result.content)
+    assert "".join(event.text for event in events if isinstance(event, AnswerText)) == "Berth 47."
+    assert [event.node.message.text for event in events if isinstance(event, Answered)] == ["Berth 47."]
+    assert not any(NAME in str(node.message) for node in await chat.branch())
+    fresh = await engine.create(recall_tool=True)
+    await happened(fresh.turn("Nothing is covered here."))
+    assert asked(provider).tools == ()
+
+
+async def test_a_search_finds_nothing_of_other_branches(make: MakeEngine) -> None:
+    provider = ScriptedProvider([looking(query="Borealis berth"), "Seen."])
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, "The Borealis lies at berth 3.")
+    root = (await chat.branch())[0]
+    await chat.edit(root.id, "The Borealis lies at berth 88.")
+    for n in range(30):
+        await chat.add(assistant(f"Point {n}. {FILLER}"))
+        await chat.add(f"Point {n}. {FILLER}")
+    await compress(engine, chat)
+    await chat.set(recall="off", recall_tool=True)
+    await happened(chat.turn("Look it up."))
+    shown = str(asked(provider).messages[-1].results)
+    assert "berth 88" in shown
+    assert "berth 3." not in shown
+
+
+async def test_a_model_that_only_searches_is_stopped_and_its_own_tools_are_put_off(make: MakeEngine) -> None:
+    provider = ScriptedProvider([looking(query="Aurelia")] * (ROUNDS + 1))
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH)
+    await chat.set(recall="off", recall_tool=True)
+    events = await happened(chat.turn("Look it up."))
+    assert [event.kind for event in events if isinstance(event, AnswerFailed)] == ["BadReply"]
+    assert len(provider.requests) == ROUNDS + 1
+    assert NO_ROOM in str(asked(provider).messages[-1].results)
+    both = looking(query="Aurelia").message
+    other = ToolCall(id="w1", name="weather", input="{}")
+    mixed = Reply(message=replace(both, parts=(*both.parts, other)), finish="tool_calls")
+    only = Message(role="assistant", parts=(other,))
+    provider = ScriptedProvider([mixed, Reply(message=only, finish="tool_calls")])
+    again = await make(provider=provider, window=16_000)
+    same = await again.chat(chat.id)
+    tool = Tool(name="weather", description="Tells the weather.", schema='{"type":"object"}')
+    events = await happened(same.turn("And the weather?", tools=[tool]))
+    assert NOT_RUN in str(asked(provider).messages[-1].results)
+    assert [event.node.message.calls for event in events if isinstance(event, Answered)] == [(other,)]

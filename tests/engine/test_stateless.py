@@ -388,3 +388,26 @@ def test_recall_can_be_turned_off_or_given_a_size() -> None:
 def test_nothing_is_recalled_for_thanks_or_for_an_answer() -> None:
     assert octavo.compress(asking("Thanks!"), ratio=0.1).recalled == ()
     assert octavo.compress(asking("Where is it?")[:-1], ratio=0.1).recalled == ()
+
+
+def test_a_question_beside_a_picture_recalls_nothing_for_the_turn_before() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    before = [*asking("Where does the Aurelia lie?"), {"role": "assistant", "content": "I do not know."}]
+    alone = {"role": "user", "content": "What is this?"}
+    beside = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
+    assert octavo.compress([*before, alone], ratio=0.1).recalled
+    assert octavo.compress([*before, beside], ratio=0.1).recalled == ()
+
+
+def test_where_tools_were_used_passages_take_a_smaller_share() -> None:
+    """The names that work in progress needs stand among the extracts; passages must not crowd them out."""
+    talk = asking("What did we talk of, and what was there to add?")
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    step: list[dict[str, Any]] = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "A quay."},
+    ]
+    spoken = octavo.compress(talk, ratio=0.2, keep=0)
+    worked = octavo.compress([*talk[:2], *step, *talk[2:]], ratio=0.2, keep=0)
+    assert worked.recalled
+    assert len(worked.recalled) < len(spoken.recalled) / 2

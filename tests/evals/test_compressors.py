@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from octavo.core.budget import Price
-from octavo.core.messages import Message
+from octavo.core.messages import Message, user
 from octavo.core.reply import Usage
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.errors import BadInput
@@ -230,5 +230,25 @@ async def test_the_store_keeps_pins_and_branches_apart() -> None:
             assert made.messages[-1] == branch.messages[-1]
         refused = await compressor.compress(CompressionJob(messages=case.messages, budget=60, thread="c"))
         assert "tokens are left" in refused.wrong[0]
+    finally:
+        await release([compressor])
+
+
+async def test_the_store_is_asked_after_it_compressed() -> None:
+    """The snapshot is the same whatever is asked; what belongs to the question stands before it, within the budget."""
+    case = CASES["chat 1"]
+    budget = size(case.messages) // 4
+    (compressor,) = make_all(WORKSHOP, ["stored"])
+    try:
+        made = {}
+        for asked in case.questions[:3]:
+            job = CompressionJob(
+                messages=(*case.messages, user(asked.text)), budget=budget, thread="a", asked=True
+            )
+            made[asked.text] = (await compressor.compress(job)).messages
+            assert not overruns(size(made[asked.text]), budget)
+            assert made[asked.text][-1].text.endswith(asked.text)
+        assert len({sent[:-1] for sent in made.values()}) == 1
+        assert any(sent[-1].text != question for question, sent in made.items())
     finally:
         await release([compressor])

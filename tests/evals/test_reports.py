@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,20 @@ async def test_what_keeps_everything_is_the_upper_end_and_fits_nowhere(found: Fi
     ]
     means = {name: value.mean for name, value in chat.found.items() if value}
     assert (means["answers"], means["facts"], means["over"], means["index"]) == (1.0, 1.0, 1.0, 1.0)
+
+
+async def test_questions_are_also_asked_as_the_newest_message(found: Findings) -> None:
+    (ours, newest, whole) = (
+        next(row for row in found.rows if (row.case, row.compressor, row.budget) == ("chat 1", name, 0.1))
+        for name in ("octavo", "truncate", "none")
+    )
+    assert len(ours.score.asked) == len(newest.score.asked) == len(whole.score.asked) > 3
+    assert all(whole.score.asked)
+    assert sum(ours.score.asked) > sum(newest.score.asked)
+    table = next(part for part in markdown(found).split("###") if part.startswith(" chats"))
+    assert "| answers | asked | old half |" in table
+    cases: Any = to_json(found)["cases"]
+    assert all("asked" in case["values"] for case in cases)
 
 
 async def test_the_first_compressor_is_compared_with_those_that_fit(found: Findings) -> None:

@@ -116,6 +116,19 @@ async def test_recall_is_set_like_every_setting_and_off_recalls_and_sends_nothin
     assert preset["inherited"]["recall"] == "off"
 
 
+async def test_a_model_is_offered_a_search_of_what_is_covered_if_that_is_set(
+    client: httpx2.AsyncClient, engine: Engine
+) -> None:
+    place = await compressed(client, engine)
+    before = (await client.get(f"{place}/context")).json()
+    assert before["tools"] == []
+    settings = (await client.patch(f"{place}/settings", json={"recall_tool": True})).json()
+    assert (settings["effective"]["recall_tool"], settings["inherited"]["recall_tool"]) == (True, False)
+    for context in (await client.get(f"{place}/context"), await client.post(f"{place}/context", json={})):
+        assert "octavo_recall" in str(context.json()["tools"])
+    assert "answered" in [event.name for event in await ask(client, place)]
+
+
 @pytest.mark.parametrize("wrong", ["much", "", -1, 1.5, True, 10**12, [400]], ids=str)
 async def test_a_wrong_amount_to_recall_is_refused_with_all_that_would_be_right(
     client: httpx2.AsyncClient, wrong: object

@@ -40,6 +40,7 @@ from octavo.engine.outcome import (
     Event,
     Outcome,
 )
+from octavo.engine.recall_tool import offered_tools
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.engine.turn import (
     PreparedRequest,
@@ -254,7 +255,7 @@ class Chat:
         return RequestPreview(
             messages=wired.messages,
             system=wired.system,
-            tools=write_tools(format, ready.state.loaded.tools),
+            tools=write_tools(format, offered_tools(ready.state)),
             format=format,
             usage=ready.usage,
             repairs=ready.repairs,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from octavo.core.messages import Node, Text, opens_turn
+from octavo.core.messages import Node, opens_turn
 from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passages
-from octavo.core.recall.question import Question, ask
+from octavo.core.recall.question import Question, ask, question_of
 from octavo.core.recall.rank import ByWords
 from octavo.core.recall.size import room
 from octavo.core.snapshot import Snapshot
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from octavo.engine.engine import Engine
 
 WAITED_FOR = 1_000
-"""Messages that a turn waits for while they are indexed, about a third of a second; more are indexed behind it."""
+"""Messages that a turn waits for while they are indexed, about half a second; more are indexed behind it."""
 
 
 async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipState, Recalled | None]:
@@ -40,9 +40,7 @@ async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipSta
     free = room(state.policy.recall, window=budget.window, mark=budget.trigger, used=used)
     if free <= 0:
         return state, None
-    # "What is this?" beside a picture means the picture.
-    alone = all(isinstance(part, Text) for part in question.message.parts)
-    asked = ask(question.message.text, _turn_before(state) if alone else ())
+    asked = question_of(question.message, state.context.retained[:-1])
     passages = await _find(engine, state, snapshot, asked, free, said=_said(snapshot))
     if not passages:
         return state, None
@@ -127,14 +125,3 @@ async def _index(engine: Engine, snapshot: Snapshot, filled: int, *, patient: bo
     except ReadOnly:
         return filled > 0
     return True
-
-
-def _turn_before(state: TipState) -> list[str]:
-    """Give the texts of the turn before the question: what "that" may mean."""
-    texts: list[str] = []
-    for message in reversed(state.context.retained[:-1]):
-        if message.text:
-            texts.append(message.text)
-        if opens_turn(message):
-            break
-    return texts

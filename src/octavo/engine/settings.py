@@ -191,6 +191,14 @@ _TABLE = (
         in_policy=True,
     ),
     Setting(
+        name="recall_tool",
+        kind="switch",
+        group="Compression",
+        label="Let the model search",
+        meaning="Offer the model a tool that searches compressed messages; its answer then arrives all at once.",
+        default=False,
+    ),
+    Setting(
         name="reply",
         kind="tokens",
         group="Answers",

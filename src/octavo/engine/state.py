@@ -92,6 +92,8 @@ class TipState:
     """The snapshot that serves the tip; a new version of it is made from the one before."""
     originals_wanted: bool = False
     """Whether a person undid the last compression here: until the hard mark nothing is compressed by itself."""
+    recalled: int = 0
+    """Tokens of what was recalled: counted once, when it is loaded or found."""
 
     @cached_property
     def recipe(self) -> ContextInputs:
@@ -103,11 +105,6 @@ class TipState:
     def context(self) -> Context:
         """What would be sent."""
         return extended(self.laid_out, self.added) if self.added else self.laid_out
-
-    @cached_property
-    def recalled(self) -> int:
-        """Tokens of what was recalled."""
-        return sum(self.meter.count_text(render(passages)) for passages in self.loaded.recalled.values())
 
     @property
     def turn(self) -> str:
@@ -256,6 +253,7 @@ async def load_state(
             settings=settings,
             serving=serving,
             originals_wanted=stored.originals_wanted,
+            recalled=sum(meter.count_text(render(passages)) for passages in recalled.values()),
         )
 
     try:
@@ -311,6 +309,7 @@ def with_recalled(state: TipState, passages: Passages) -> TipState:
         added=(),
         survey=survey,
         reading=state.meter.reading(survey),
+        recalled=state.recalled + state.meter.count_text(render(passages)),
     )
 
 

@@ -37,6 +37,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.overflow import OverflowRetry, leave_free
 from octavo.engine.recall import recall
+from octavo.engine.recall_tool import RESERVE, is_offered, offered_tools, stream_with_tool
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
 from octavo.store.values import TIP, Added, Entry
@@ -171,11 +172,11 @@ async def prepare(
         return
 
     async def load() -> TipState:
-        state = await engine.state_of(conversation, tip, tools=tools, override=override)
-        return leave_free(state, spare)
+        return _spared(await engine.state_of(conversation, tip, tools=tools, override=override), spare)
 
-    # A turn that was just stored knows its revision; it is not another attempt, and spares nothing.
-    state = await (engine.states.load(conversation, tip, revision, tools=tools) if revision else load())
+    # A turn that was just stored knows its revision; nothing need be read again.
+    known = engine.states.load(conversation, tip, revision, tools=tools) if revision else None
+    state = _spared(await known, spare) if known else await load()
     too_large = forced
     match decide(state.policy, state.budget, state.reading, engine.decision_inputs(state)):
         case Keep() | Prepare():
@@ -194,10 +195,16 @@ async def prepare(
             too_large = True
         case other:
             assert_never(other)
-    prepared, done = await _build_request(engine, state, too_large=too_large, keep=not spare)
+    keep = not spare and not is_offered(state)
+    prepared, done = await _build_request(engine, state, too_large=too_large, keep=keep)
     for event in done:
         yield event
     yield prepared
+
+
+def _spared(state: TipState, spare: int) -> TipState:
+    """Leave tokens free, and room for what the model may search for."""
+    return leave_free(state, spare + (RESERVE if is_offered(state) else 0))
 
 
 async def _compress_now(
@@ -262,7 +269,7 @@ async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions)
     request = Request(
         model=engine.models.name(state.model),
         messages=prepared.messages,
-        tools=state.loaded.tools,
+        tools=offered_tools(state),
         max_output=state.budget.reply,
         temperature=options.temperature,
         stable=max(0, len(prepared.messages) - 1),
@@ -276,7 +283,9 @@ async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions)
         model=state.model,
     )
     reply: Reply | None = None
-    stream = engine.models.provider(state.model).stream(request)
+    provider = engine.models.provider(state.model)
+    searches = is_offered(state)
+    stream = stream_with_tool(engine, state, provider, request) if searches else provider.stream(request)
     draft.begin()
     try:
         async for chunk in stream:
@@ -333,7 +342,8 @@ async def _keep(
     sent = state.survey
     if prepared.context is not state.context:
         sent = state.meter.survey(prepared.context, state.counts)
-    await models.learn_bill(state.model, sent, reply.usage.input)
+    if not is_offered(state):  # what the tool adds to a bill was not counted
+        await models.learn_bill(state.model, sent, reply.usage.input)
     engine.states.grow(state.conversation, added, await models.meter(state.model))
     return added
 

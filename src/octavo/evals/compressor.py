@@ -35,6 +35,8 @@ class CompressionJob:
     """Texts that must come through; who has no way to pin may ignore them."""
     thread: str = ""
     """Jobs of one thread are about one conversation: for those who remember."""
+    asked: bool = False
+    """Whether the last message is a question about the others; who remembers those compressed them before it came."""
 
 
 class Compressor(Protocol):

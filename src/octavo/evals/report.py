@@ -21,6 +21,7 @@ from octavo.evals.run import COSTS, LASTS, PairedComparison, Row, Summary
 COLUMNS = (
     "index",
     "answers",
+    "asked",
     "old_answers",
     "evidence",
     "recall",

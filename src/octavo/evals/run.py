@@ -7,20 +7,22 @@ JSON can be read by anything.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from octavo.core.extract.units import Analysis, analyse_all
-from octavo.core.messages import place
+from octavo.core.messages import place, user
 from octavo.evals.baselines import NONE
 from octavo.evals.compressor import CompressionJob, CompressionResult, Compressor, Tell, attempt
 from octavo.evals.measure.interval import Comparison, Interval, Measurement, compare, interval, pooled
 from octavo.evals.measure.needs import Count
-from octavo.evals.measure.score import METRICS, Case, Ruler, Score, make_ruler, measure
+from octavo.evals.measure.score import METRICS, Case, Ruler, Score, answers, make_ruler, measure
 from octavo.evals.rounds import Course, Lasting, lasting, play
 
 COSTS = {"seconds": "seconds a compression takes", "dollars": "what models asked for it"}
+ASKED = 8
+"""Questions of a case that are asked one by one, spread over all: each takes a compression of its own."""
 LASTS = {"rounds": "rounds that a fact of the first round lasts"}
 
 
@@ -37,6 +39,8 @@ class EvaluationPlan:
     """0: once, on the whole."""
     originals: bool = False
     """Whether each round starts from the originals instead of its own last result."""
+    asked: int = ASKED
+    """Questions of a case that are asked as the newest message at the most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,18 +125,39 @@ async def _row(plan: EvaluationPlan, ruler: Ruler, compressor: Compressor, size:
         )
         made = await attempt(compressor, job)
     seconds = time.perf_counter() - started
+    whole = compressor.name == NONE
+    score = measure(ruler, made.messages, budget, made.wrong, whole=whole)
+    if not plan.rounds:
+        found = [answer async for answer in _ask(ruler, compressor, size, plan.asked)]
+        score = replace(score, asked=tuple(found))
     return Row(
         compressor=compressor.name,
         budget=size,
         set=ruler.case.set,
         group=ruler.case.group,
         case=ruler.case.name,
-        score=measure(ruler, made.messages, budget, made.wrong, whole=compressor.name == NONE),
+        score=score,
         seconds=seconds,
         dollars=made.price,
         lasting=lasting(ruler, course.rounds) if course else None,
         trajectory=course.tokens if course else (),
     )
+
+
+async def _ask(ruler: Ruler, compressor: Compressor, size: float, most: int) -> AsyncIterator[bool]:
+    """Ask questions of a case, each as the newest message after its conversation."""
+    keys = [key for key in ruler.exam.keys if key.extractive] if ruler.exam else []
+    for key in keys[:: max(1, -(-len(keys) // max(1, most)))] if most else ():
+        question = user(key.question.text)
+        job = CompressionJob(
+            messages=(*ruler.case.messages, question),
+            budget=ruler.budget(size),
+            pins=ruler.case.pins,
+            thread=f"{ruler.case.group} {size} asked",
+            asked=True,
+        )
+        made = await attempt(compressor, job)
+        yield answers(ruler, key, made.messages, job.budget, whole=compressor.name == NONE)
 
 
 Found = Mapping[str, Interval | None]

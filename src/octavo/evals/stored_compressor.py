@@ -3,6 +3,8 @@
 A database in memory holds the whole tree, so what is pinned stays pinned, branches share what they have in common, and
 every compression chooses again from the originals. The window is chosen so that a snapshot and the newest turns
 together have the size of the budget: an engine compresses long before its window is full, so as to have room to go on.
+Where a question is asked, a part of the budget is left for what it recalls, and the question comes after the
+compression, as it does in use.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from dataclasses import dataclass, field
 
 from octavo.core.budget import MARGIN, SNAPSHOT_SHARE, ModelCard
 from octavo.core.messages import Message, Node, digest
-from octavo.engine.chat import Chat
+from octavo.engine.chat import Chat, RequestPreview
 from octavo.engine.engine import Engine
+from octavo.engine.stateless import RECALL_SHARE
 from octavo.errors import BadBudget, ContextOverflow
 from octavo.evals.compressor import CompressionJob, CompressionResult
 from octavo.evals.measure.texts import divide
@@ -33,6 +36,8 @@ class StoredThread:
 
     engine: Engine
     chat: Chat
+    told: tuple[Message, ...] = ()
+    """What was compressed last."""
     nodes: dict[bytes, Node] = field(default_factory=dict)
 
 
@@ -41,22 +46,33 @@ class StoredCompressor:
     """The engine on a store of its own, one for each thread."""
 
     meter: Meter
+    keep: float = KEEP
     name: str = STORED
     remembers: bool = True
     threads: dict[str, StoredThread] = field(default_factory=dict)
 
     async def compress(self, job: CompressionJob) -> CompressionResult:
+        told = job.messages[:-1] if job.asked else job.messages
         try:
             thread = self.threads.get(job.thread) or await self._open(job)
             thread.engine.models.meters[MODEL] = Meter(self._card(job))
-            tip = await _grow(thread, job.messages)
-            await _pin(thread, job.pins)
-            await thread.chat.checkout(tip.id)
-            await thread.chat.compress(keep=int(KEEP * self._room(job)))
-            sent = await thread.chat.context()
+            if thread.told != told:
+                tip = await _grow(thread, told)
+                await _pin(thread, job.pins)
+                await thread.chat.checkout(tip.id)
+                await thread.chat.compress(keep=int(self.keep * self._room(job)))
+                thread.told = told
+            sent = await self._ask(thread, job) if job.asked else await thread.chat.context()
         except (BadBudget, ContextOverflow) as error:
             return CompressionResult(wrong=(str(error),))
         return CompressionResult(messages=sent.context.messages)
+
+    async def _ask(self, thread: StoredThread, job: CompressionJob) -> RequestPreview:
+        """Ask below what was told; what is recalled takes its share of the budget, and the question a part of that."""
+        question = self.meter.count_message(job.messages[-1])
+        room = max(0, math.floor(RECALL_SHARE * self._room(job)) - question)
+        await thread.chat.set(recall=room)
+        return await thread.chat.context(tip=(await _grow(thread, job.messages)).id)
 
     async def _open(self, job: CompressionJob) -> StoredThread:
         await self.close()  # threads come one after the other; a finished one is not asked again
@@ -81,7 +97,8 @@ class StoredCompressor:
     def _card(self, job: CompressionJob) -> ModelCard:
         """Describe a model with the window that goes with the budget."""
         room, known = self._room(job), self.meter.card
-        available = (1 - KEEP) * room / SNAPSHOT_SHARE + job.budget - room
+        snapshot = 1 - self.keep - (RECALL_SHARE if job.asked else 0)
+        available = snapshot * room / SNAPSHOT_SHARE + job.budget - room
         return ModelCard(
             name=MODEL,
             window=math.floor(available / (1 - MARGIN)) + REPLY,

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
-from heapq import nlargest
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -30,7 +29,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from octavo.core.context import UNSENT
 from octavo.core.recall.pieces import Piece, cut
 from octavo.core.recall.question import Question
-from octavo.core.recall.rank import IMPACT, Statistics, impacts
+from octavo.core.recall.rank import IMPACT, Statistics, best_places, impacts
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.database import Database
@@ -45,17 +44,19 @@ STEP = 128
 """Messages that are indexed by one statement: the time is looked at in between."""
 PLACES = 5_000
 """Places that a lookup reads: more take longer than a turn should wait, and the rarest words have told the most."""
-BEST = 24
-"""Messages that are ranked word by word, with their neighbours: more than ever fit."""
+AHEAD = 64
+"""Messages that are looked at first, by the words that stand in them alone."""
+BEST = 40
+"""Messages that are read and ranked word by word: measured on long chats, more change nothing."""
 LARGE_TEXTS = 2
 """Messages with texts kept apart that are ranked: each may be a hundred times as long as another."""
 REMOVED = 1_000
 """Rows of the index that are removed by one statement: the time is looked at in between."""
 WIDTH = 4
 """Bytes of a place."""
+DAY = 24 * 60 * 60 * 1_000
+"""Milliseconds."""
 _BITS = IMPACT.bit_length()
-_NEAR = 0.5
-"""How much a message gains from the better of its neighbours when candidates are picked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +72,12 @@ class Found:
 NOTHING = Found(pieces=(), statistics=Statistics(count=0, frequency={}), filled=0)
 
 
-class _Stretch(NamedTuple):
+class _Lane(NamedTuple):
     """What a branch has of a lane: the depths from `start` to `stop`."""
 
-    lane: int
+    id: int
     start: int
     stop: int
-
-    def bound(self, words: Sequence[int], share: float = 1.0) -> dict[str, Any]:
-        """Say what is read for words: all blocks, or only a share of them, the newest."""
-        first, last = self.start // BLOCK, self.stop // BLOCK
-        first = max(first, last + 1 - max(1, int(share * (last + 1 - first))))
-        return {"lane": self.lane, "first": first, "last": last, "words": list(words)}
 
 
 class RecallIndex:
@@ -102,84 +97,73 @@ class RecallIndex:
 
 async def look_up(connection: Connection, cutoff: str, question: Question) -> Found:
     """Find candidates for a question on the branch of `cutoff`, as far as it is indexed."""
-    top = (await connection.execute(_deepest_indexed(), {"tip": cutoff})).one_or_none()
-    if top is None or not question.weights:
+    if not question.weights:
         return NOTHING
-    chain = await _stretches(connection, top)
     words = {key_of(word): word for word in question.weights}
-    frequency = await _frequencies(connection, chain, list(words))
-    statistics = Statistics(count=top.depth, frequency={word: frequency[key] for key, word in words.items()})
-    worth = {key: question.weights[word] * statistics.worth(word) for key, word in words.items()}
-    scores = await _scores(connection, chain, worth, frequency)
-    pieces = await _candidates(connection, chain, scores)
-    return Found(pieces=tuple(pieces), statistics=statistics, filled=top.depth)
+    lanes: dict[int, _Lane] = {}
+    frequency = dict.fromkeys(question.weights, 0)
+    for row in await connection.execute(
+        _survey(connection.dialect.name), {"tip": cutoff, "words": [*words], "block": BLOCK}
+    ):
+        lanes[row.id] = _Lane(row.id, row.start, row.stop)
+        if row.word is not None:
+            # A lane that another branch shares in part counts as a whole.
+            frequency[words[row.word]] += row.size // WIDTH
+    if not lanes:
+        return NOTHING
+    deepest = max(lanes.values(), key=lambda lane: lane.stop)
+    statistics = Statistics(count=deepest.stop, frequency=frequency)
+    places = await _places(connection, lanes, deepest, words, frequency)
+    best = best_places(places, statistics.worths(question), most=BEST, ahead=AHEAD)
+    pieces = await _candidates(connection, deepest, best)
+    return Found(pieces=tuple(pieces), statistics=statistics, filled=deepest.stop)
 
 
-async def _stretches(connection: Connection, top: rows.Row) -> list[_Stretch]:
-    """Give the lanes of a branch, from the deepest up."""
-    stop, chain = top.depth, []
-    for lane in await connection.execute(_lanes(), {"lane": top.lane_id}):
-        chain.append(_Stretch(lane.id, lane.fork + 1, stop))
-        stop = lane.fork
-    return chain
-
-
-async def _frequencies(
-    connection: Connection, chain: Sequence[_Stretch], words: Sequence[int]
-) -> Counter[int]:
-    """Count in how many messages each word stands; a lane that another branch shares in part counts as a whole."""
-    found: Counter[int] = Counter()
-    for stretch in chain:
-        for row in await connection.execute(_sizes(), stretch.bound(words)):
-            found[row.word] += row.size // WIDTH
+async def _places(
+    connection: Connection,
+    lanes: Mapping[int, _Lane],
+    deepest: _Lane,
+    words: Mapping[int, str],
+    frequency: Mapping[str, int],
+) -> dict[str, dict[int, int]]:
+    """Read where words stand and what they count there: the rarest, as long as there are not too many places."""
+    chosen, total = list[int](), 0
+    for key in sorted(words, key=lambda key: frequency[words[key]]):
+        total += frequency[words[key]]
+        if chosen and total > PLACES:
+            break
+        if total:
+            chosen.append(key)
+    if not chosen:
+        return {}
+    # If even the rarest word stands at too many places, what was said last is looked at.
+    share = min(1.0, PLACES / frequency[words[chosen[0]]])
+    last = deepest.stop // BLOCK
+    bound = {
+        "lane": deepest.id,
+        "stop": deepest.stop,
+        "first": last + 1 - max(1, int(share * (last + 1))),
+        "words": chosen,
+        "block": BLOCK,
+    }
+    found: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for row in await connection.execute(_word_places(connection.dialect.name), bound):
+        lane = lanes[row.lane_id]
+        read = {place >> _BITS: place & IMPACT for place in _unpack(row.places)}
+        if not lane.start <= row.block * BLOCK <= (row.block + 1) * BLOCK - 1 <= lane.stop:
+            read = {depth: impact for depth, impact in read.items() if lane.start <= depth <= lane.stop}
+        found[words[row.word]] |= read
     return found
 
 
-async def _scores(
-    connection: Connection,
-    chain: Sequence[_Stretch],
-    worth: Mapping[int, float],
-    frequency: Mapping[int, int],
-) -> Mapping[int, float]:
-    """Add up by depth what the words count there: the rarest first, as long as there are not too many places."""
-    read, total = list[int](), 0
-    for key in sorted(frequency, key=lambda key: frequency[key]):
-        total += frequency[key]
-        if read and total > PLACES:
-            break
-        read.append(key)
-    scores: defaultdict[int, float] = defaultdict(float)
-    # If even the rarest word stands at too many places, what was said last is looked at.
-    share = min(1.0, PLACES / frequency[read[0]]) if read else 0.0
-    for stretch in chain if read else ():
-        for row in await connection.execute(_places(), stretch.bound(read, share)):
-            value = worth[row.word] / IMPACT
-            for place in _unpack(row.places):
-                depth = place >> _BITS
-                if stretch.start <= depth <= stretch.stop:
-                    scores[depth] += value * (place & IMPACT)
-    return scores
-
-
-async def _candidates(
-    connection: Connection, chain: Sequence[_Stretch], scores: Mapping[int, float]
-) -> list[Piece]:
-    """Read the best messages and those beside them."""
-    ahead = nlargest(4 * BEST, scores, key=scores.__getitem__)
-    near = {
-        depth: scores[depth] + _NEAR * max(scores.get(depth - 1, 0.0), scores.get(depth + 1, 0.0))
-        for depth in ahead
-    }
-    best = nlargest(BEST, near, key=near.__getitem__)
-    wanted = {depth + away for depth in best for away in (-1, 0, 1)}
-    found: list[rows.Row] = []
-    for stretch in chain:
-        depths = [depth for depth in wanted if stretch.start <= depth <= stretch.stop]
-        if depths:
-            found += (await connection.execute(_messages(), {"lane": stretch.lane, "depths": depths})).all()
-    large = nlargest(
-        LARGE_TEXTS, (row for row in found if row.large), key=lambda row: near.get(row.depth, 0.0)
-    )
+async def _candidates(connection: Connection, deepest: _Lane, best: Sequence[int]) -> list[Piece]:
+    """Read the best messages of a branch, given by their depths."""
+    if not best:
+        return []
+    bound = {"lane": deepest.id, "stop": deepest.stop, "depths": best}
+    found = (await connection.execute(_messages(connection.dialect.name), bound)).all()
+    order = {depth: number for number, depth in enumerate(best)}
+    large = sorted((row for row in found if row.large), key=lambda row: order[row.depth])[:LARGE_TEXTS]
     texts = await _large_texts(connection, [row.id for row in large])
     read = (row for row in found if not row.large or row.id in texts)
     return [piece for row in sorted(read, key=lambda row: row.depth) for piece in _pieces(row, texts)]
@@ -199,7 +183,12 @@ def _pieces(row: rows.Row, texts: rows.Texts) -> Iterable[Piece]:
         return ()
     said = unpack(row.role, Packed(row.text, row.parts, rows.large(texts, row.id)))
     created = row.created if row.created is not None else made_at(row.id)
-    return cut(row.id, row.depth, said, day=rows.time_text(created)[: len("2026-11-16")])
+    return cut(row.id, row.depth, said, day=_day(created // DAY))
+
+
+@lru_cache
+def _day(number: int) -> str:
+    return rows.time_text(number * DAY)[: len("2026-11-16")]
 
 
 async def fill_some(connection: Connection, cutoff: str) -> bool:
@@ -349,34 +338,65 @@ def _deepest_indexed() -> sa.Select[Any]:
     )
 
 
-@cache
-def _lanes() -> sa.Select[Any]:
-    """The lane bound as `lane` and those it branched off from, upwards."""
+def _lanes(start: sa.Select[Any]) -> sa.CTE:
+    """The lanes of a branch, from the one that `start` gives up: its id, its parent, and what the branch has of it."""
     r = recall_lane
-    columns = (r.c.id, r.c.parent_id, r.c.fork)
-    start = sa.select(*columns).where(r.c.id == sa.bindparam("lane")).cte("chain", recursive=True)
-    chain = start.union_all(sa.select(*columns).join(start, r.c.id == start.c.parent_id))
-    return sa.select(chain).order_by(chain.c.fork.desc())
+    chain = start.cte("lanes", recursive=True)
+    above = sa.select(r.c.id, r.c.parent_id, (r.c.fork + 1).label("start"), (chain.c.start - 1).label("stop"))
+    return chain.union_all(above.join(chain, r.c.id == chain.c.parent_id))
 
 
-def _in_lane(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
-    w = recall_word.c
-    return sa.select(w.word, *columns).where(
-        w.lane_id == sa.bindparam("lane"),
-        w.word.in_(sa.bindparam("words", expanding=True)),
-        w.block.between(sa.bindparam("first"), sa.bindparam("last")),
+def _known_lanes() -> sa.CTE:
+    """The lanes of a branch whose deepest one is bound as `lane`, and its depth as `stop`."""
+    r = recall_lane.c
+    stop = sa.bindparam("stop", type_=sa.Integer)
+    return _lanes(
+        sa.select(r.id, r.parent_id, (r.fork + 1).label("start"), stop.label("stop")).where(
+            r.id == sa.bindparam("lane")
+        )
+    )
+
+
+def _one_of(column: sa.Column[Any], name: str, dialect: str) -> sa.ColumnElement[bool]:
+    """Say that a column has one of the values bound as a list; PostgreSQL plans such a statement once."""
+    if dialect == "postgresql":
+        return column == sa.any_(sa.bindparam(name, type_=postgresql.ARRAY(column.type)))
+    return column.in_(sa.bindparam(name, expanding=True))
+
+
+def _of_words(lanes: sa.CTE, dialect: str) -> sa.ColumnElement[bool]:
+    """The rows of the words bound as `words` in the blocks, each of `block` depths, that a branch has of its lanes."""
+    w, size = recall_word.c, sa.bindparam("block", type_=sa.Integer)
+    return sa.and_(
+        w.lane_id == lanes.c.id,
+        _one_of(w.word, "words", dialect),
+        w.block.between(lanes.c.start // size, lanes.c.stop // size),
     )
 
 
 @cache
-def _sizes() -> sa.Select[Any]:
+def _survey(dialect: str) -> sa.Select[Any]:
+    """The lanes of the branch of `tip` as far as it is indexed, and how often the words stand in each."""
+    r, top = recall_lane.c, _deepest_indexed().subquery("top")
+    lanes = _lanes(
+        sa.select(r.id, r.parent_id, (r.fork + 1).label("start"), top.c.depth.label("stop")).join_from(
+            top, recall_lane, r.id == top.c.lane_id
+        )
+    )
     size = sa.func.sum(sa.func.length(recall_word.c.places)).label("size")
-    return _in_lane(size).group_by(recall_word.c.word)
+    here = (lanes.c.id, lanes.c.start, lanes.c.stop, recall_word.c.word)
+    return (
+        sa.select(*here, size).outerjoin_from(lanes, recall_word, _of_words(lanes, dialect)).group_by(*here)
+    )
 
 
 @cache
-def _places() -> sa.Select[Any]:
-    return _in_lane(recall_word.c.places)
+def _word_places(dialect: str) -> sa.Select[Any]:
+    """The places of words on a branch, from the block `first` on."""
+    w, lanes = recall_word.c, _known_lanes()
+    columns = sa.select(w.lane_id, w.word, w.block, w.places)
+    first = sa.bindparam("first", type_=sa.Integer)
+    return columns.join_from(lanes, recall_word, _of_words(lanes, dialect)).where(w.block >= first)
 
 
 _SHOWN = (
@@ -393,14 +413,16 @@ _SHOWN = (
 
 
 @cache
-def _messages() -> sa.Select[Any]:
-    """The messages of `lane` at `depths`."""
-    k = recall_message.c
-    depths = k.depth.in_(sa.bindparam("depths", expanding=True))
+def _messages(dialect: str) -> sa.Select[Any]:
+    """The messages of a branch at `depths`."""
+    k, lanes = recall_message.c, _known_lanes()
+    # The depths are what an index is asked for, not the range: `+ 0` hides that from SQLite.
+    within = (k.depth + 0).between(lanes.c.start, lanes.c.stop)
     return (
         sa.select(*_SHOWN)
-        .join(recall_message, k.n == message.c.n)
-        .where(k.lane_id == sa.bindparam("lane"), depths)
+        .join_from(lanes, recall_message, k.lane_id == lanes.c.id)
+        .join(message, message.c.n == k.n)
+        .where(_one_of(k.depth, "depths", dialect), within)
     )
 
 

@@ -26,7 +26,7 @@ from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passage, Passages
 from octavo.core.recall.pieces import LOOKED_AT, PIECE, SHORT, Piece, cut, stretches
 from octavo.core.recall.question import Question, ask
-from octavo.core.recall.rank import ByWords, Ranker, count, impacts
+from octavo.core.recall.rank import ByWords, Ranker, Statistics, best_places, count, impacts
 from octavo.core.recall.render import HEAD, TAG, copied, frame, render, with_passages
 from tests.core.recall.languages import TALKS
 
@@ -244,6 +244,33 @@ def test_for_an_index_a_word_counts_where_it_counts_most() -> None:
     once, often = (impacts([piece]) for piece in reversed(pieces))
     assert 1 <= once["key"] < often["key"] <= 15
     assert impacts(pieces)["key"] == often["key"]
+
+
+def test_an_index_chooses_the_places_that_the_ranking_puts_first() -> None:
+    """Seen failing with: what stands nearby does not count, and what covers more of the question gains nothing."""
+    said = [
+        user("The boathouse is painted green."),
+        assistant("Green it is."),
+        *FILLER,
+        user("Where is the key of the boathouse?"),
+        assistant("It hangs on the brass hook."),
+        *FILLER,
+        user("A brass band played."),
+    ]
+    nodes, asked = place(said), ask("Does the key of the boathouse hang on the brass hook?")
+    pieces = cut_all(nodes)
+    found: dict[str, dict[int, int]] = {}
+    for node in nodes:
+        for word, impact in impacts(cut(node.id, node.depth, node.message)).items():
+            if word in asked.weights:
+                found.setdefault(word, {})[node.depth] = impact
+    statistics = Statistics(count=len(nodes), frequency={word: len(places) for word, places in found.items()})
+    scores = ByWords(statistics).score(asked, pieces)
+    order = sorted((n for n, score in enumerate(scores) if score), key=lambda n: -scores[n])
+    best = best_places(found, statistics.worths(asked), most=3, ahead=20)
+    assert best == [pieces[n].depth for n in order[:3]]
+    assert {7, 8} <= {*best}
+    assert best_places({}, statistics.worths(asked), most=3, ahead=20) == []
 
 
 @pytest.mark.parametrize("language", TALKS)

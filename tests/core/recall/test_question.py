@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.recall.question import ASKED, BEFORE, COMPONENT, READ, ask
+from octavo.core.messages import Image, Message, Text, ToolCall, ToolResult, assistant, user
+from octavo.core.recall.question import ASKED, BEFORE, COMPONENT, READ, ask, question_of
 from octavo.core.recall.words import words
 
 EARLIER = ("Where did we store the backup keys?", "In the vault of the Lisbon office.")
@@ -104,3 +105,24 @@ def test_a_run_without_blanks_is_asked_as_a_whole_if_it_is_more_than_courtesy() 
 )
 def test_the_form_of_a_question_is_seen(text: str, asks: bool) -> None:
     assert ask(text).asks is asks
+
+
+def test_a_question_beside_a_picture_means_the_picture() -> None:
+    earlier = [user(EARLIER[0]), assistant(EARLIER[1])]
+    text = Text(text="What is this?")
+    beside = Message(role="user", parts=(text, Image(source="data:image/png;base64,aGk=")))
+    assert question_of(beside, earlier).weights == {}
+    assert (
+        question_of(Message(role="user", parts=(text,)), earlier).weights == ask(text.text, EARLIER).weights
+    )
+    named = Message(role="user", parts=(Text(text="Is this the Aurelia?"), *beside.parts[1:]))
+    assert set(question_of(named, earlier).weights) == set(words("Aurelia"))
+
+
+def test_the_turn_before_goes_back_to_what_the_user_said_last() -> None:
+    step = Message(role="assistant", parts=(ToolCall(id="c", name="look", input="{}"),))
+    result = Message(role="user", parts=(ToolResult(call_id="c", content=(Text(text="a quay"),)),))
+    earlier = [user("Of the zebra."), user(EARLIER[0]), step, result, assistant(EARLIER[1])]
+    weights = question_of(user("And when was that?"), earlier).weights
+    assert set(weights) == set(words(" ".join(EARLIER)))
+    assert question_of(user("And when was that?"), []).weights == {}

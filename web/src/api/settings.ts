@@ -140,6 +140,19 @@ export const SETTINGS = [
     ]
   },
   {
+    "name": "recall_tool",
+    "label": "Let the model search",
+    "meaning": "Offer the model a tool that searches compressed messages; its answer then arrives all at once.",
+    "kind": "switch",
+    "group": "Compression",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
     "name": "reply",
     "label": "Kept free for the reply",
     "meaning": "Tokens reserved for the answer; not set: as much as the model can write.",

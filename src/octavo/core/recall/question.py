@@ -7,11 +7,12 @@ is only polite ("thanks!", "go on") asks for nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from octavo.core.extract.cues import FUNCTION_WORDS
 from octavo.core.extract.scan import UNSPACED, atoms
+from octavo.core.messages import Message, Text, opens_turn
 from octavo.core.recall.words import EDGES, components, fold, stem, words
 
 BEFORE = 0.4
@@ -78,6 +79,22 @@ class Question:
     """Words with their weights; none: nothing is asked for."""
     asks: bool = True
     """Whether it has the form of a question; something that is only told may need less of what was said before."""
+
+
+def question_of(message: Message, earlier: Sequence[Message]) -> Question:
+    """Say what a user's message asks for, after the messages `earlier` on its branch."""
+    # "What is this?" beside a picture means the picture, not what was said before.
+    alone = all(isinstance(part, Text) for part in message.parts)
+    return ask(message.text, _turn_before(earlier) if alone else ())
+
+
+def _turn_before(earlier: Sequence[Message]) -> Iterator[str]:
+    """Give the texts of the last turn: what "that" may mean."""
+    for message in reversed(earlier):
+        if message.text:
+            yield message.text
+        if opens_turn(message):
+            return
 
 
 def ask(text: str, before: Iterable[str] = ()) -> Question:

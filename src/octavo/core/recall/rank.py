@@ -6,9 +6,10 @@ more than common ones (BM25).
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from math import log
 from typing import Protocol
 
@@ -54,28 +55,36 @@ class Statistics:
         frequency = min(self.frequency.get(word, 0), self.count)
         return log(1 + (self.count - frequency + 0.5) / (frequency + 0.5))
 
+    def worths(self, question: Question) -> dict[str, float]:
+        """Say how much each word of a question tells, by its weight there."""
+        return {word: weight * self.worth(word) for word, weight in question.weights.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class ByWords:
     """Ranks by the words of the question, each counted once: where it stands, or a little less if it stands nearby.
 
-    What covers more of the question gains by it. Pieces are given in the order of the conversation.
+    Pieces are given in the order of the conversation.
     """
 
     statistics: Statistics
 
     def score(self, question: Question, pieces: Sequence[Piece]) -> Sequence[float]:
-        worth = {word: weight * self.statistics.worth(word) for word, weight in question.weights.items()}
-        floor = max(MEANINGFUL, FLOOR * max(worth.values(), default=0.0))
+        worth = self.statistics.worths(question)
+        combine = _Combination(worth, floor=max(MEANINGFUL, FLOOR * max(worth.values(), default=0.0)))
         matched = [self._match(piece, worth) for piece in pieces]
-        return [_combine(_within_reach(pieces, matched, at), worth, floor) for at in range(len(pieces))]
+        return [combine(_within_reach(pieces, matched, at)) for at in range(len(pieces))]
 
     def _match(self, piece: Piece, worth: Mapping[str, float]) -> dict[str, float]:
         """Say how much each word of the question counts in a piece."""
         said = [*words_of_day(piece.day), *words(piece.text)]
-        times = Counter(word for word in said if word in worth)
         usual = self.statistics.length
-        return {word: worth[word] * weight_of(many, len(said), usual) for word, many in times.items()}
+        there = worth.keys() & said
+        return {
+            word: worth[word] * weight_of(said.count(word), len(said), usual)
+            for word in worth
+            if word in there
+        }
 
 
 def _within_reach(
@@ -90,9 +99,45 @@ def _within_reach(
     return here
 
 
-def _combine(scores: Mapping[str, float], worth: Mapping[str, float], floor: float) -> float:
-    reached = sum(worth[word] for word in scores)
-    return sum(scores.values()) * (1 + reached / sum(worth.values())) if reached >= floor else 0.0
+class _Combination:
+    """Puts what the words of a question count at one place together: what covers more of the question gains by it."""
+
+    def __init__(self, worth: Mapping[str, float], *, floor: float) -> None:
+        self._worth = worth
+        self._total = sum(worth.values())
+        self._floor = floor
+
+    def __call__(self, scores: Mapping[str, float]) -> float:
+        reached = sum(map(self._worth.__getitem__, scores))
+        return sum(scores.values()) * (1 + reached / self._total) if reached >= self._floor else 0.0
+
+
+def best_places(
+    found: Mapping[str, Mapping[int, int]], worth: Mapping[str, float], *, most: int, ahead: int
+) -> list[int]:
+    """Choose the places that matter most by an index, the best first, by the rule that pieces are ranked by.
+
+    `found` says for each word how much it counts at which places. The `ahead` best by themselves are looked at, with
+    those around them. There is no floor: a ranker decides what is too little.
+    """
+    alone: dict[int, float] = {}
+    for word, places in found.items():
+        value = worth[word]
+        for place, impact in places.items():
+            alone[place] = alone.get(place, 0.0) + value * impact
+    reached: defaultdict[int, dict[str, float]] = defaultdict(dict)
+    for place in nlargest(ahead, alone, key=alone.__getitem__):
+        for word, places in found.items():
+            if place in places:
+                value = worth[word] * places[place]
+                reached[place][word] = max(reached[place].get(word, 0.0), value)
+                for away, share in NEARBY.items():
+                    there = reached[place - away]
+                    if there.get(word, 0.0) < share * value:
+                        there[word] = share * value
+    combine = _Combination(worth, floor=0.0)
+    scores = {place: combine(words) for place, words in reached.items()}
+    return nlargest(most, scores, key=scores.__getitem__)
 
 
 def weight_of(times: int, length: int, usual: float) -> float:

@@ -122,8 +122,9 @@ def words(text: str) -> list[str]:
     plain = text if text.isascii() else normalize("NFKC", text)
     plain = _GROUPED.sub("", plain) if _DIGIT.search(plain) else plain
     found: list[str] = []
+    known = _pieces.get
     for piece in atoms(plain):
-        found += known if (known := _pieces.get(piece)) is not None else _look(piece)
+        found += _look(piece) if (there := known(piece)) is None else there
     if _DIGIT.search(plain):
         found += _dates(plain)
     return found

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from octavo.core.extract.units import Analysis
 from octavo.core.messages import Message, place
-from octavo.evals.measure.answers import AskedQuestion, Exam, Mark, mark, prepare
+from octavo.evals.measure.answers import AskedQuestion, Exam, Key, Mark, mark, prepare
 from octavo.evals.measure.needs import Count, NeededNames, Recall, needs_after, newest_within, recall
 from octavo.evals.measure.survival import Dated, Survival, date_facts, intact, leaked, survivals
 from octavo.evals.measure.texts import divide, message_text, text_of
@@ -92,6 +92,8 @@ class Score:
     traced: Traced
     whole: bool = False
     """Whether it is the conversation as it was: the upper end, for which no budget holds."""
+    asked: tuple[bool, ...] = ()
+    """For each question that was asked as the newest message: whether its answer is in what would be sent then."""
 
     @property
     def sound(self) -> bool:
@@ -154,6 +156,18 @@ def measure(
     )
 
 
+def answers(ruler: Ruler, key: Key, made: Sequence[Message], budget: int, *, whole: bool = False) -> bool:
+    """Tell whether what was made for a question has its answer; the question itself does not count as an answer.
+
+    What is larger than the budget, the question included, has none.
+    """
+    assert ruler.exam is not None
+    asked = key.question.text
+    text = "\n".join(message_text(message).removesuffix(asked) for message in written(ruler, made))
+    (found,) = mark(Exam(keys=(key,), evidence=ruler.exam.evidence), text)
+    return bool(found.answered) and (whole or not overruns(sum(map(ruler.count, made)), budget))
+
+
 Reading = Callable[[Score], Iterator[tuple[str, float]]]
 """Gives the values of one metric, each with the item it is about."""
 
@@ -180,6 +194,10 @@ def _old_answers(score: Score) -> Iterator[tuple[str, float]]:
     for number, found in enumerate(score.marks):
         if found.answered is not None and found.age < OLD:
             yield str(number), float(found.answered)
+
+
+def _asked(score: Score) -> Iterator[tuple[str, float]]:
+    yield from ((str(number), float(found)) for number, found in enumerate(score.asked))
 
 
 def _evidence(score: Score) -> Iterator[tuple[str, float]]:
@@ -258,7 +276,12 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             _net,
         ),
         "answers": Metric("answers", "questions whose answer survives next to what links it", _answers),
-        "old_answers": Metric("old half", "the same, asked about the older half", _old_answers),
+        "asked": Metric(
+            "asked",
+            "some of these questions asked as the newest message, answered by what is sent then",
+            _asked,
+        ),
+        "old_answers": Metric("old half", "answers from the older half", _old_answers),
         "evidence": Metric("evidence", "messages with an answer that survive nearly whole", _evidence),
         "recall": Metric("recall", "names that later turns wrote and that are still there", _recall),
         "grounded": Metric("grounded", "the same, with words around them that they came with", _grounded),

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from octavo.core.json_values import Json
 from octavo.core.wire import Format, write, write_tools
 from octavo.engine.chat import RequestPreview
+from octavo.engine.recall_tool import offered_tools
 from octavo.engine.state import TipState
 from octavo.server.app_state import TheAppState, TheChat
 from octavo.server.responses import reply
@@ -110,7 +111,7 @@ def _shown(
 ) -> ContextOut:
     context = sent.context if sent else state.context
     passages = sent.recalled if sent else state.loaded.recalled.get(state.tip, ())
-    tools = sent.tools if sent else write_tools(format, state.recipe.tools)
+    tools = sent.tools if sent else write_tools(format, offered_tools(state))
     return ContextOut(
         format=format,
         messages=messages,

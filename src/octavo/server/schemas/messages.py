@@ -104,7 +104,8 @@ class MessageOut(NodeOut):
     sibling: int = Field(description="The number of this message among its siblings, from 1.")
     siblings: int
     recalled: list[PassageOut] = Field(
-        description="What was recalled from compressed messages, and is sent directly before this one."
+        description="What was recalled from compressed messages when this one was asked. Whether it is sent now is "
+        "told by the context: not if recall is off, or if the compression was undone."
     )
 
 

@@ -10,7 +10,7 @@ from octavo.server.schemas.base import Shape
 
 
 class PassageOut(Shape):
-    """A passage of a compressed message that is sent directly before a question, word for word."""
+    """A passage of a compressed message, recalled for a question, word for word."""
 
     source: str = Field(description="The id of the message it comes from.")
     depth: int
