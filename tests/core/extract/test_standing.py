@@ -14,6 +14,7 @@ from octavo.core.extract.sources import line_up
 from octavo.core.extract.standing import STANDS, apart, find_standing, own_lines, without_change
 from octavo.core.extract.units import analyse, analyse_all
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
+from octavo.core.snapshot import DroppedLine
 from octavo.testing import talk
 from tests.core.extract.samples import quarter
 from tests.core.extract.standing_samples import APART, CHANGED, PASSING, STANDING
@@ -168,6 +169,30 @@ def test_only_covered_messages_replace_a_rule() -> None:
     branch = talk("u: Call me Samantha.", "a: Fine.", "u: Call me Max now.")
     sources = line_up(branch[:2], branch[2:], analyse_all(branch))
     assert agreements(sources).replaced == frozenset()
+
+
+def test_what_a_person_dropped_is_not_chosen_again_unless_it_is_said_again() -> None:
+    dropped = (DroppedLine("never push to MAIN", 2), DroppedLine("Never push to main.", 1))
+    branch = talk("u: Never push to main.", "a: Fine.", "u: Only deploy on Tuesdays.", *CHATTER)
+    extracts = extract(branch, budget=300, measure=quarter, dropped=dropped)
+    assert [one.text for one in extracts if one.standing] == ["Only deploy on Tuesdays."]
+    assert "Never push to main." not in render(extracts)
+    again = talk(
+        *(f"{node.message.role[0]}: {node.message.text}" for node in branch), "u: Never push to main."
+    )
+    extracts = extract(again, budget=300, measure=quarter, dropped=dropped)
+    assert [(one.text, one.depth) for one in extracts if one.standing] == [
+        ("Only deploy on Tuesdays.", 3),
+        ("Never push to main.", len(again)),
+    ]
+
+
+def test_what_a_dropped_line_took_back_does_not_return() -> None:
+    branch = talk("u: Call me Samantha.", "a: Fine.", "u: Call me Max now.", "a: Fine.")
+    sources = line_up(branch, (), analyse_all(branch))
+    agreed = agreements(sources, (DroppedLine("Call me Max now.", 4),))
+    assert agreed.standing == ()
+    assert agreed.dropped == {(2, 0)}
 
 
 def test_a_narrative_that_turns_a_rule_round_is_found_out() -> None:

@@ -154,6 +154,22 @@ def plain(line: str) -> str:
     return (line[mark.end() :] if mark else line).replace("**", "").strip()
 
 
+def locate(text: str, line: str) -> tuple[int, int] | None:
+    """Find where a line that was taken from a text stands in it, perhaps with more blanks and with Markdown's marks."""
+    at = text.find(line)
+    if at >= 0:
+        return at, at + len(line)
+    places: list[int] = []
+    letters: list[str] = []
+    for place, sign in enumerate(text):
+        if not sign.isspace() and sign != "*":
+            places.append(place)
+            letters.append(sign)
+    sought = "".join(line.replace("*", "").split())
+    at = "".join(letters).find(sought) if sought else -1
+    return (places[at], places[at + len(sought) - 1] + 1) if at >= 0 else None
+
+
 def spell(call: ToolCall) -> list[str]:
     """Write a call as lines: its name, then its arguments without quoting."""
     try:
