@@ -393,6 +393,7 @@ def show_receipt(receipt: Receipt) -> ReceiptOut:
         standing=StandingOut(
             kept=[FactOut(text=one.text, message=one.source) for one in receipt.standing.kept],
             lost=[FactOut(text=one.text, message=one.source) for one in receipt.standing.lost],
+            count=receipt.standing.count,
             kept_count=receipt.standing.kept_count,
             lost_count=receipt.standing.lost_count,
             replaced_count=receipt.standing.replaced_count,

@@ -25,8 +25,8 @@ from octavo.store.section import Section, reads, writes
 from octavo.store.tree import TreeReader
 from octavo.store.values import StoredContext
 
-AUTOMATIC = ("soft", "hard")
-"""Urgencies of compressions that nobody asked for."""
+AUTOMATIC = ("auto", "soft", "hard")
+"""What begins compressions that nobody asked for."""
 _PLACES = (
     snapshot.c.id,
     snapshot.c.cutoff_depth,

@@ -114,6 +114,7 @@ class ConflictOut(Shape):
 class StandingOut(Shape):
     kept: list[FactOut] = Field(description="Sentences that stand and are sent word for word, newest first.")
     lost: list[FactOut] = Field(description="Sentences that stand and had no room.")
+    count: int = Field(description="How many stand.")
     kept_count: int
     lost_count: int
     replaced_count: int = Field(description="How many sentences stood until a later one replaced them.")
