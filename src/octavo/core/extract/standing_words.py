@@ -1,8 +1,9 @@
 r"""The words and forms by which a sentence stands, for each language: data for `standing`, and nothing else.
 
 Sentences come in lower case, with straight quotes. Forms are fragments of regular expressions; `^^` stands for the
-beginning of a clause. `WORDS` are looked up first, so a sentence without any of them costs one look: every form of a
-language that puts blanks between words needs one of its words. Every gap in a form is bounded.
+beginning of a clause, `&&` for that and for what follows a conjunction. A form is tried only on sentences that have one
+of the words it needs (`guards` finds out which), so every form of a language that puts blanks between words should need
+some. Every gap in a form is bounded.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from typing import NamedTuple
 class Forms(NamedTuple):
     """How a language says what stands; each a list of fragments."""
 
-    words: str
-    """Words one of which every form has; empty where words cannot be told by blanks: then all forms are tried."""
     rule: tuple[str, ...]
     preference: tuple[str, ...]
     name: tuple[str, ...]
@@ -29,23 +28,6 @@ class Forms(NamedTuple):
 
 
 ENGLISH = Forms(
-    words="""
-        never always only must mustn't don't dont do please no nothing nobody under from henceforth going
-        until whenever every each all any ask check consult tell inform notify warn confirm make ensure
-        ensuring be keep use stick avoid refrain prefer answer reply respond write leave treat without
-        should shouldn't shall may can can't cannot needs need has have forbidden prohibited mandatory
-        required compulsory obligatory essential allowed permitted limits banned capped limited important
-        crucial vital imperative exceed most least strictly i i'm i'd i've my rather call calls name address
-        refer pronouns remember note bear mind forget owns owner own charge responsible accountable belongs
-        lead leads handles looks takes contact maintainer approves signs deadline due cutoff latest later
-        freeze launch release decided agreed chose settled opted picked decision let's lets go we'll we're
-        we agree longer anymore more lifted cancelled canceled moved changed postponed extended instead now
-        again after scrap disregard ignore correction meant actually reschedule rescheduled pushed dropped
-        revoked limit budget cap maximum minimum exceptions exception circumstances rule constraint policy
-        requirement wait not unless before whoever when if off speak spell format assume stay drop skip stop
-        it's requires forbids prohibits set scheduled planned fixed comes come give send show output return
-        one taking told wants hate she he
-    """,
     rule=(
         # Imperatives with an adverb of rules.
         r"&&(?:never|always) (?!by\b|calm|there|ready|full|with\b|up\b|down\b|my\b|his\b|her\b|their\b|our\b"
@@ -346,7 +328,7 @@ ENGLISH = Forms(
     ),
     decision=(
         r"\b(?:we|the team|our team|the board|management|the group|everyone|everybody|both of us|us)(?:'ve|'d"
-        r"| have| had)? ?(?:just |finally |all |both |also |now |already |jointly |unanimously ){0,4}(?:decided"
+        r"| have| had)? (?:just |finally |all |both |also |now |already |jointly |unanimously ){0,4}(?:decided"
         r"|agreed|chose|settled|opted|voted|concluded|resolved|committed)\b(?! (?:yet|to (?:go (?!with|for"
         r"|ahead)|take a (?:trip|walk|break|drive)|visit|meet|hang|have|grab|head|check out|try)))",
         r"\bi(?:'ve| have) (?:just |finally |also |now |already ){0,4}(?:decided|settled on|opted"
@@ -354,7 +336,7 @@ ENGLISH = Forms(
         r"|live|spend|work on|focus))",
         r"\bi (?:decided|chose|settled|opted|picked) (?:on|against|for|that|not to|to (?:use|go with|keep|drop"
         r"|stay|stick|switch|stop|move to|cancel|postpone))\b",
-        r"^^(?:then |ok |okay |yes |so )?let(?:'s|s| us) (?:just |definitely |all |then )?(?:go (?:with|for)"
+        r"^^(?:then |ok |okay |yes |so )?(?:let's|lets|let us) (?:just |definitely |all |then )?(?:go (?:with|for)"
         r"|use|stick (?:to|with)|settle (?:on|for)|stay with|take (?:plan|option|variant|version)|(?:pick"
         r"|choose) (?:the|plan|option|variant|version|number)|drop|call it [a-z]{1,30} |do (?:it (?:like|this way)"
         r"|plan|option)|not (?!forget|worry|let|give|get)|postpone|switch to|agree (?:on|that|to)"
@@ -374,7 +356,7 @@ ENGLISH = Forms(
         r"|accept|sell|migrate|rewrite|touch|release|deploy|merge|hire)\b",
     ),
     change=(
-        r"\bno longer\b|\bany ?more\b|\bany longer\b",
+        r"\bno longer\b|\bany more\b|\banymore\b|\bany longer\b",
         r"\b(?:is|are|was|were|been|got|gets) (?:now |hereby |officially )?(?:lifted|cancelled|canceled"
         r"|revoked|withdrawn|obsolete|void|dropped|scrapped|postponed|extended|moved|changed|pushed|shifted"
         r"|rescheduled|raised|lowered|increased|reduced|reassigned|over(?:turned|ruled)?|off(?: the table)?"
@@ -408,20 +390,6 @@ ENGLISH = Forms(
 )
 
 GERMAN = Forms(
-    words="""
-        halte abzugeben einzureichen niemand sprich gib nie niemals immer stets nur ausschließlich kein
-        keine keinen keinem keiner nicht bitte ab künftig zukünftig fortan muss müssen musst müsst darf
-        dürfen darfst soll sollst sollen sollte sollten hat haben ist sind jede jeder jedes jeden alle frag
-        frage fragt fragen kläre vergewissere achte stell sorge bevor vorher ohne verboten erlaubt pflicht
-        verwende verwenden benutze benutz nutze nutz nimm nehmt vermeide bleib bleiben halt schreib schreibe
-        antworte erlaube auf keinesfalls unter höchstens maximal mindestens budget ich mir mich mein meine
-        meiner meinem allergisch vertrage bevorzuge lieber mag nenn nenne nennt heiße name merk merke denk
-        denke vergiss beachte bedenke wisse zuständig verantwortlich kümmert gehört leitet verantwortet
-        betreut frist abgabefrist abgabe termin stichtag fällig spätestens bis deadline beschlossen
-        entschieden vereinbart geeinigt lass lasst lassen machen nehmen mehr jetzt nun statt stattdessen
-        doch aufgehoben verschoben geändert hinfällig wieder abgesagt anstelle wenn falls sobald untersagt
-        zwingend unbedingt grundsätzlich entscheidung einigten gilt wichtig ansprechpartner
-    """,
     rule=(
         r"^^halte? dich (?:an|kurz|immer)\b|\bniemand (?:darf|soll|außer)\b",
         r"\b(?:niemals|auf keinen fall|keinesfalls|unter keinen umständen|ausnahmslos|ohne ausnahme"
@@ -510,7 +478,7 @@ GERMAN = Forms(
     ),
     change=(
         r"\b(?:nicht mehr|kein\w{0,30} .{0,20}mehr|jetzt|nun|ab jetzt|statt|stattdessen|anstelle|doch|aufgehoben"
-        r"|verschoben|geändert|hinfällig|wieder|abgesagt|nicht länger|vergiss|korrektur|neu(?:er|es|e)?"
+        r"|verschoben|geändert|hinfällig|wieder|abgesagt|nicht länger|vergiss|korrektur|neu|neuer|neues|neue"
         r"|ab sofort)\b",
     ),
     passing=(
@@ -521,20 +489,6 @@ GERMAN = Forms(
     ),
 )
 FRENCH = Forms(
-    words="""
-        on part personne tutoie-moi vouvoie-moi tutoyez-moi j'aimerais aimerais donne-moi donne rendre
-        jamais toujours uniquement seulement ne n'utilise n'envoie n pas aucun aucune dorénavant désormais
-        partir doit doivent devez dois faut interdit interdite obligatoire impératif impérativement chaque
-        tous toutes tout demande demandez demande-moi veille veillez assure-toi assurez-vous assure assurez
-        avant sans maximum minimum budget dépasser éviter évite évitez utilise utilisez réponds répondez
-        écris écrivez garde gardez préfère préférence mange bois allergique végétarien végétarienne végan
-        intolérant diabétique appelle-moi appelez-moi appelle m'appelle nom souviens-toi souvenez-vous
-        rappelle-toi n'oublie oublie note retiens sache s'occupe occupe responsable charge gère limite
-        échéance délai tard d'ici décidé décidons convenu choisi opté retenu restons gardons partons prenons
-        allons-y allons utilisons plus maintenant plutôt lieu place finalement levé levée annulé annulée
-        reporté reportée repoussé repoussée changé nouveau règle important que quand lorsque si déteste
-        n'aime n'aimons aime défense strictement cas circonstances exception point tutoie vouvoie tutoyez
-    """,
     rule=(
         r"\bpersonne ne (?:doit|peut)\b|\b(?:tutoie|vouvoie|tutoyez|vouvoyez)-(?:moi|nous)\b"
         r"|\bj\'aimerais que tu (?:sois|utilises|écrives|répondes|restes)\b|^^donne(?:z)?-(?:moi"
@@ -612,20 +566,6 @@ FRENCH = Forms(
     ),
 )
 SPANISH = Forms(
-    words="""
-        nadie trátame trátenme quiero entrega entregan usar nunca siempre jamás solo sólo solamente
-        únicamente no ningún ninguna ninguno partir adelante debe deben debes deberá deberán debemos hay
-        tiene tienen tienes prohibido prohibida obligatorio obligatoria cada todos todas todo pregúntame
-        pregunta preguntad consulta avísame avisa confirma asegúrate asegúrese asegura procura antes sin
-        máximo mínimo presupuesto evita evite usa utiliza use responde contesta escribe escribid mantén
-        prefiero gusta gustan odio como bebo puedo alérgico alérgica vegetariano vegetariana vegano vegana
-        celíaco celíaca diabético diabética intolerante llámame llamadme dime llamo nombre recuerda
-        recuerden ten tenga olvides olvidéis apunta encarga responsable cargo ocupa lleva fecha plazo límite
-        vence tardar decidimos decidí decidido acordamos acordado elegimos elegido optamos quedamos vamos
-        quedémonos usemos ya más ahora lugar vez levantó levanta levantado cancelado cancelada aplazado
-        aplazada cambiado cambia cambió pasa movido regla importante cuando si que quiere excepción bajo
-        acuerdo sigamos tutéame
-    """,
     rule=(
         r"\bnadie (?:puede|debe|toca|más)\b|^^(?:trátame|trátenme) |\bquiero que todo",
         r"\b(?:a partir de (?:ahora|hoy|mañana|este momento)|de ahora en adelante|en adelante|bajo ning(?:ún"
@@ -705,19 +645,6 @@ SPANISH = Forms(
     ),
 )
 RUSSIAN = Forms(
-    words="""
-        никто обращайся весь вся никогда всегда только исключительно не нельзя запрещено запрещается
-        запрещены нужно надо необходимо обязательно обязан обязаны обязательна должен должна должно должны
-        следует впредь момента отныне каждый каждая каждое каждую все всех любой любая спроси спрашивай
-        спросите согласуй проверь убедись убедитесь следи прежде перед без разрешения согласия бюджет
-        максимум минимум больше более избегай используй используйте пиши отвечай отвечайте ни никаких
-        предпочитаю люблю нравится ненавижу ем пью мне аллергия вегетарианец вегетарианка веган диабет
-        непереносимость зови зовите называй называйте зовут имя запомни запомните помни учти имей учитывай
-        забудь забывай отвечает ответственный ответственная ответственен заведует занимается владеет срок
-        сроки дедлайн крайний сдать позднее решили решил решила договорились выбрали остановились решено
-        давай давайте остановимся берём теперь вместо отменён отменена отменили снят сняли снято перенесли
-        перенесён перенесен сдвинули изменился сейчас правило важно если когда можно хочу остаёмся отвечают
-    """,
     rule=(
         r"\b(?:никогда|ни в коем случае|ни при каких (?:условиях|обстоятельствах)|без исключений"
         r"|с этого момента|отныне|впредь|с сегодняшнего дня|с завтрашнего дня"
@@ -786,19 +713,6 @@ RUSSIAN = Forms(
     ),
 )
 POLISH = Forms(
-    words="""
-        nikt zwracaj zwracajcie nigdy zawsze tylko wyłącznie nie żaden żadnych żadnym odtąd teraz musi muszą
-        musisz trzeba należy wolno zakazane zabronione zakaz obowiązkowo obowiązkowe konieczne powinien
-        powinna powinno powinny każdy każda każde każdą wszystkie wszystko zapytaj pytaj spytaj zapytajcie
-        sprawdź skonsultuj upewnij zadbaj pilnuj zanim przed bez maksymalnie minimum najwyżej budżet unikaj
-        używaj pisz odpowiadaj trzymaj wolę preferuję lubię nienawidzę jem piję mogę alergię alergia
-        uczulony uczulona uczulenie wegetarianinem wegetarianką weganinem weganką cukrzycę nietolerancję mów
-        nazywaj nazywam imię wołaj pamiętaj pamiętajcie zapamiętaj zapomnij zanotuj odpowiada odpowiadają
-        odpowiedzialny odpowiedzialna zajmuje termin później ostateczny deadline zdecydowaliśmy zdecydowałem
-        zdecydowałam postanowiliśmy ustaliliśmy wybraliśmy uzgodniliśmy zostańmy zostajemy weźmy bierzemy
-        idziemy już zamiast zniesiony zniesiona odwołane odwołany przesunięty przesunięto zmieniony
-        zmieniamy jednak znowu zasada ważne jeśli jeżeli gdy kiedy chcę podczas
-    """,
     rule=(
         r"\bnikt nie (?:może|powinien)\b|^^zwracaj(?:cie)? się\b",
         r"\b(?:od teraz|odtąd|od dziś|od dzisiaj|od tej pory|pod żadnym pozorem|w żadnym (?:wypadku|razie)"
@@ -864,7 +778,6 @@ POLISH = Forms(
     passing=(r"^(?:dzięki|dziękuję|super|cześć|wow|fajnie)\b|\b(?:wczoraj|w zeszłym)\b",),
 )
 TURKISH = Forms(
-    words="",
     rule=(
         r"\b(?:türkçe|ingilizce|almanca|kısa|kısaca) (?:cevap|yanıt|yaz)\b",
         r"\b(?:asla|kesinlikle|hiçbir (?:koşulda|şekilde|zaman|durumda)|bundan (?:sonra|böyle)|artık"
@@ -918,11 +831,6 @@ TURKISH = Forms(
     passing=(r"\?$|\b(?:dün|geçen (?:hafta|yıl|ay))\b|^(?:teşekkür|sağ ol|merhaba|selam)",),
 )
 VIETNAMESE = Forms(
-    words="""
-        đừng không luôn chỉ từ phải cấm được tuyệt mỗi mọi tất hãy hỏi trước đảm nhớ cần nên bắt buộc tối
-        ngân tránh dùng trả viết thích ghét ăn uống dị gọi tên phụ chịu hạn muộn quyết chọn thống đồng theo
-        phương nữa bây thay bỏ hủy dời đổi chuyển lại quy quan nếu khi xin nghiêm lưu ý
-    """,
     rule=(
         r"(?:^|[,;:.] |\b(?:xin|vui lòng|và|nhưng) )(?:đừng|không được|không nên|cấm|nghiêm cấm"
         r"|tuyệt đối không|không bao giờ|chỉ được|luôn|luôn luôn|phải|bắt buộc)\b",
@@ -965,21 +873,10 @@ VIETNAMESE = Forms(
     passing=(r"\?$|\b(?:hôm qua|tuần trước|năm ngoái)\b|^(?:cảm ơn|chào|tuyệt quá)",),
 )
 GREEK = Forms(
-    words="""
-        ποτέ πάντα μόνο αποκλειστικά μη μην δεν εδώ πέρα τώρα πρέπει απαγορεύεται απαγορεύονται επιτρέπεται
-        επιτρέπονται υποχρεωτικά υποχρεωτικό υποχρεωτική οφείλει κάθε όλα όλες όλοι ρώτα ρώτησέ ρωτήστε
-        ενημέρωσε έλεγξε βεβαιώσου φρόντισε σιγουρέψου πριν χωρίς καμία κανένα μέγιστο ελάχιστο
-        προϋπολογισμός απόφυγε χρησιμοποίησε χρησιμοποίει γράφε απάντα προτιμώ μισώ τρώω πίνω μπορώ αλλεργία
-        αλλεργικός αλλεργική χορτοφάγος διαβήτη δυσανεξία λένε λες φωνάζεις φώναζέ λέγε όνομά θυμήσου
-        θυμηθείτε ξεχνάς ξεχάσεις σημείωσε υπόψη υπεύθυνη υπεύθυνος αρμόδιος αρμόδια αναλαμβάνει προθεσμία
-        αργότερο μέχρι αποφασίσαμε συμφωνήσαμε επιλέξαμε καταλήξαμε αποφάσισα ας πια πλέον αντί ακυρώθηκε
-        άρθηκε αίρεται μετατέθηκε άλλαξε ξανά κανόνας σημαντικό αν όταν θέλω αρέσει αρέσουν να εξαίρεση
-        ισχύει
-    """,
     rule=(
         r"\b(?:από (?:εδώ και πέρα|εδώ και στο εξής|τώρα και στο εξής|σήμερα|δω και πέρα)|στο εξής"
         r"|σε καμία περίπτωση|με κανέναν τρόπο|χωρίς εξαίρεση|μέχρι νεωτέρας)",
-        r"^^(?:παρακαλώ,? )?μην? (?!ανησυχ|φοβ|στεναχ|ξεχ)\w{1,30}|\bποτέ (?:μην?|δεν|να)\b|\b(?:μην?"
+        r"^^(?:παρακαλώ,? )?(?:μη|μην) (?!ανησυχ|φοβ|στεναχ|ξεχ)\w{1,30}|\bποτέ (?:μην?|δεν|να)\b|\b(?:μην?"
         r"|δεν) .{1,40}\bποτέ\b(?! (?:ξανά )?(?:σκέφτ|είδα|πήγα))",
         r"^^(?:παρακαλώ,? )?(?:να )?\w{1,30}(?:εις|άς|είς|ε|α|ετε|άτε) (?:πάντα|μόνο|αποκλειστικά)\b|^^(?:πάντα"
         r"|μόνο) (?:να )?\w{1,30}",
@@ -1022,7 +919,6 @@ GREEK = Forms(
     passing=(r"[;?]$|\b(?:χθες|χτες|πέρυσι)\b|^(?:ευχαριστώ|γεια|τέλεια)",),
 )
 HEBREW = Forms(
-    words="",
     rule=(
         r"(?:^|[\s,;:])(?:לעולם|בשום (?:אופן|פנים|מקרה|תנאי)|מעכשיו|מהיום|מעתה|להבא|ללא יוצא מן הכלל"
         r"|עד להודעה חדשה|בכל מקרה)(?=[\s,])",
@@ -1060,7 +956,6 @@ HEBREW = Forms(
     passing=(r"\?$|אתמול|בשבוע שעבר|^(?:תודה|שלום|היי)",),
 )
 ARABIC = Forms(
-    words="",
     rule=(
         r"(?:^|[\s،:])(?:من الآن فصاعد[اًا]{0,30}|من اليوم فصاعد|ابتداء[اً]{0,30} من|تحت أي ظرف|بأي حال"
         r"|في كل الأحوال"
@@ -1103,7 +998,6 @@ ARABIC = Forms(
     passing=(r"[؟?]$|أمس|الأسبوع الماضي|^(?:شكرا|مرحبا|رائع)",),
 )
 PERSIAN = Forms(
-    words="",
     rule=(
         r"(?:^|[\s،:])(?:هرگز|هیچ‌وقت|هیچ وقت|تحت هیچ شرایطی|به هیچ وجه|از این به بعد|از حالا به بعد|از امروز"
         r"|از این پس|بدون استثنا|تا اطلاع ثانوی|در هر صورت)(?=[\s،])",
@@ -1140,7 +1034,6 @@ PERSIAN = Forms(
     passing=(r"[؟?]$|دیروز|هفته پیش|پارسال|^(?:ممنون|سلام|مرسی)",),
 )
 HINDI = Forms(
-    words="",
     rule=(
         r"कभी (?:भी )?(?:[^\s।]{1,30} ){0,5}(?:मत|न|नहीं)|(?:^|\s)मत (?:[^\s।]{1,30})|(?:^|\s)[^\s]{1,30} मत[।.!]?$"
         r"|किसी भी (?:हाल|हालत|सूरत|परिस्थिति)|बिना (?:मेरी|मेरे|हमारी|पूछे|अनुमति|इजाज़त)|(?:अब से|आज से"
@@ -1173,7 +1066,6 @@ HINDI = Forms(
     passing=(r"\?$|(?:^|\s)कल .{0,60}(?:था|थे|थी|गए|आया)|^(?:धन्यवाद|शुक्रिया|नमस्ते)",),
 )
 CHINESE = Forms(
-    words="",
     rule=(
         r"绝(?:对)?不|绝对(?:要|禁止)|千万(?:不|别)|(?:^|[，,；;：:]|请|你|您|都|也|就)(?:不要|别|勿|不准|不许"
         r"|不得|不可以|不能|严禁|禁止|切勿|切记"
@@ -1225,7 +1117,6 @@ CHINESE = Forms(
     passing=(r"[吗呢么]?[？?]$|昨天|上周|去年|^(?:谢谢|你好|好的)",),
 )
 JAPANESE = Forms(
-    words="",
     rule=(
         r"(?:ないで(?:ください|下さい|くれ|ほしい|ね|。|$)|てはいけ|てはなら|ちゃだめ|ちゃいけ|てはだめ"
         r"|べからず|べきではない|べきでは|禁止|厳禁|禁物|いけません|なりません|ないこと"
@@ -1268,7 +1159,6 @@ JAPANESE = Forms(
     passing=(r"(?:か)?[？?]$|か。$|昨日|先週|去年|^(?:ありがとう|こんにちは)",),
 )
 KOREAN = Forms(
-    words="",
     rule=(
         r"(?:영어|한국어|반말|존댓말|높임말|짧게|간단히)(?:로)? .{0,10}(?:해|답|대답|말|써)",
         r"지 ?(?:마|말(?:아|고|것|라|자|도록)|않(?:도록|게|기로|아야))|(?:면|서는|해선|하면) ?안 ?(?:돼|되|됩"
@@ -1311,7 +1201,6 @@ KOREAN = Forms(
     passing=(r"[?？]$|어제|지난주|작년|^(?:고마워|감사|안녕)",),
 )
 THAI = Forms(
-    words="",
     rule=(
         r"ห้าม|อย่า(?!ง|กังวล|เพิ่งท้อ|ลืมดูแล)|ต้อง(?!การ|ขอโทษ|ไป|บอกว่าสนุก)|เสมอ|ทุกครั้ง|เท่านั้น"
         r"|ตั้งแต่(?:นี้|บัดนี้|วันนี้|ตอนนี้)|ต่อจากนี้|จากนี้ไป|ต่อไปนี้|ไม่ว่า(?:กรณี|ยังไง|จะ|อย่างไร)"
@@ -1361,10 +1250,15 @@ BY_SCRIPT: tuple[tuple[str, str, Forms], ...] = (
     ("Thai", "\u0e00-\u0e7f", THAI),
 )
 """Languages that are told by letters, each with a range of them; the first that has one is the language."""
-TURKISH_SIGNS = (
-    r"[ğışİ]|\b(?:asla|hiçbir|bundan|sadece|bana|ben|için|önce|olmadan|sonra|son|ile|günleri|bütçe|lütfen"
-    r"|tercih|kadar|her zaman|sorumlu|alerjim|alerjisi|cevap|bahsetme|hitap|kimse)\b"
-    r"|\b\w{2,30}(?:larda|lerde|lar[ıi]|leri|lar[ıi]n|lerin|yorum|yoruz|mal[ıi]|meli|nda|nde)\b"
+TURKISH_LETTERS = "ğış"
+_TURKISH = """
+    asla hiçbir bundan sadece bana ben için önce olmadan sonra son ile günleri bütçe lütfen tercih kadar zaman sorumlu
+    alerjim alerjisi cevap bahsetme hitap kimse
+"""
+TURKISH_WORDS = frozenset(_TURKISH.split())
+TURKISH_ENDINGS = (
+    *("larda", "lerde", "ları", "lari", "leri", "ların", "larin", "lerin"),
+    *("yorum", "yoruz", "malı", "mali", "meli", "nda", "nde"),
 )
 """Letters, words and endings of Turkish: its verbs end like words of other languages, so only these tell it."""
 PASTED_NOUNS = (
