@@ -237,3 +237,37 @@ def test_a_sentence_that_is_said_again_replaces_itself_only_if_it_says_so() -> N
     assert standing_of(talk("u: Only deploy on Tuesdays.", "a: Ok.", "u: Now only deploy on Tuesdays.")) == [
         "Now only deploy on Tuesdays."
     ]
+
+
+WRAPPED = {
+    "Never push to main\nwithout asking me. And go on.": ["Never push to main without asking me."],
+    "- never push to main\n  without asking\n- use only tabs here": [
+        "never push to main without asking",
+        "use only tabs here",
+    ],
+    "Only deploy\non Tuesdays.": ["Only deploy on Tuesdays."],
+    "We decided\nto go with\nPostgreSQL.": ["We decided to go with PostgreSQL."],
+    "The report has to be handed in by noon on the second of May by\nPetra Novak alone.": [
+        "The report has to be handed in by noon on the second of May by Petra Novak alone."
+    ],
+    "Bitte antworte mir immer\nauf Deutsch.": ["Bitte antworte mir immer auf Deutsch."],
+    "请不要在周五\n部署任何东西。": ["请不要在周五部署任何东西。"],
+    "never push to main\nalways run the tests\n\nthanks": ["never push to main", "always run the tests"],
+    "Never push to main\nWhat is new": ["Never push to main"],
+    "Can you look at it\nnever push to main": ["never push to main"],
+    "Never push to main\n> without asking me.": ["Never push to main"],
+    "The plan:\nnever push to main": ["never push to main"],
+}
+
+
+@pytest.mark.parametrize("text", WRAPPED)
+def test_a_rule_that_is_broken_into_lines_is_found_whole(text: str) -> None:
+    assert standing_of(place([user(text)])) == WRAPPED[text]
+
+
+def test_a_wrapped_rule_after_a_speakers_name_is_found_whole() -> None:
+    covered = talk(
+        "u: Ann: Hello.", "u: Ben: Hi.", "u: Ann: Never push to main\nwithout asking me.", "u: Ben: Fine."
+    )
+    (line,) = [one for one in extract(covered, budget=300, measure=quarter) if one.standing]
+    assert (line.speaker, line.text) == ("Ann", "Never push to main without asking me.")
