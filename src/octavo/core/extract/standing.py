@@ -233,6 +233,8 @@ def find_standing(sentence: str) -> int:
         text = _QUOTED.sub('""', text)
     if text.endswith(_QUESTIONS) and not _RULED_QUESTION.match(text):
         return 0
+    # Who writes no capitals puts a question and what follows it into one sentence.
+    text = text.rpartition("? ")[2]
     bits: dict[str, int] = {}
     clauses = _Clauses(text)
     for form in _forms_of(text):

@@ -102,7 +102,7 @@ ENGLISH = Forms(
         r"|\w{1,30} has to offer)"
         r"[\w'/.-]{2,20}(?: [\w'/.-]{1,30}){0,4}? (?:needs?|gets?|requires?|must|should|has to|have to"
         r"|goes|stays?"
-        r"|uses?|ends? (?:with|in)|starts? with|is to|are to|shall)\b",
+        r"|(?<!can )(?<!could )(?<!to )uses?|ends? (?:with|in)|starts? with|is to|are to|shall)\b",
         r"\b(?:requirement|constraint|rule|policy|guideline|convention|condition)s?(?: here"
         r"| for [\w ]{1,20})?(?: is| are)?(?: that\b|: ?\S)",
         r"\b(?:is|are|be) (?:strictly |absolutely |completely |generally )?(?:forbidden|prohibited|banned"
@@ -273,6 +273,20 @@ ENGLISH = Forms(
         r"|a|an|one|two|three|some|his"
         r"|her|its|as|both|more|other)\b|\d)(?:[a-z-]{3,20},? ){1,3}[a-z]{2,20}[^s\W]s\b(?! (?:this time"
         r"|now|to (?:answer|solve|show))\b)",
+        r"\bonly (?:when|if) (?:asked|needed|necessary|blocked|required|requested|i (?:ask|say)|you (?:are"
+        r"|have|must|need))\b",
+        r"\b(?:after|before|with|in|at the (?:end|top|start|beginning|bottom) of|under|below) (?:each"
+        r"|every) (?:answer|reply|response|message|mail"
+        r"|email|session|chapter|commit|change|step|meeting|file|function|section|page|post|report|summary"
+        r"|table|test|release)\b",
+        r"^[a-z]{3,20} over [a-z]{3,20}[.!]?$|\bas (?:my|the|our) (?:[a-z]{2,20} )?default\b",
+        r"^(?:when|if|where) (?!i\b|i'|we\b|he\b|she\b|they\b|it\b)[^,]{3,80}, (?:please )?(?:follow"
+        r"|choose|pick|prefer|stick|mark|flag|refactor"
+        r"|split|round|wait|warn)\b",
+        r"^(?:please )?(?:format|provide|include|cite|state|mention|skip|quote|attach|number"
+        r"|spell) (?!(?:the|this|that|these|those|it|them|my|your|our"
+        r"|a|an|one|two|three|some|his|her|its|as|both|more|other|me|us)\b"
+        r"|\d)(?:[a-z-]{3,20} ){0,2}[a-z]{2,20}[^s\W]s\b",
         # Ask first, make sure, wait.
         r"^^(?:please )?(?:always |first |just )?(?:ask|check|consult|tell|inform|notify|warn|confirm|talk"
         r"|speak|clear|run|discuss|verify|coordinate|wait|get)\b.{0,45}(?:\b(?:before|until|beforehand"
@@ -377,7 +391,7 @@ ENGLISH = Forms(
         r"|a (?:few|couple))(?:[a-z]{1,30} )?[a-z]{1,30}$|in (?:plain|simple|short|british|american"
         r"|english|german"
         r"|french|spanish|the (?:first|second|third|same|past|present)|one sentence|a single|two sentences"
-        r"|bullet)|with(?:out)? (?!some|tips|a (?:list"
+        r"|bullet)|with(?:out)? (?!some|any|tips|a (?:list"
         r"|poem|story))|as (?:briefly|short|if|concisely|plainly)|briefly|using|like )(?!some|tips"
         r"|the following|a (?:list|short story|story|poem))",
         r"^(?:please )?(?:always )?(?!compare|list|find|show|tell|describe|summari|upgrade|cancel|book|fix"
