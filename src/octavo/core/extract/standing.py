@@ -167,14 +167,19 @@ def _forms_of(text: str) -> Sequence[_Form]:
         if scripts:
             return _joined(next(name for name, _, _ in BY_SCRIPT if name in scripts))
     words = _LETTERS.findall(text)
-    beginnings = {NO_WORD, *(word[:BEGINNING] for word in words)}
+    beginnings = {word[:BEGINNING] for word in words}
+    beginnings.add(NO_WORD)
     guarded, by_word = dict[int, _Form](), _by_word()
     for word in by_word.keys() & beginnings:
         for one in by_word[word]:
-            if not any(map(beginnings.isdisjoint, one.needed)):
+            for needed in one.needed:
+                if beginnings.isdisjoint(needed):
+                    break
+            else:
                 guarded[one.number] = one.form
-    found = [guarded[number] for number in sorted(guarded)]
-    return [*found, *_joined("Turkish")] if _is_turkish(text, words) else found
+    if _is_turkish(text, words):
+        return [*guarded.values(), *_joined("Turkish")]
+    return [*guarded.values()]
 
 
 def _is_turkish(text: str, words: Sequence[str]) -> bool:
@@ -226,9 +231,9 @@ def find_standing(sentence: str) -> int:
     """Tell what a user's sentence settles for later, as bits; 0 if it is of the moment only."""
     if not SHORTEST <= len(sentence) <= LONGEST:
         return 0
-    text = sentence.translate(_STRAIGHT).lower().strip(" \t-*•·_")
+    text = sentence.lower().strip(" \t-*•·_")
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+        text = unicodedata.normalize("NFC", text.translate(_STRAIGHT))
     if '"' in text or not text.isascii():
         text = _QUOTED.sub('""', text)
     if text.endswith(_QUESTIONS) and not _RULED_QUESTION.match(text):
