@@ -37,7 +37,7 @@ from octavo.core.context import parse_summary, render_summary
 from octavo.core.extract import fact_patterns, standing
 from octavo.core.extract.choose import extract
 from octavo.core.extract.render import HEAD, parse
-from octavo.core.extract.standing_words import BY_SCRIPT, SPACED
+from octavo.core.extract.standing_words import BY_SCRIPT, SPACED, TURKISH, Forms
 from octavo.core.extract.units import analyse
 from octavo.core.harden import harden
 from octavo.core.messages import Branch, Message, Node, Text, ToolCall, ToolResult, assistant, user
@@ -111,22 +111,30 @@ WAYS: Mapping[str, str] = {
 }
 """How patterns are used, and what is tried for it: what looks for all matches looks at the same characters."""
 
+LANGUAGES: Mapping[str, Forms] = {
+    **SPACED,
+    "Turkish": TURKISH,
+    **{name: forms for name, _, forms in BY_SCRIPT},
+}
+
+
+def standing_forms() -> list[re.Pattern[str]]:
+    """Give the forms of every language, those of a kind and a place as one pattern."""
+    sources: dict[tuple[str, int, str], list[str]] = {}
+    for name, forms in LANGUAGES.items():
+        for form in standing._forms(name, forms):
+            sources.setdefault(form[:3], []).append(f"(?:{form.source})")
+    return [standing._compiled("|".join(parts)) for parts in sources.values()]
+
+
 MADE_LATER: Mapping[str, Callable[[], list[re.Pattern[str]]]] = {
     "octavo.core.extract.fact_patterns._name_pattern": lambda: [fact_patterns._any_name()],
     "octavo.core.extract.fact_patterns._date": lambda: [fact_patterns._date()],
     "octavo.core.extract.standing._script": lambda: [standing._script()],
-    "octavo.core.extract.standing._turkish": lambda: [standing._turkish()],
     "octavo.core.extract.standing._denied": lambda: [standing._denied()],
     "octavo.core.extract.standing._lifted": lambda: [standing._lifted()],
-    "octavo.core.extract.standing._pattern": lambda: [
-        pattern
-        for name in (*SPACED, "Turkish", *(name for name, _, _ in BY_SCRIPT))
-        for pattern in (
-            *(one for form, _ in standing._patterns(name).kinds for one in form),
-            *standing._patterns(name)[1:],
-        )
-        if pattern
-    ],
+    "octavo.core.extract.standing._compiled": lambda: standing_forms(),
+    "octavo.core.extract.standing._passing": lambda: [standing._passing(name) for name in LANGUAGES],
     "octavo.store.search._hit": lambda: [
         re.compile("|".join(map(search._sought, ("a b", "<<"))), re.IGNORECASE)
     ],

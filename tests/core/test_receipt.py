@@ -29,7 +29,7 @@ from octavo.core.receipt import (
     receipt,
     verbatim_text,
 )
-from octavo.core.snapshot import Extract
+from octavo.core.snapshot import DroppedLine, Extract
 from octavo.errors import BadInput, NotFound
 from octavo.testing import talk
 from tests.core.extract.samples import conversations, quarter
@@ -326,3 +326,24 @@ def test_a_receipt_from_before_there_were_rules_is_read() -> None:
     data = json.loads(Receipt().to_json())
     del data["standing"]
     assert Receipt.from_json(json.dumps(data)).standing == StandingTally()
+
+
+def test_a_line_that_is_dropped_takes_its_facts_along() -> None:
+    covered = talk("u: The report is due on 9 May at noon.", "a: Fine.", "u: Call me Max.", "a: Fine.")
+    extracts = tuple(
+        Extract(
+            source=node.id, text=node.message.text, depth=node.depth, standing=node.message.role == "user"
+        )
+        for node in covered
+    )
+    before = receipt(covered, extracts=extracts)
+    lost = lost_of(covered[:1], extracts[1:], "")
+    after = before.without(extracts[0], lost)
+    assert (before.standing.kept_count, after.standing.kept_count) == (2, 1)
+    assert [line.text for line in after.standing.kept] == ["Call me Max."]
+    assert [tally.count for tally in after.tallies] == [tally.count for tally in before.tallies]
+    assert "9 May" in before.tally("date").verbatim
+    assert "9 May" not in after.tally("date").verbatim
+    assert "9 May" in [fact.text for fact in after.tally("date").lost]
+    again = receipt(covered, extracts=extracts[1:], dropped=[DroppedLine(extracts[0].text, 4)])
+    assert (again.standing.kept_count, again.standing.count) == (1, 1)

@@ -63,6 +63,7 @@ SNAPSHOTS: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
     "snapshots.expand": lambda chat, id: chat.snapshots.expand(id),
     "snapshots.receipt": lambda chat, id: chat.snapshots.receipt(id),
     "snapshots.restore": lambda chat, id: chat.snapshots.restore(id, "8001"),
+    "snapshots.drop": lambda chat, id: chat.snapshots.drop(id, id, "8001"),
 }
 """Every method that takes the id of a snapshot."""
 NAMES = {"id", "node", "tip", "parent", "up_to", "one", "other"}

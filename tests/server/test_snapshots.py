@@ -230,6 +230,29 @@ async def test_a_receipt_lists_what_was_kept_and_lost_and_a_lost_item_is_added_b
     assert nothing.status_code == 404
 
 
+async def test_what_stands_is_listed_and_a_line_of_it_is_dropped(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    await talk(client, place, "Never push to main. " + FACTS[0], "Call me Max. " + FACTS[1], *FACTS[2:])
+    told = read_events((await client.post(f"{place}/compressions", json={"keep": 0})).text)
+    id = told[1].data["snapshot"]["id"]
+    snapshot = (await client.get(f"{place}/snapshots/{id}")).json()
+    standing = [line for line in snapshot["extracts"] if line["standing"]]
+    assert [line["text"] for line in standing] == ["Never push to main.", "Call me Max."]
+    paper = (await client.get(f"{place}/snapshots/{id}/receipt")).json()["standing"]
+    assert [paper[f"{name}count"] for name in ("kept_", "", "lost_", "replaced_")] == [2, 2, 0, 0]
+    assert [(line["text"], line["message"]) for line in reversed(paper["kept"])] == [
+        (line["text"], line["message"]) for line in standing
+    ]
+    line = {"message": standing[0]["message"], "text": standing[0]["text"]}
+    made = await client.post(f"{place}/snapshots/{id}/drop", json=line)
+    assert made.status_code == 201
+    assert (made.json()["version"], made.json()["kind"]) == (2, "edited")
+    assert "Never push" not in made.json()["text"]
+    assert (await client.get(f"{place}/snapshots")).json()["serving"] == made.json()["id"]
+    assert (await client.post(f"{place}/snapshots/{made.json()['id']}/drop", json=line)).status_code == 404
+    assert (await client.post(f"{place}/undo")).json()["in_use"]["id"] == id
+
+
 async def test_a_summary_is_written_again_with_another_focus(make_engine: MakeEngine) -> None:
     asked: list[Request] = []
 

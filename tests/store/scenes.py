@@ -13,7 +13,7 @@ from typing import Any
 
 from octavo.core.messages import Branch, Message, Node, digest
 from octavo.core.recall.passages import Passage
-from octavo.core.snapshot import Extract, Snapshot
+from octavo.core.snapshot import DroppedLine, Extract, Snapshot
 from octavo.store import Conversation, Format, Store, new_id
 from octavo.testing import messages
 
@@ -62,6 +62,7 @@ def fold(
         summary=summary,
         extracts=(Extract(branch[0].id, "an exact line"),),
         files=("notes.txt",),
+        dropped=(DroppedLine("Call me Max.", 3),),
         messages=cut,
         tokens_before=1000,
         tokens_after=100,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ import pytest
 from octavo.core.messages import assistant, user
 from octavo.errors import UsageError
 from octavo.store import Entry, Store
-from tests.store.scenes import talk
+from octavo.store.values import Job
+from tests.store.scenes import fold, long_talk, talk
 
 pytestmark = pytest.mark.anyio
 
@@ -47,6 +50,28 @@ async def test_an_answer_grows_beside_the_tip_and_becomes_it_when_it_is_whole(st
     assert await store.answers.being_written() == ()
     assert await store.jobs.of_conversation(made.id) == ()
     assert await store.check() == ()
+
+
+async def test_an_undone_or_edited_snapshot_stops_automatic_compressions_and_no_answer(store: Store) -> None:
+    made, branch = await long_talk(store, 9)
+    snapshot = await store.snapshots.add(made.id, fold(branch, 4))
+    held = await store.answers.begin(made.id, said("One"), parent=branch[-1].id, worker="w")
+    edited = replace(fold(branch, 4), kind="edited")
+    changes: list[Callable[[], Awaitable[object]]] = [
+        lambda: store.snapshots.edit(snapshot.id, "edited"),
+        lambda: store.snapshots.add(made.id, edited),
+        lambda: store.snapshots.undo(edited.id),
+    ]
+    for change in changes:
+        serving = (await store.snapshots.context(branch[-1].id)).snapshot
+        assert serving is not None
+        job = await store.jobs.claim(
+            made.id, anchor=branch[6].id, worker="w", trigger="soft", seen=serving.id, tip=branch[-1].id
+        )
+        assert isinstance(job, Job)
+        await change()
+        assert (await store.jobs.get(job.id)).status == "cancelled"
+        assert await store.answers.go_on(held, said("One, two"))
 
 
 async def test_one_that_is_not_chosen_leaves_the_tip_alone(store: Store) -> None:

@@ -559,6 +559,40 @@ def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> 
     assert fact in octavo.get(f"conversations/{id}/snapshots/{served}")["text"]
 
 
+def test_what_stands_is_listed_first_and_a_line_of_it_is_pinned_or_dropped(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    rules = ["Never push to main.", "Call me Max.", "The report is due on 9 May at noon."]
+    filler = "We talked at length about the weather and many other things. " * 8
+    said = [line for rule in rules for line in (f"u: {rule} {filler}", f"a: Fine. {filler}")]
+    id = octavo.conversation(*said, "u: And now?", "a: Nothing.")
+    compress(octavo, id)
+    panel = open_compression(page, id)
+    standing = panel.get_by_label("Standing: rules, preferences, decisions")
+    expect(standing.locator(".extract-text")).to_have_text(rules)
+    lists = panel.locator(".extracts")
+    expect(lists.first).to_have_attribute("aria-label", "Standing: rules, preferences, decisions")
+    expect(lists.last).to_have_attribute("aria-label", "Exact lines")
+    name = standing.get_by_role("listitem").filter(has_text="Max")
+    name.get_by_role("button", name="pin", exact=True).click()
+    expect(name.get_by_role("button", name="pinned")).to_be_disabled()
+    (pin,) = octavo.get(f"conversations/{id}/pins")["pins"]
+    assert pin["text"] == "Call me Max."
+    audit(page)
+    drop = standing.get_by_role("listitem").first.get_by_role("button", name="drop")
+    drop.click()
+    expect(standing.locator(".extract-text")).to_have_text(rules[1:])
+    page.locator(".toast", has_text="Dropped").get_by_role("button", name="Undo").click()
+    expect(standing.locator(".extract-text")).to_have_text(rules)
+    drop.click()
+    expect(panel.get_by_text("version 3, edited")).to_be_visible()
+    expect(standing.locator(".extract-text")).to_have_text(rules[1:])
+    panel.get_by_text("Receipt", exact=True).click()
+    expect(panel.get_by_text("Rules, preferences, decisions: 2 of 2 kept")).to_be_visible()
+    served = octavo.get(f"conversations/{id}/snapshots")["serving"]
+    assert rules[0] not in octavo.get(f"conversations/{id}/snapshots/{served}")["text"]
+
+
 def test_a_message_or_a_part_of_it_is_pinned_and_unpinned(page: Page, octavo: Octavo, audit: Audit) -> None:
     id = octavo.conversation(
         "u: Never restart on Fridays.", "a: Noted: **never** restart on Fridays, and say why."

@@ -28,6 +28,7 @@ COMMANDS = (
     "evaluate",
     "conversations",
     "recall",
+    "rules",
     "transfer",
     "models",
     "settings",

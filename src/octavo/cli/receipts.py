@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from octavo.cli.lines import Line, clean, fit, line, table
 
 if TYPE_CHECKING:
-    from octavo.core.receipt import Receipt, Tally
+    from octavo.core.receipt import Receipt, StandingTally, Tally
 
 NAMED = 3
 """Facts shown of each kind that were left out: enough to see whether it matters."""
@@ -59,10 +59,26 @@ def receipt_lines(receipt: Receipt) -> list[Line]:
     ]
     if rows:
         made += table(rows, head=("facts", "kept", "retold", "left out", ""), right=(1, 2, 3))
+    made += standing_lines(receipt.standing)
     for conflict in receipt.conflicts:
         said = f"{conflict.key}: an older value was kept ({conflict.kept}), the newest is {conflict.newest}"
         made.append(line(("warn", "! "), clean(said)))
     return made
+
+
+def standing_lines(standing: StandingTally) -> list[Line]:
+    """Say how many of the rules, preferences and decisions are sent word for word."""
+    if not standing.count + standing.replaced_count:
+        return []
+    replaced = f"; {standing.replaced_count:,} replaced by later ones" if standing.replaced_count else ""
+    kept = f"{standing.kept_count:,} of {standing.count:,} kept word for word{replaced}"
+    return [
+        line(f"rules, preferences, decisions: {kept}"),
+        *(
+            line(("warn", "! "), clean(f"the summary says: {one.told}; what stands: {one.text}"))
+            for one in standing.changed
+        ),
+    ]
 
 
 def _lost(tally: Tally) -> str:

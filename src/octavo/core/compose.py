@@ -31,7 +31,10 @@ def compose(
     voice: Voice | None = None,
     analyses: Mapping[str, Analysis] | None = None,
 ) -> Snapshot:
-    """Choose the extracts of a snapshot from the original messages it covers, and measure what is sent."""
+    """Choose the extracts of a snapshot from the original messages it covers, and measure what is sent.
+
+    What the snapshot says was dropped is not chosen.
+    """
     voice = voice or Voice()
     present = frozenset(name for node in retained for name in shared_files(node.message))
 
@@ -47,6 +50,7 @@ def compose(
         pins=[*pins, *_carried(snapshot, covered)],
         known=snapshot.summary,
         focus=focus,
+        dropped=snapshot.dropped,
         analyses=analyses,
     )
     return replace(snapshot, extracts=chosen, tokens_after=sent(render(chosen)))

@@ -26,7 +26,7 @@ from octavo.core.extract.sources import Source, line_up
 from octavo.core.extract.units import Analysis, analyse, analyse_all, spell
 from octavo.core.message_json import Json, JsonObject, compact
 from octavo.core.messages import Message, Node
-from octavo.core.snapshot import Extract, Extracts
+from octavo.core.snapshot import DroppedLine, Extract, Extracts
 from octavo.errors import BadInput, NotFound
 
 __all__ = [
@@ -162,6 +162,18 @@ class Receipt:
             standing=_restored_standing(self.standing, lines),
         )
 
+    def without(self, line: Extract, lost: Sequence[Fact]) -> Receipt:
+        """Take a line out that a person dropped: it no longer stands, and `lost` are the facts that went with it."""
+        return replace(
+            self,
+            tallies=tuple(_without(tally, lost) for tally in self.tallies),
+            standing=replace(
+                self.standing,
+                kept=tuple(one for one in self.standing.kept if one.text != line.text),
+                kept_count=max(0, self.standing.kept_count - line.standing),
+            ),
+        )
+
     def trimmed(self) -> Receipt:
         """Give the receipt as it is stored: all counts, and the newest of what they count."""
         return replace(
@@ -225,19 +237,20 @@ def receipt(
     model: str = "",
     price: float | None = None,
     no_summary: str = "",
+    dropped: Sequence[DroppedLine] = (),
     analyses: Mapping[str, Analysis] | None = None,
 ) -> Receipt:
     """Tell what became of the facts of the covered nodes.
 
     `sent` is what else is sent word for word, retained messages and pins (`verbatim_text` puts them together);
-    `narrative` is what a model wrote about the covered ones.
+    `narrative` is what a model wrote about the covered ones. What a person `dropped` no longer stands.
     """
     sources = line_up(covered, (), analyse_all(covered, analyses))
     remains = Remains(f"{render(extracts)}\n{sent}", narrative)
     return Receipt(
         tallies=_tallies(collect(sources), remains),
         conflicts=tuple(_conflicts(sources, remains)),
-        standing=_standing(sources, remains, narrative),
+        standing=_standing(sources, remains, narrative, dropped),
         messages=len(covered) if messages is None else messages,
         tokens_before=tokens_before,
         tokens_after=tokens_after,
@@ -359,8 +372,10 @@ def _conflicts(sources: Sequence[Source], remains: Remains) -> Iterator[Conflict
             yield Conflict(key=newest.key, kept=older[-1].value, newest=newest.value, source=node)
 
 
-def _standing(sources: Sequence[Source], remains: Remains, narrative: str) -> StandingTally:
-    agreed = agreements(sources)
+def _standing(
+    sources: Sequence[Source], remains: Remains, narrative: str, dropped: Sequence[DroppedLine]
+) -> StandingTally:
+    agreed = agreements(sources, dropped)
     lines = standing_lines(sources, agreed)
     kept = [line for line in reversed(lines) if remains.kept.has(line.text)]
     lost = [line for line in reversed(lines) if not remains.kept.has(line.text)]
@@ -427,6 +442,18 @@ def _restored(tally: Tally, lines: Sequence[str], unlisted: Sequence[Fact]) -> T
         lost=tuple(fact for fact in tally.lost if fact not in back),
         verbatim_count=tally.verbatim_count + len(back),
         lost_count=tally.lost_count - len(back),
+    )
+
+
+def _without(tally: Tally, lost: Sequence[Fact]) -> Tally:
+    gone = [fact for fact in lost if fact.kind == tally.kind][: tally.verbatim_count]
+    texts = {fact.text for fact in gone}
+    return replace(
+        tally,
+        verbatim=tuple(text for text in tally.verbatim if text not in texts),
+        lost=(*gone, *tally.lost)[:LISTED],
+        verbatim_count=tally.verbatim_count - len(gone),
+        lost_count=tally.lost_count + len(gone),
     )
 
 

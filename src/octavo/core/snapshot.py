@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Node, digest, opens_turn
@@ -54,6 +54,14 @@ Extracts: TypeAlias = tuple[Extract, ...]
 """Extracts in the order of the conversation, those that stand before the others."""
 
 
+class DroppedLine(NamedTuple):
+    """A line that a person took out: later compressions do not find it again in what was said before that."""
+
+    text: str
+    depth: int
+    """The cutoff's depth at that time; who says it again further down is heard."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """What stands for the covered messages: a summary, extracts, and where they belong in the tree."""
@@ -69,6 +77,8 @@ class Snapshot:
     anchor_depth: int
     summary: str
     extracts: tuple[Extract, ...] = ()
+    dropped: tuple[DroppedLine, ...] = ()
+    """Lines that are left out because a person dropped them."""
     files: tuple[str, ...] = ()
     """Files and pictures that came with covered messages, one line each: the newest of very many."""
     earlier_files: int = 0
@@ -157,6 +167,7 @@ def draft(
         anchor_depth=anchor_depth,
         summary=summary,
         extracts=tuple(extracts),
+        dropped=previous.dropped if previous else (),
         files=files,
         earlier_files=earlier + (previous.earlier_files if previous else 0),
         earlier_pictures=pictures + (previous.earlier_pictures if previous else 0),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from octavo.core.context import build_context, render_summary
 from octavo.core.messages import Branch
 from octavo.core.recall.passages import Passages
-from octavo.core.snapshot import Snapshot
+from octavo.core.snapshot import DroppedLine, Extracts, Snapshot, says_nothing
 from octavo.engine.compression import CompressionRequest
 from octavo.engine.outcome import Cancelled, CompressionEnded, Event, Outcome
 from octavo.engine.recall import find_passages
@@ -178,9 +178,49 @@ class ChatSnapshots:
         added = [extract.text for extract in extracts if extract not in snapshot.extracts]
         beside = await asyncio.to_thread(lost_of, (node,), snapshot.extracts, snapshot.summary)
         receipt = paper.restored(added, beside).trimmed().to_json()
-        made = replace(snapshot, id=new_id(), kind="edited", extracts=extracts, receipt=receipt)
+        dropped = tuple(line for line in snapshot.dropped if line.text not in added)
+        made = replace(
+            snapshot, id=new_id(), kind="edited", extracts=extracts, dropped=dropped, receipt=receipt
+        )
         size = await self._size(made)
         size.check()
+        return await self._engine.store.snapshots.add(self._chat.id, replace(made, tokens_after=size.tokens))
+
+    async def standing(self) -> Extracts:
+        """List what stands in the compression in use: rules, preferences, decisions, each with its source."""
+        serving = await self.serving()
+        return tuple(line for line in serving.extracts if line.standing) if serving else ()
+
+    async def drop(self, id: str, source: str, text: str) -> Snapshot:
+        """Take an exact line out: a new version without it, and later compressions do not find it again."""
+        from octavo.core.receipt import lost_of
+
+        snapshot, paper = await self.get_here(id), await self.receipt(id)
+        found = [line for line in snapshot.extracts if (line.source, line.text) == (source, text)]
+        left = tuple(line for line in snapshot.extracts if line not in found)
+        if not found:
+            raise NotFound(f"snapshot {id} has no exact line {text!r} of message {source}")
+        made = replace(
+            snapshot,
+            id=new_id(),
+            kind="edited",
+            extracts=left,
+            dropped=(*snapshot.dropped, DroppedLine(text, snapshot.cutoff_depth)),
+            created="",
+        )
+        if says_nothing(made):
+            raise BadInput(
+                "text", "it is all that this snapshot says, and without it nothing is left; undo it instead"
+            )
+        if paper is not None:
+            node = await self._engine.store.tree.node(source)
+            before, after = [
+                await asyncio.to_thread(lost_of, (node,), lines, snapshot.summary)
+                for lines in (snapshot.extracts, left)
+            ]
+            lost = [fact for fact in after if fact not in before]
+            made = replace(made, receipt=paper.without(found[0], lost).trimmed().to_json())
+        size = await self._size(made)
         return await self._engine.store.snapshots.add(self._chat.id, replace(made, tokens_after=size.tokens))
 
     async def _left_out(self, snapshot: Snapshot, paper: Receipt, item: str) -> Fact:

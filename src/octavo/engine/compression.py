@@ -452,6 +452,7 @@ async def _make(
         after=branch[cut.cut :],
         shown=len(_shown(state, cut)) if narrative.text else 0,
         previous=previous,
+        replaces=request.replaces,
         summary=narrative.text or (previous.summary if previous else ""),
         cap=_room(min(state.budget.snapshot, max(1, state.history)), trying),
         pins=tuple(pin.text for pin in state.recipe.pins),

@@ -137,6 +137,8 @@ class SyncSnapshots(_Waiting[ChatSnapshots]):
     receipt = _Call(ChatSnapshots.receipt)
     restore = _Call(ChatSnapshots.restore)
     recall = _Call(ChatSnapshots.recall)
+    standing = _Call(ChatSnapshots.standing)
+    drop = _Call(ChatSnapshots.drop)
 
 
 class SyncPins(_Waiting[ChatPins]):

@@ -51,6 +51,8 @@ class SnapshotTask:
     pins: tuple[str, ...]
     focus: str
     voice: Voice
+    replaces: Snapshot | None = None
+    """The snapshot that this one is another version of: what was dropped from it stays dropped."""
     carried: str | None = OPEN_QUESTION
     """The covered message that is sent all the same."""
     analyses: Mapping[str, Analysis] = field(default_factory=dict, repr=False)
@@ -100,6 +102,7 @@ class FilledSnapshot:
             sent=verbatim_text(sent, self.pins),
             narrative=self.snapshot.summary,
             messages=self.snapshot.messages,
+            dropped=self.snapshot.dropped,
             analyses=self.analyses,
         )
 
@@ -120,6 +123,8 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
     )
     if task.carried != OPEN_QUESTION:
         snapshot = replace(snapshot, carried=task.carried)
+    if task.replaces is not None:
+        snapshot = replace(snapshot, dropped=task.replaces.dropped)
     covered = task.whole[task.leading :]
     retained = tuple(node for node in task.after if node.depth > snapshot.cutoff_depth)
     analyses = analyse_all((*covered, *retained), task.analyses)

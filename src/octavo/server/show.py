@@ -70,6 +70,7 @@ from octavo.server.schemas.snapshots import (
     ReceiptOut,
     SnapshotFull,
     SnapshotOut,
+    StandingOut,
     TallyOut,
 )
 from octavo.server.schemas.tasks import ReplyOut, ToolIn
@@ -352,7 +353,8 @@ def show_snapshot(snapshot: Snapshot) -> SnapshotOut:
 
 def show_snapshot_full(snapshot: Snapshot) -> SnapshotFull:
     extracts = [
-        ExtractOut(message=e.source, text=e.text, channel=e.channel, depth=e.depth) for e in snapshot.extracts
+        ExtractOut(message=e.source, text=e.text, channel=e.channel, depth=e.depth, standing=e.standing)
+        for e in snapshot.extracts
     ]
     return SnapshotFull(
         **dict(show_snapshot(snapshot)),
@@ -388,6 +390,14 @@ def show_receipt(receipt: Receipt) -> ReceiptOut:
         conflicts=[
             ConflictOut(key=c.key, kept=c.kept, newest=c.newest, message=c.source) for c in receipt.conflicts
         ],
+        standing=StandingOut(
+            kept=[FactOut(text=one.text, message=one.source) for one in receipt.standing.kept],
+            lost=[FactOut(text=one.text, message=one.source) for one in receipt.standing.lost],
+            count=receipt.standing.count,
+            kept_count=receipt.standing.kept_count,
+            lost_count=receipt.standing.lost_count,
+            replaced_count=receipt.standing.replaced_count,
+        ),
     )
 
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from octavo.core.json_values import JsonObject
 from octavo.core.messages import Attachment, Branch, Message, Node
-from octavo.core.snapshot import Extract, Snapshot, export
+from octavo.core.snapshot import DroppedLine, Extract, Snapshot, export
 from octavo.errors import BadInput
 from octavo.store import walk
 from octavo.store.ids import made_at
@@ -246,6 +246,7 @@ def snapshot_of(content: Mapping[str, Any], **columns: Any) -> Snapshot:
     record = {name: content[key] for name, key in _RECORD.items()}
     more = {field.name: content[field.name] for field in _MORE if field.name in content}
     more["files"] = tuple(more.get("files", ()))
+    more["dropped"] = tuple(DroppedLine(str(text), int(depth)) for text, depth in more.get("dropped", ()))
     extracts = tuple(_extract(one) for one in content["extracts"])
     first = content["messageRange"]["firstMessageId"]
     return Snapshot(**columns, **record, **more, first=first, extracts=extracts)

@@ -25,6 +25,8 @@ from octavo.store.section import Section, reads, writes
 from octavo.store.tree import TreeReader
 from octavo.store.values import StoredContext
 
+AUTOMATIC = ("auto", "soft", "hard")
+"""What begins compressions that nobody asked for."""
 _PLACES = (
     snapshot.c.id,
     snapshot.c.cutoff_depth,
@@ -41,6 +43,8 @@ class SnapshotStore(Section):
     async def add(self, connection: Connection, conversation: str, new: Snapshot) -> Snapshot:
         """Insert a snapshot as the newest version for its cutoff."""
         owner = await lock(connection, conversation)
+        if new.kind == "edited":
+            await _stop_automatic(connection, owner.id)
         return await insert_snapshot(connection, owner.id, new)
 
     @writes
@@ -54,22 +58,17 @@ class SnapshotStore(Section):
             base, id=new_id(), summary=summary, tokens_after=tokens, kind="edited", created="", receipt=""
         )
         row = await _row(connection, id)
+        await _stop_automatic(connection, row.conversation_id)
         return await insert_snapshot(connection, row.conversation_id, edited)
 
     @writes
     async def undo(self, connection: Connection, id: str) -> Snapshot:
-        """Take a snapshot out of use; what is retired stays so.
-
-        Automatic compressions that are under way are stopped: they would bring back at once what a person undid.
-        """
+        """Take a snapshot out of use; what is retired stays so."""
         found = await _unretired(connection, id)
         if found.state != "undone":
             of = (await _row(connection, id)).conversation_id
             await _set_state(connection, of, [id], "undone")
-            running = sa.and_(
-                job.c.conversation_id == of, job.c.status == "running", job.c.trigger != "manual"
-            )
-            await connection.execute(sa.update(job).where(running).values(status="cancelled"))
+            await _stop_automatic(connection, of)
         return replace(found, state="undone")
 
     @writes
@@ -232,6 +231,14 @@ async def _check_content(connection: Connection, new: Snapshot) -> None:
 async def _set_state(connection: Connection, conversation_id: str, ids: Sequence[str], state: State) -> None:
     values = {"state": state, "changed": _revision(conversation_id)}
     await connection.execute(sa.update(snapshot).where(snapshot.c.id.in_(list(ids))).values(**values))
+
+
+async def _stop_automatic(connection: Connection, conversation_id: str) -> None:
+    """Stop the automatic compressions under way: they would bring back at once what a person undid or changed."""
+    here = (job.c.conversation_id == conversation_id, job.c.status == "running")
+    await connection.execute(
+        sa.update(job).where(*here, job.c.trigger.in_(AUTOMATIC)).values(status="cancelled")
+    )
 
 
 def _rank(row: rows.Row) -> tuple[int, int]:

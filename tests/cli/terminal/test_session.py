@@ -219,6 +219,40 @@ def test_what_the_receipt_shows_as_lost_is_what_restore_takes(run: Run) -> None:
     assert cut[0].removesuffix("…") in done.out.rpartition("Added back")[2].partition("\n")[2]
 
 
+def test_rules_are_listed_dropped_and_pinned(run: Run) -> None:
+    done = chat(
+        run,
+        "Never push to main. Now at length 1",
+        "Call me Max. Now at length 2",
+        *TALK,
+        "/rules",
+        "/compress --keep 0",
+        "/rules",
+        "/rules pin 2",
+        "/pin",
+        "/rules drop 1",
+        "/rules",
+        "/receipt",
+        "/undo",
+        "/rules",
+        "/rules drop 3",
+        "/rules lift 1",
+        "/rules drop",
+    )
+    both = ["1  Never push to main.  message 1", "2  Call me Max.  message 3"]
+    listed = [line for line in done.lines if re.search(r"  message \d$", line)]
+    assert listed == [*both, "1  Call me Max.  message 3", *both]
+    assert "Pinned rule 2: it is always sent word for word." in done.out
+    assert "Dropped rule 1: it is not found again; /undo brings it back." in done.out
+    assert "rules, preferences, decisions: 1 of 1 kept word for word" in done.out
+    assert done.err.splitlines() == [
+        "nothing is compressed on this branch; /compress compresses the older part",
+        "there is no rule 3; /rules lists 2",
+        "rules: expected nothing, drop or pin, got 'lift'",
+        "rule: expected a number from 1 on, got ''",
+    ]
+
+
 def test_compressed_messages_are_found_and_expanded(run: Run) -> None:
     """Case 85."""
     shown = said(run, "/compress", "/find service1", "/expand", "/expand 1", "/expand 1-2", "/find nowhere")

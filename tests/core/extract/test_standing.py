@@ -14,6 +14,7 @@ from octavo.core.extract.sources import line_up
 from octavo.core.extract.standing import STANDS, apart, find_standing, own_lines, without_change
 from octavo.core.extract.units import analyse, analyse_all
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
+from octavo.core.snapshot import DroppedLine
 from octavo.testing import talk
 from tests.core.extract.samples import quarter
 from tests.core.extract.standing_samples import APART, CHANGED, PASSING, STANDING
@@ -170,6 +171,30 @@ def test_only_covered_messages_replace_a_rule() -> None:
     assert agreements(sources).replaced == frozenset()
 
 
+def test_what_a_person_dropped_is_not_chosen_again_unless_it_is_said_again() -> None:
+    dropped = (DroppedLine("never push to MAIN", 2), DroppedLine("Never push to main.", 1))
+    branch = talk("u: Never push to main.", "a: Fine.", "u: Only deploy on Tuesdays.", *CHATTER)
+    extracts = extract(branch, budget=300, measure=quarter, dropped=dropped)
+    assert [one.text for one in extracts if one.standing] == ["Only deploy on Tuesdays."]
+    assert "Never push to main." not in render(extracts)
+    again = talk(
+        *(f"{node.message.role[0]}: {node.message.text}" for node in branch), "u: Never push to main."
+    )
+    extracts = extract(again, budget=300, measure=quarter, dropped=dropped)
+    assert [(one.text, one.depth) for one in extracts if one.standing] == [
+        ("Only deploy on Tuesdays.", 3),
+        ("Never push to main.", len(again)),
+    ]
+
+
+def test_what_a_dropped_line_took_back_does_not_return() -> None:
+    branch = talk("u: Call me Samantha.", "a: Fine.", "u: Call me Max now.", "a: Fine.")
+    sources = line_up(branch, (), analyse_all(branch))
+    agreed = agreements(sources, (DroppedLine("Call me Max now.", 4),))
+    assert agreed.standing == ()
+    assert agreed.dropped == {(2, 0)}
+
+
 def test_a_narrative_that_turns_a_rule_round_is_found_out() -> None:
     said = ["Never commit directly to the main branch.", "The deadline for the report is 9 May."]
     standing = standing_lines(
@@ -212,3 +237,37 @@ def test_a_sentence_that_is_said_again_replaces_itself_only_if_it_says_so() -> N
     assert standing_of(talk("u: Only deploy on Tuesdays.", "a: Ok.", "u: Now only deploy on Tuesdays.")) == [
         "Now only deploy on Tuesdays."
     ]
+
+
+WRAPPED = {
+    "Never push to main\nwithout asking me. And go on.": ["Never push to main without asking me."],
+    "- never push to main\n  without asking\n- use only tabs here": [
+        "never push to main without asking",
+        "use only tabs here",
+    ],
+    "Only deploy\non Tuesdays.": ["Only deploy on Tuesdays."],
+    "We decided\nto go with\nPostgreSQL.": ["We decided to go with PostgreSQL."],
+    "The report has to be handed in by noon on the second of May by\nPetra Novak alone.": [
+        "The report has to be handed in by noon on the second of May by Petra Novak alone."
+    ],
+    "Bitte antworte mir immer\nauf Deutsch.": ["Bitte antworte mir immer auf Deutsch."],
+    "请不要在周五\n部署任何东西。": ["请不要在周五部署任何东西。"],
+    "never push to main\nalways run the tests\n\nthanks": ["never push to main", "always run the tests"],
+    "Never push to main\nWhat is new": ["Never push to main"],
+    "Can you look at it\nnever push to main": ["never push to main"],
+    "Never push to main\n> without asking me.": ["Never push to main"],
+    "The plan:\nnever push to main": ["never push to main"],
+}
+
+
+@pytest.mark.parametrize("text", WRAPPED)
+def test_a_rule_that_is_broken_into_lines_is_found_whole(text: str) -> None:
+    assert standing_of(place([user(text)])) == WRAPPED[text]
+
+
+def test_a_wrapped_rule_after_a_speakers_name_is_found_whole() -> None:
+    covered = talk(
+        "u: Ann: Hello.", "u: Ben: Hi.", "u: Ann: Never push to main\nwithout asking me.", "u: Ben: Fine."
+    )
+    (line,) = [one for one in extract(covered, budget=300, measure=quarter) if one.standing]
+    assert (line.speaker, line.text) == ("Ann", "Never push to main without asking me.")

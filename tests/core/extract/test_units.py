@@ -9,7 +9,7 @@ import pytest
 
 from octavo.core.extract.cues import OUTCOME
 from octavo.core.extract.render import HEAD
-from octavo.core.extract.units import PIECE, SLACK, analyse, analyse_all, pieces, sentences, spell
+from octavo.core.extract.units import PIECE, SLACK, analyse, analyse_all, locate, pieces, sentences, spell
 from octavo.core.messages import (
     Attachment,
     Image,
@@ -23,6 +23,18 @@ from octavo.core.messages import (
     user,
 )
 from octavo.testing import talk
+
+
+def test_a_line_is_located_where_it_was_taken_from() -> None:
+    text = "So: **Never push**\n   to main. And *rest*."
+    found = {line: locate(text, line) for line in ("And *rest*.", "Never push to main.", "Never pull", "*")}
+    assert {line: place and text[slice(*place)] for line, place in found.items()} == {
+        "And *rest*.": "And *rest*.",
+        "Never push to main.": "Never push**\n   to main.",
+        "Never pull": None,
+        "*": "*",
+    }
+    assert locate("plain", " ") is None
 
 
 def units(message: Message) -> list[str]:

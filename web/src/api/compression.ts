@@ -40,6 +40,8 @@ export const measureSummary = (id: string, one: string, summary: string, signal:
   request<SummarySize>("POST", `${snapshot(id, one)}/summary/size`, { body: { summary }, signal });
 export const restoreFact = (id: string, one: string, item: string) =>
   request<SnapshotFull>("POST", `${snapshot(id, one)}/restore`, { body: { item } });
+export const dropLine = (id: string, one: string, message: string, text: string) =>
+  request<SnapshotFull>("POST", `${snapshot(id, one)}/drop`, { body: { message, text } });
 export const diffSnapshots = (id: string, one: string, other: string) =>
   request<{ diff: string }>("GET", `${snapshot(id, one)}/diff`, { query: { other } });
 

@@ -128,6 +128,16 @@ COMMANDS = (
         run=compression_commands.receipt,
     ),
     Command(
+        name="rules",
+        arguments="[drop N|pin N]",
+        says="which rules, preferences and decisions stand in the compression, and where they were said",
+        run=compression_commands.rules,
+        offers=_offer(
+            ("drop", "take a line out, by its number"),
+            ("pin", "always send a line word for word, by its number"),
+        ),
+    ),
+    Command(
         name="recall",
         arguments="[WORDS]",
         says="what was recalled for the last question, or what would be found for words",

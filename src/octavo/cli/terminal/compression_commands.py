@@ -13,7 +13,7 @@ from octavo.cli.terminal import view
 from octavo.cli.terminal.arguments import flags_of, message_at, number_of, snapshot_at
 from octavo.core.json_values import Json
 from octavo.core.policy import Compress
-from octavo.errors import BadInput, UsageError
+from octavo.errors import BadInput, NotFound, UsageError
 
 if TYPE_CHECKING:
     from octavo.cli.terminal.session import Session
@@ -159,6 +159,27 @@ async def expand(session: Session, text: str) -> None:
     else:
         covered = await chat.snapshots.expand((await snapshot_at(session, "")).id)
         session.show(view.message_lines(node, session.columns) for node in covered)
+
+
+async def rules(session: Session, text: str) -> None:
+    """List what stands; drop one of its lines, or pin it."""
+    chat, (what, _, number) = session.need_chat(), text.partition(" ")
+    serving, standing = await snapshot_at(session, ""), await chat.snapshots.standing()
+    if not text:
+        session.show(view.rule_lines(standing) if standing else [line("No rule, preference or decision.")])
+        return
+    if what not in ("drop", "pin"):
+        raise BadInput("rules", f"expected nothing, drop or pin, got {what!r}")
+    at = number_of(number.strip(), "rule")
+    if at > len(standing):
+        raise NotFound(f"there is no rule {at}; /rules lists {len(standing)}")
+    chosen = standing[at - 1]
+    if what == "pin":
+        await chat.pins.add(chosen.source, chosen.text)
+        session.show([line(("good", f"Pinned rule {at}"), ": it is always sent word for word.")])
+        return
+    await chat.snapshots.drop(serving.id, chosen.source, chosen.text)
+    session.show([line(("good", f"Dropped rule {at}"), ": it is not found again; /undo brings it back.")])
 
 
 async def recalled(session: Session, text: str) -> None:

@@ -17,7 +17,7 @@ from octavo.core.messages import Branch, Node
 from octavo.core.recall.passages import Passages
 from octavo.core.receipt import Receipt
 from octavo.core.reply import Retrying
-from octavo.core.snapshot import Snapshot
+from octavo.core.snapshot import Extracts, Snapshot
 from octavo.core.transcript import LABELS
 from octavo.engine.outcome import (
     Answered,
@@ -253,6 +253,14 @@ def passage_lines(passages: Passages) -> Iterator[Line]:
         who = f"{passage.channel} ({passage.speaker})" if passage.speaker else passage.channel
         yield line(("accent", short(passage.source)), ("faint", f"  {clean(who)}  {passage.day}".rstrip()))
         yield from (line(f"  {clean(text)}".rstrip()) for text in passage.text.splitlines())
+
+
+def rule_lines(standing: Extracts) -> Iterator[Line]:
+    """Number the sentences that stand, each with the message that says it."""
+    width = len(str(len(standing)))
+    for number, one in enumerate(standing, start=1):
+        text = clean(" ".join(one.text.split()))
+        yield line(("accent", f"{number:>{width}}"), f"  {text}  ", ("faint", f"message {one.depth:,}"))
 
 
 # What is there

@@ -16,11 +16,13 @@ from typing import NamedTuple
 
 from octavo.core.extract.cues import CAPITAL, FIGURE, MONTH, TIME
 from octavo.core.extract.scan import atom, atoms
+from octavo.core.extract.selection import skeleton
 from octavo.core.extract.sources import Source, line_up
 from octavo.core.extract.standing import CHANGE, DEADLINE, NAME, OWNER, STANDS, denies, lifts, without_change
 from octavo.core.extract.standing_words import COUNTS
 from octavo.core.extract.units import TextUnit, analyse_all, sentences
 from octavo.core.messages import Node
+from octavo.core.snapshot import DroppedLine
 
 NEAREST = 32
 """Sentences that a later one is compared with, per word: the newest that have it."""
@@ -83,6 +85,8 @@ class Agreements(NamedTuple):
     dated: frozenset[Place]
     """Those that another one may have changed."""
     replaced: frozenset[Place]
+    dropped: frozenset[Place] = frozenset()
+    """Units that a person took out, whether they stood or not."""
 
 
 class _Sentence(NamedTuple):
@@ -96,11 +100,14 @@ class _Sentence(NamedTuple):
     lifts: bool
 
 
-def agreements(sources: Sequence[Source]) -> Agreements:
-    """Tell which sentences of the covered sources stand, and which were replaced by later ones."""
+def agreements(sources: Sequence[Source], dropped: Sequence[DroppedLine] = ()) -> Agreements:
+    """Tell which sentences of the covered sources stand, and which were replaced by later ones.
+
+    One that was dropped has replaced what it replaced all the same: what it took back does not return.
+    """
     sentences: list[_Sentence] = []
     alive: dict[int, None] = {}
-    dated, replaced = set[Place](), set[Place]()
+    dated, replaced, gone_by_hand = set[Place](), set[Place](), _dropped(sources, dropped)
     having: dict[str, deque[int]] = {}
     for place, source, unit in _settling(sources):
         new = _sentence(place, source, unit)
@@ -118,7 +125,24 @@ def agreements(sources: Sequence[Source]) -> Agreements:
         for word in (*new.words, *(("\0name",) if new.bits & NAME else ())):
             having.setdefault(word, deque(maxlen=NEAREST)).append(len(sentences))
         sentences.append(new)
-    return Agreements(tuple(sentences[at].place for at in alive), frozenset(dated), frozenset(replaced))
+    standing = tuple(place for at in alive if (place := sentences[at].place) not in gone_by_hand)
+    return Agreements(standing, frozenset(dated), frozenset(replaced), gone_by_hand)
+
+
+def _dropped(sources: Sequence[Source], dropped: Sequence[DroppedLine]) -> frozenset[Place]:
+    if not dropped:
+        return frozenset()
+    depths: dict[str, int] = {}
+    for line in dropped:
+        said = skeleton(line.text)
+        depths[said] = max(line.depth, depths.get(said, 0))
+    return frozenset(
+        (at, index)
+        for at, source in enumerate(sources)
+        if source.covered
+        for index, unit in enumerate(source.units)
+        if source.depth <= depths.get(skeleton(unit.text), 0)
+    )
 
 
 def _settling(sources: Sequence[Source]) -> Iterator[tuple[Place, Source, TextUnit]]:

@@ -20,7 +20,7 @@ from octavo.core.extract.sources import Source, line_up, near_tools
 from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all
 from octavo.core.extract.value import NOTHING_NEW
 from octavo.core.messages import Node, user
-from octavo.core.snapshot import Extract, Extracts
+from octavo.core.snapshot import DroppedLine, Extract, Extracts
 
 SAMPLE = 8_000
 """Bytes that are measured to learn how many a token has here."""
@@ -49,17 +49,23 @@ def extract(
     pins: Sequence[str] = (),
     known: str = "",
     focus: str = "",
+    dropped: Sequence[DroppedLine] = (),
     analyses: Mapping[str, Analysis] | None = None,
 ) -> Extracts:
     """Choose what to keep of the covered nodes, word for word, so that `measure(render(...))` is within the budget.
 
     What the `retained` nodes, the `pins` and the `known` text (a narrative) say is not paid for again. `focus` raises
-    what it names. `analyses`, by node id, spare analysing messages again.
+    what it names. What a person `dropped` is not chosen. `analyses`, by node id, spare analysing messages again.
     """
     if budget <= 0 or not covered:
         return ()
     candidates = survey(
-        covered, retained, "\n".join((*pins, known)), focus, analyse_all((*covered, *retained), analyses)
+        covered,
+        retained,
+        "\n".join((*pins, known)),
+        focus,
+        analyse_all((*covered, *retained), analyses),
+        dropped,
     )
     if not candidates.units:
         return ()
@@ -72,6 +78,7 @@ def survey(
     known: str,
     focus: str,
     analyses: Mapping[str, Analysis],
+    dropped: Sequence[DroppedLine] = (),
 ) -> Candidates:
     """Number the units of the covered nodes and gather what is known besides."""
     sources = line_up(covered, retained, analyses)
@@ -87,11 +94,11 @@ def survey(
         else:
             aside += source.units
     starts = [0, *accumulate(len(source.units) for source in sources if source.covered)]
-    agreed = agreements(sources)
-    standing, dated, replaced = (
+    agreed = agreements(sources, dropped)
+    standing, dated, passed_over = (
         # The covered sources come first, so a source's place among all is its place among them.
         frozenset(starts[at] + number for at, number in places)
-        for places in (agreed.standing, agreed.dated, agreed.replaced)
+        for places in (agreed.standing, agreed.dated, agreed.replaced | agreed.dropped)
     )
     return Candidates(
         sources=sources,
@@ -106,7 +113,7 @@ def survey(
         dated=frozenset(
             n for n in standing if sources[owner[n]].day and (n in dated or units[n].cues & TIME)
         ),
-        replaced=replaced,
+        passed_over=passed_over,
     )
 
 

@@ -51,8 +51,8 @@ class Candidates:
     """Units that stand: they are rendered apart."""
     dated: frozenset[int] = frozenset()
     """Those among them that are rendered with their day."""
-    replaced: frozenset[int] = frozenset()
-    """Units that stood until a later one changed what they say: they are not chosen."""
+    passed_over: frozenset[int] = frozenset()
+    """Units that are not chosen: they stood until a later one changed what they say, or a person dropped them."""
 
 
 class Selection:
@@ -103,7 +103,7 @@ class Selection:
 
     def has(self, number: int) -> bool:
         """Tell whether a unit, or one that says the same, is chosen."""
-        if number in self._taken or number in self.candidates.replaced:
+        if number in self._taken or number in self.candidates.passed_over:
             return True
         return skeleton(self.candidates.units[number].text) in self._texts
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain
 from typing import NamedTuple
 
+from octavo.core.extract.guards import BEGINNING, guard_words
 from octavo.core.extract.standing_words import (
     ANNOUNCING,
     BY_SCRIPT,
@@ -23,7 +25,9 @@ from octavo.core.extract.standing_words import (
     PASTED_NOUNS,
     SPACED,
     TURKISH,
-    TURKISH_SIGNS,
+    TURKISH_ENDINGS,
+    TURKISH_LETTERS,
+    TURKISH_WORDS,
     Forms,
 )
 
@@ -57,7 +61,9 @@ _KINDS: tuple[tuple[str, int], ...] = (
     ("owner", OWNER),
     ("deadline", DEADLINE),
     ("decision", DECISION),
+    ("change", CHANGE),
 )
+_PLACES = ("^^", "&&")
 _START = (
     r"^(?:and |but |so |also |ok(?:ay)?,? |well,? |oh,? |yes,? |no, |btw,? |by the way,? "
     r"|then |again,? |und |aber |et |mais |pero |и |но "
@@ -69,7 +75,12 @@ _CONJUNCTION = re.compile(r"\b(?:and|but|so|then|also) ")
 _SIGN = re.compile(r"\\.|.", re.DOTALL)
 NEVER = r"(?!)"
 """A form that nothing has."""
-_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
+_LETTERS = re.compile(r"\w+")
+NO_WORD = ""
+"""Stands for the word of a form that needs none."""
+TAIL = 3
+"""Letters at the end of a word that are looked at before its ending is."""
+_TAILS = frozenset(ending[-TAIL:] for ending in TURKISH_ENDINGS)
 _QUOTED = re.compile(
     r"\"[^\"]{25,400}\"|“[^”]{25,400}”|„[^“”]{25,400}[“”]|«[^»]{25,400}»|「[^」]{12,400}」|『[^』]{12,400}』|“[^”]{0,400}$|«[^»]{0,400}$"
 )
@@ -81,14 +92,67 @@ _RULED_QUESTION = re.compile(
 )
 
 
+class _Form(NamedTuple):
+    """One way to settle something, in one language."""
+
+    language: str
+    bit: int
+    place: str
+    """`^^`: at the beginning of a clause; `&&`: after a conjunction, too; empty: anywhere in the sentence."""
+    source: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compiled(self.source)
+
+
 @cache
-def _languages() -> Mapping[str, tuple[str, ...]]:
-    """Tell for each word which languages it may be of."""
-    found: dict[str, list[str]] = {}
-    for name, forms in SPACED.items():
-        for word in forms.words.split():
-            found.setdefault(word, []).append(name)
-    return {word: tuple(names) for word, names in found.items()}
+def _compiled(source: str) -> re.Pattern[str]:
+    """Compile a form when it is first tried: most are not for a long time."""
+    return re.compile(source.replace("^^", _CLAUSE))
+
+
+def _forms(language: str, forms: Forms) -> Iterator[_Form]:
+    """List the forms of a language one by one."""
+    for kind, bit in _KINDS:
+        for part in chain.from_iterable(map(_alternatives, getattr(forms, kind))):
+            place = part[:2] if part.startswith(_PLACES) else ""
+            yield _Form(language, bit, place, part.removeprefix(place))
+
+
+@cache
+def _joined(language: str) -> tuple[_Form, ...]:
+    """List the forms of a language whose words are not looked up, those of a kind and a place as one."""
+    forms = TURKISH if language == "Turkish" else next(one for name, _, one in BY_SCRIPT if name == language)
+    sources: dict[tuple[int, str], list[str]] = {}
+    for form in _forms(language, forms):
+        sources.setdefault((form.bit, form.place), []).append(f"(?:{form.source})")
+    return tuple(_Form(language, *key, "|".join(parts)) for key, parts in sources.items())
+
+
+class _Guarded(NamedTuple):
+    """A form of a language that is told by words, and what it needs besides the word by which it is looked up."""
+
+    number: int
+    form: _Form
+    needed: tuple[frozenset[str], ...]
+
+
+@cache
+def _by_word() -> Mapping[str, tuple[_Guarded, ...]]:
+    """List the forms that may be there by the beginning of a word; under none, those that need no word."""
+    found: dict[str, list[_Guarded]] = {}
+    for number, form in enumerate(form for name, forms in SPACED.items() for form in _forms(name, forms)):
+        first, *others = guard_words(form.source, at_edge=bool(form.place)) or ((NO_WORD,),)
+        for word in first:
+            found.setdefault(word, []).append(_Guarded(number, form, tuple(others)))
+    return {word: tuple(forms) for word, forms in found.items()}
+
+
+@cache
+def _passing(language: str) -> re.Pattern[str]:
+    named = {**SPACED, "Turkish": TURKISH, **{name: forms for name, _, forms in BY_SCRIPT}}
+    return re.compile("|".join(f"(?:{one})" for one in named[language].passing) or NEVER)
 
 
 @cache
@@ -96,49 +160,37 @@ def _script() -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{name}>[{letters}])" for name, letters, _ in BY_SCRIPT))
 
 
-class _Form(NamedTuple):
-    """What settles something: forms anywhere in a sentence, and forms that begin a clause."""
+def _forms_of(text: str) -> Sequence[_Form]:
+    """Give the forms that a sentence can have: those of its script, or those whose words it has."""
+    if not text.isascii():
+        scripts = {match.lastgroup for match in _script().finditer(text)}
+        if scripts:
+            return _joined(next(name for name, _, _ in BY_SCRIPT if name in scripts))
+    words = _LETTERS.findall(text)
+    beginnings = {word[:BEGINNING] for word in words}
+    beginnings.add(NO_WORD)
+    guarded, by_word = dict[int, _Form](), _by_word()
+    for word in by_word.keys() & beginnings:
+        for one in by_word[word]:
+            for needed in one.needed:
+                if beginnings.isdisjoint(needed):
+                    break
+            else:
+                guarded[one.number] = one.form
+    if _is_turkish(text, words):
+        return [*guarded.values(), *_joined("Turkish")]
+    return [*guarded.values()]
 
-    anywhere: re.Pattern[str]
-    clause: re.Pattern[str]
-    joined: re.Pattern[str]
 
-    def found(self, text: str, clauses: Iterable[int], joined: Iterable[int]) -> bool:
-        match, after = self.clause.match, self.joined.match
-        return (
-            any(match(text, at) for at in clauses)
-            or any(after(text, at) for at in joined)
-            or self.anywhere.search(text) is not None
+def _is_turkish(text: str, words: Sequence[str]) -> bool:
+    return (
+        (
+            not _TAILS.isdisjoint([word[-TAIL:] for word in words])
+            and any(word.endswith(TURKISH_ENDINGS) for word in words)
         )
-
-
-class _Patterns(NamedTuple):
-    kinds: tuple[tuple[_Form, int], ...]
-    change: re.Pattern[str]
-    passing: re.Pattern[str] | None
-
-
-@cache
-def _patterns(name: str) -> _Patterns:
-    """Compile the forms of a language, when it is first met."""
-    forms = _forms(name)
-    kinds = tuple((_form(getattr(forms, kind)), bit) for kind, bit in _KINDS)
-    return _Patterns(kinds, _pattern(forms.change), _pattern(forms.passing) if forms.passing else None)
-
-
-def _forms(name: str) -> Forms:
-    if name == "Turkish":
-        return TURKISH
-    return SPACED.get(name) or next(forms for language, _, forms in BY_SCRIPT if language == name)
-
-
-def _form(fragments: Iterable[str]) -> _Form:
-    """Part the forms that begin a clause from the others: they need not be tried anywhere else."""
-    parts = [part for fragment in fragments for part in _alternatives(fragment)]
-    clause = [part[2:] for part in parts if part.startswith("^^")]
-    joined = [part[2:] for part in parts if part.startswith("&&")]
-    others = [part for part in parts if not part.startswith(("^^", "&&"))]
-    return _Form(_pattern(others), _pattern(clause), _pattern(joined))
+        or not TURKISH_WORDS.isdisjoint(words)
+        or (not text.isascii() and any(letter in text for letter in TURKISH_LETTERS))
+    )
 
 
 def _alternatives(fragment: str) -> list[str]:
@@ -154,37 +206,50 @@ def _alternatives(fragment: str) -> list[str]:
     return found
 
 
-def _pattern(fragments: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in fragments).replace("^^", _CLAUSE) or NEVER)
+class _Clauses:
+    """Where clauses of a sentence begin, found out when it is first asked."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
 
-@cache
-def _turkish() -> re.Pattern[str]:
-    return re.compile(TURKISH_SIGNS)
+    @cached_property
+    def begin(self) -> frozenset[int]:
+        return frozenset({0, *(match.end() for match in _CLAUSES.finditer(self.text))})
+
+    @cached_property
+    def joined(self) -> frozenset[int]:
+        return self.begin | {match.end() for match in _CONJUNCTION.finditer(self.text)}
+
+    def have(self, form: _Form) -> bool:
+        if not form.place:
+            return form.pattern.search(self.text) is not None
+        places = self.begin if form.place == "^^" else self.joined
+        return any(form.pattern.match(self.text, at) for at in places)
 
 
 def find_standing(sentence: str) -> int:
     """Tell what a user's sentence settles for later, as bits; 0 if it is of the moment only."""
     if not SHORTEST <= len(sentence) <= LONGEST:
         return 0
-    text = sentence.translate(_STRAIGHT).lower().strip(" \t-*•·_")
+    text = sentence.lower().strip(" \t-*•·_")
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+        text = unicodedata.normalize("NFC", text.translate(_STRAIGHT))
     if '"' in text or not text.isascii():
         text = _QUOTED.sub('""', text)
     if text.endswith(_QUESTIONS) and not _RULED_QUESTION.match(text):
         return 0
+    # Who writes no capitals puts a question and what follows it into one sentence.
+    text = text.rpartition("? ")[2]
+    bits: dict[str, int] = {}
+    clauses = _Clauses(text)
+    for form in _forms_of(text):
+        known = bits.get(form.language, 0)
+        if not known & form.bit and clauses.have(form):
+            bits[form.language] = known | form.bit
     found = 0
-    names = _candidates(text)
-    clauses = {0, *(match.end() for match in _CLAUSES.finditer(text))} if names else set[int]()
-    joined = clauses | {match.end() for match in _CONJUNCTION.finditer(text)} if names else clauses
-    for name in names:
-        patterns = _patterns(name)
-        bits = sum(bit for form, bit in patterns.kinds if form.found(text, clauses, joined))
-        changes = CHANGE if patterns.change.search(text) else 0
-        if bits and patterns.passing and patterns.passing.search(text):
-            bits = 0
-        found |= bits | changes
+    for language, settled in bits.items():
+        passes = settled & ~CHANGE and _passing(language).search(text)
+        found |= settled & CHANGE if passes else settled
     return found
 
 
@@ -201,12 +266,13 @@ def apart(sentence: str) -> list[str]:
 def without_change(sentence: str) -> str:
     """Leave out the words by which a sentence says that something changed."""
     text = sentence.translate(_STRAIGHT)
-    for name in _candidates(text.lower()):
-        lowered = text.lower()
-        if len(lowered) != len(text):  # a letter that has no single small one: then places would not agree
-            return text
-        for match in reversed([*_patterns(name).change.finditer(lowered)]):
-            text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter that has no single small one: then places would not agree
+        return text
+    for form in _forms_of(lowered):
+        if form.bit == CHANGE:
+            for match in form.pattern.finditer(lowered):
+                text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]
     return text
 
 
@@ -228,17 +294,6 @@ def _denied() -> re.Pattern[str]:
 @cache
 def _lifted() -> re.Pattern[str]:
     return re.compile(LIFTED)
-
-
-def _candidates(text: str) -> list[str]:
-    """Name the languages a sentence may be of."""
-    if not text.isascii():
-        scripts = {match.lastgroup for match in _script().finditer(text)}
-        if scripts:
-            return [next(name for name, _, _ in BY_SCRIPT if name in scripts)]
-    languages = _languages()
-    names = dict.fromkeys(name for word in _WORD.findall(text) for name in languages.get(word, ()))
-    return [*names, "Turkish"] if _turkish().search(text) else [*names]
 
 
 _FENCE = re.compile(r"\s{0,80}(?:```|~~~|\"\"\"|''')")

@@ -1,8 +1,9 @@
 r"""The words and forms by which a sentence stands, for each language: data for `standing`, and nothing else.
 
 Sentences come in lower case, with straight quotes. Forms are fragments of regular expressions; `^^` stands for the
-beginning of a clause. `WORDS` are looked up first, so a sentence without any of them costs one look: every form of a
-language that puts blanks between words needs one of its words. Every gap in a form is bounded.
+beginning of a clause, `&&` for that and for what follows a conjunction. A form is tried only on sentences that have one
+of the words it needs (`guards` finds out which), so every form of a language that puts blanks between words should need
+some. Every gap in a form is bounded.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from typing import NamedTuple
 class Forms(NamedTuple):
     """How a language says what stands; each a list of fragments."""
 
-    words: str
-    """Words one of which every form has; empty where words cannot be told by blanks: then all forms are tried."""
     rule: tuple[str, ...]
     preference: tuple[str, ...]
     name: tuple[str, ...]
@@ -29,62 +28,60 @@ class Forms(NamedTuple):
 
 
 ENGLISH = Forms(
-    words="""
-        never always only must mustn't don't dont do please no nothing nobody under from henceforth going
-        until whenever every each all any ask check consult tell inform notify warn confirm make ensure
-        ensuring be keep use stick avoid refrain prefer answer reply respond write leave treat without
-        should shouldn't shall may can can't cannot needs need has have forbidden prohibited mandatory
-        required compulsory obligatory essential allowed permitted limits banned capped limited important
-        crucial vital imperative exceed most least strictly i i'm i'd i've my rather call calls name address
-        refer pronouns remember note bear mind forget owns owner own charge responsible accountable belongs
-        lead leads handles looks takes contact maintainer approves signs deadline due cutoff latest later
-        freeze launch release decided agreed chose settled opted picked decision let's lets go we'll we're
-        we agree longer anymore more lifted cancelled canceled moved changed postponed extended instead now
-        again after scrap disregard ignore correction meant actually reschedule rescheduled pushed dropped
-        revoked limit budget cap maximum minimum exceptions exception circumstances rule constraint policy
-        requirement wait not unless before whoever when if off speak spell format assume stay drop skip stop
-        it's requires forbids prohibits set scheduled planned fixed comes come give send show output return
-        one taking told wants hate she he
-    """,
     rule=(
         # Imperatives with an adverb of rules.
-        r"&&(?:never|always) (?!by\b|calm|there|ready|full|with\b|up\b|down\b|my\b|his\b|her\b|their\b|our\b"
-        r"|your\b|for\b|people|about|busy|open to|willing|curious|supportive|such|very|super|smil|let us"
-        r"|make my|\w{1,30}[^s]s\b|mind|been|had|knew|known|thought|seen|saw|heard|felt|got|did|was|were|is|are|has"
-        r"|have|gonna|going"
-        r"|in|on|at|a|an|the|that|too|again|ever|before|really|quite|so|good|great|nice|fun|happy|glad|here"
-        r"|there|love|loved"
-        r"|wanted|there's|something|more|great|give|gave|stop|lose|easy|dull|hurts|worth|keep going|remember"
-        r"|thankful"
-        r"|grateful|excited|inspir|feels?|makes|hope|looking|amaz|believe in|chase|up for|nervous|interest"
-        r"|\w{1,30}ed\b|\w{1,30}ing\b)[a-z]",
-        r"^^(?:please )?only (?!those|one|two|three|four|five|six|a|an|the|if|when|because|my|in|on|at|for|to"
-        r"|then|after|thing|problem|time|way"
-        r"|reason|downside|issue|question|that|this|some|few|difference|once|\d|\w{1,30}s\b|\w{1,30}ed\b"
-        r"|\w{1,30}ing\b"
-        r"|\w{1,30}ly\b)[a-z]{1,30} ",
-        r"\b(?:you|we|nobody|no one|it|they|that|this|these|the [\w ]{1,30}) (?:should|must|shall|are to|is to"
+        r"&&(?:never|always) (?!(?:by|there|with|up|down|my|his|her|their|our|your|for|people|about|busy"
+        r"|open to|willing"
+        r"|curious|supportive|such|very|super|let us|make my|mind|been|had|knew|known|thought|seen|saw"
+        r"|heard|felt|got|did"
+        r"|was|were|is|are|has|have|gonna|going|in|on|at|a|an|the|that|too|again|ever|before|really|quite"
+        r"|so|good|great|nice"
+        r"|fun|happy|glad|here|love|loved|wanted|something|more|give (?:up|me)|gave|stop|lose|easy|dull"
+        r"|hurts|worth"
+        r"|keep going|remember|thankful|grateful|excited|feels?|makes|hope|looking|believe in|chase|up for"
+        r"|nervous|ready|full"
+        r"|calm|there's|\w{1,30}[^s]s|\w{1,30}ed|\w{1,30}ing|i|you|we|he|she|they|it|this|these|those"
+        r"|be (?:happy|kind|you)"
+        r"|enough|far|one|will|would|could|can|say|said|anything|and|or|but|if|when|as|to)\b|smil|inspir"
+        r"|amaz|interest)[a-z]",
+        r"^^(?:please )?only (?!(?:those|one|two|three|four|five|six|a|an|the|if|when|because|my|in|on|at"
+        r"|for|to|then|after"
+        r"|thing|problem|time|way|reason|downside|issue|question|that|this|some|few|difference|once"
+        r"|\w{1,30}s|\w{1,30}ed"
+        r"|\w{1,30}ing|\w{1,30}ly|i|we|you|he|she|it|they|got|had|was|saw|about|half|part|yesterday|today"
+        r"|last)\b|\d)"
+        r"[a-z]{1,30} ",
+        r"\b(?:you|we|nobody|no one|it|they|that|this|these|the [\w ]{1,30}) (?:should|must|shall|are to"
+        r"|is to"
         r"|has to|have to|need to) (?:never|always|only|not|at all times)\b(?! (?:be (?:too|so|that|hard"
         r"|a problem)|have (?:been|to)|worry|forget|give up|feel|happen))",
-        r"&&(?:please )?(?:don't|dont|do not|do n't) (?:ever |you dare )?(?!forget|worry|give up|know|think|get me"
-        r"|mind|want|need|have|like|see|be |hesitate|let (?:it|that|them|this|anyone|any|the|your|fear|him|her"
-        r"|me)"
-        r"|feel|remember|even|really|you|forget|miss|get|stop|lose|we|i |they|all|always|believe|understand"
-        r"|sweat|beat|doubt|underestimate|fret|stress|rush"
-        r"|quit|take it|say that|sell yourself|push yourself|judge)[a-z]",
+        r"&&(?:please )?(?:don't|dont|do not|do n't) (?:ever |you dare )?(?!(?:forget|worry|give up|know"
+        r"|think|get|mind|want"
+        r"|need|have|like|see|be|hesitate|let (?:it|that|them|this|anyone|anything|any|the|your|fear|him"
+        r"|her|me)|feel|remember|even"
+        r"|really|you|miss|stop|lose|we|i|they|all|always|believe|understand|sweat|beat|doubt"
+        r"|underestimate|fret|stress|rush"
+        r"|quit|take it|try (?:this|that|it)|say that|sell yourself|push yourself|judge|laugh|cry|panic"
+        r"|tell me (?:that|you)"
+        r"|seem|look (?:now|at me)|work (?:out|for me)|care|agree|recall|trust me|hate me)\b)[a-z]",
         r"^^(?:please )?(?:do not|don't) (?:be|get|have|let|forget to (?:always|never)) .{0,40}\b(?:without"
         r"|unless|until|before)\b",
         # Modals that bind things and people.
-        r"\bmust(?:n't)?\b (?!be (?:so |really |very |quite |pretty |such |a (?:great|tough|hard|nice|lot"
+        r"(?<!there )\bmust(?:n't)?\b (?!be (?:so |really |very |quite |pretty |such |a (?:great|tough"
+        r"|hard|nice|lot"
         r"|really)|nice|hard|tough|great|amazing|fun|exciting"
-        r"|awesome|wonderful|difficult|proud|incredible|rewarding|tricky|thrilled|feeling|beautiful|cool"
+        r"|late|early|tired|asleep|kidding|joking|wrong|right|mad|crazy|awesome|wonderful|difficult|proud"
+        r"|incredible|rewarding|tricky|thrilled|feeling|beautiful|cool"
         r"|challenging|hectic|super|satisfying|happy|quite"
-        r"|something|\w{1,30}ing\b|special|everything|disappoint|worth|painful|sad|lonely|someone|the (?:best|most)"
+        r"|something|\w{1,30}ing\b|special|everything|disappoint|worth|painful|sad|lonely|someone"
+        r"|the (?:best|most)"
         r"|one of|like|in (?:heaven|love|awe|pain|shock)|there|why|from\b|overwhelming|inspiring|interesting"
         r"|refreshing|a blast|your|lovely"
         r"|relaxing|good|frustrat|scary|stress|surreal|busy)"
-        r"|have (?:been|felt|taken|had|given|brought|made|loved|\w{1,30}ed)|feel|say|admit|'ve|see|read|watch|try"
-        r"|visit|mean|know|look|love|seem|bring|make (?:you|life|it|for)|cost|require a|take (?:a|so)|give you"
+        r"|have (?:been|felt|taken|had|given|brought|made|loved|\w{1,30}ed)|feel|say|admit|'ve|see|read"
+        r"|watch|try"
+        r"|visit|mean|know|look|love|seem|bring|make (?:you|life|it|for)|cost|require a|take (?:a|so)"
+        r"|give you"
         r"|learn|have\b(?! (?:a test|tests|an?|at|been reviewed))|go through|really"
         r"|come)(?<!one must )(?<!a must )",
         r"\bmay not (?!be (?:the|able|a|as|so|easy|perfect|sure|much|too|possible)|have|know|seem|always|even"
@@ -99,20 +96,24 @@ ENGLISH = Forms(
         r"|one|kids?\b|people|you\b|i\b|we\b|they\b|of\b|that\b|it\b)[\w' /.-]{1,40}? (?:have|has|need|needs"
         r"|ought) to (?:be(?! held)|have|stay|include"
         r"|contain|use|go|fit|remain|end|start|come|match|follow|work|support|pass|run|carry|show)\b",
-        r"\b(?:every|each|all|any) (?!day|time|now|year|week|moment|night|weekend|morning|of (?:us|them|it|you"
+        r"\b(?:every|each|all|any) (?!day|time|now|year|week|moment|night|weekend|morning|of (?:us|them|it"
+        r"|you"
         r"|my|the)|one\b|these|those|my|the|in all|that|this|about|kinds|sorts|worth|i |we |you |they |thanks"
         r"|\w{1,30} has to offer)"
-        r"[\w'/.-]{2,20}(?: [\w'/.-]{1,30}){0,4}? (?:needs?|gets?|requires?|must|should|has to|have to|goes|stays?"
-        r"|uses?|ends? (?:with|in)|starts? with|is to|are to|shall)\b",
+        r"[\w'/.-]{2,20}(?: [\w'/.-]{1,30}){0,4}? (?:needs?|gets?|requires?|must|should|has to|have to"
+        r"|goes|stays?"
+        r"|(?<!can )(?<!could )(?<!to )uses?|ends? (?:with|in)|starts? with|is to|are to|shall)\b",
         r"\b(?:requirement|constraint|rule|policy|guideline|convention|condition)s?(?: here"
-        r"| for [\w ]{1,20})?(?: is| are)?(?: that|:)",
+        r"| for [\w ]{1,20})?(?: is| are)?(?: that\b|: ?\S)",
         r"\b(?:is|are|be) (?:strictly |absolutely |completely |generally )?(?:forbidden|prohibited|banned"
         r"|not (?:allowed|permitted|an option|acceptable|negotiable|to be)|off limits|off-limits"
-        r"|mandatory|compulsory|obligatory|non-negotiable|out of scope|out of bounds|confidential|read-only)\b",
+        r"|mandatory|compulsory|obligatory|non-negotiable|out of scope|out of bounds|confidential"
+        r"|read-only)\b",
         r"\bit(?:'s| is) (?:absolutely |very |really )?(?:essential|crucial|vital|imperative|mandatory"
         r"|forbidden|not allowed|required|critical|important) that (?!every|people|we\b|i\b|you)",
         r"\b(?:i|we)(?: want| need| expect| would like|'d like| require| insist)(?: that| on)? (?:you|all"
-        r"|every|each|nobody|no one|everything|no)\b.{0,40}\b(?:always|never|not|only|every|all|without|before"
+        r"|every|each|nobody|no one|everything|no)\b.{0,40}\b(?:always|never|not|only|every|all|without"
+        r"|before"
         r"|be as|be in)\b",
         r"\bi (?:don't|do not) want (?:you|any|to (?:see|hear|receive|get) any|anyone|anything)\b",
         # Adverbs that make anything a rule.
@@ -120,7 +121,8 @@ ENGLISH = Forms(
         r"|until further notice|under no circumstances|in no case"
         r"|under any circumstances|no exceptions|without exceptions?|at all times|as of (?:now|today|monday"
         r"|tomorrow)|effective immediately|by default|for the rest of (?:this|our|the) (?:conversation|chat"
-        r"|session|project|talk|discussion))\b|\b(?:must|never|always|don't|do not)\b.{0,60}\bno matter what\b",
+        r"|session|project|talk|discussion))\b|\b(?:must|never|always|don't"
+        r"|do not)\b.{0,60}\bno matter what\b",
         r"^in future\b|^for future reference\b|^in general,? (?:use|write|keep|do|don't|prefer|avoid|answer)",
         r"^(?:when|if|whenever|before|after|unless|while|once|wherever|every time|each time|any time"
         r"|anytime) (?:you|we|i ask|i say|anyone|anybody|someone|somebody|something|there|the|a|an|in doubt"
@@ -132,6 +134,159 @@ ENGLISH = Forms(
         r"|create|open|update|prefer|avoid|answer|reply|warn|double-check|stick)\b)",
         r"\b(?:whenever|every time|each time|any time) you (?!need|want|feel|like|get|can|are|'re|think|look"
         r"|see|have|come|visit|felt|go\b|play|make me|watch|hear|listen)[a-z]",
+        r"\b(?:as a (?:general |rule of thumb |matter of )?(?:rule|principle|policy)|across the board"
+        r"|in (?:all|every) cases?"
+        r"|(?:until|unless) (?:i|we) (?:say|tell you|decide) otherwise|from here on(?: out)?)\b",
+        r"\b(?:in|for|on|with|to) (?:all|any|every|each) (?:future|further|upcoming|subsequent|new) [a-z]",
+        r"\bfrom (?:tomorrow|next [a-z]{3,10}|the (?:\d{1,2}\w{0,2}|first|second|third)|monday|tuesday"
+        r"|wednesday|thursday|friday|saturday|sunday|january"
+        r"|february|march|april|may|june|july|august|september|october|november|december"
+        r"|\d{1,2}(?: [a-z]{3,9})?)"
+        r" (?:on|onwards?)\b",
+        r"(?:^(?:starting|beginning)(?! [^,]{2,40}, i(?:'\w|\b))|\b(?:effective|as of"
+        r"|as from)) (?:tomorrow|next|the|monday|tuesday|wednesday|thursday|friday"
+        r"|saturday|sunday|january|february|march|april|june|july|august|september|october|november"
+        r"|december|\d)"
+        r"(?!.{0,12}\b(?:19|20)\d\d\b)",
+        r"\bmake it an? (?:habit|rule|point|policy|principle)\b",
+        r"^(?:when|if|whenever) in doubt\b|^in case of doubt\b",
+        r"^whenever [^,]{3,80}, (?:please |always |just )?(?!i\b|i'\w|we\b|he\b|she\b|it\b|it's|they\b"
+        r"|my\b|the\b|you\b|there\b"
+        r"|this|that|life|people|everyone)[a-z]{2,20} ",
+        r"\b(?:until|unless|before|without) [^,]{2,60}, (?:please )?(?:nothing|nobody|no one"
+        r"|no [a-z]{3,20} (?:is|are|gets?"
+        r"|may|will|leaves?)|don't (?!worry|forget)|do not|we don't|keep (?:the|all|every)|leave (?:the"
+        r"|all|it))\b",
+        r"^(?:please )?(?!i\b|we\b|she\b|he\b|they\b|it\b|there\b|had\b|was\b|is\b)[a-z]{2,20} (?:nothing"
+        r"|nobody|no one) "
+        r".{0,40}\b(?:before|until|unless|without)\b",
+        r", so (?:please )?(?:no (?!one|worries|problem|idea|matter|doubt|luck|wonder|need)[a-z]"
+        r"|nothing (?:too|with|that"
+        r"|before|after)|never (?!mind)[a-z]|avoid|always|keep (?:that|it|them|the|all|your|every)|use "
+        r"|ask |make sure|please (?:don't"
+        r"|do not|avoid|use|keep|no|only|never|always)|(?:don't|do not) (?!worry|mind|know|think|have|want"
+        r"|need|feel|really"
+        r"|get|see|be |forget|you|understand)[a-z])",
+        r", so (?!i\b|i'|we\b|he\b|she\b|they\b|it\b|you\b)[\w' -]{2,40} (?:should|must|needs? to|has to"
+        r"|have to|can't|cannot"
+        r"|may not) (?:be|use|have|stay|go|come|fit|include|work|match|follow|contain|start|end)\b",
+        r"\byou (?:can|may) (?:always )?(?:skip|leave out|omit|assume that|assume i)\b",
+        r"\byou (?:can|may) [^,]{3,60}, but (?:not|never|only|don't|do not)\b",
+        # What things are, get and need as a rule.
+        r"\b(?:is|are) (?:not |never |always |only )?to be [a-z]{2,20}(?:ed|en|wn|id|nt|pt|ld|ne|de)\b"
+        r"(?<!is to be done)",
+        r"\b(?:is|are|stays?|remains?) (?:strictly |absolutely |completely )?(?:taboo|a no-go"
+        r"|out of the question|secret"
+        r"|private|mandatory|required|forbidden|closed to [a-z]{3,20})[.!,;]?(?: (?:for|in|on|to|until) |$)",
+        r"\b(?:stays?|remains?) (?:as (?:it is|they are|is)|out of (?:the|our|it|this|my|all) [a-z]"
+        r"|unchanged|untouched"
+        r"|confidential|in place|off\b|closed\b)",
+        r"^(?:each|every) (?!day|time|year|week|moment|night|weekend|morning|evening|summer|winter|spring"
+        r"|now|one\b|of\b"
+        r"|single|other|little|family|person|kid|child|step|bit)[\w -]{2,40} (?:gets?|opens?|starts?"
+        r"|begins?|ends?|needs?"
+        r"|requires?|uses?|follows?|includes?|contains?|receives?|carries|bears|names?|is (?:named|written"
+        r"|signed|numbered|stored"
+        r"|kept|reviewed|tested))\b",
+        r"\bneeds? (?:at least )?(?:one|two|three|four|five|\d+|the|a) (?:[a-z]{3,12} )?(?:approvals?"
+        r"|reviewers?|signatures?"
+        r"|sign-offs?|witness(?:es)?|docstring|permission|permit|quorum)\b",
+        r"^(?!.{0,60}\b(?:who|which|about)\b)(?!i |he |she |they |you |we |it |who |why |what |how |when "
+        r"|people |everyone |everybody |one |life |kids |parents |love "
+        r"|friends |that |this |maybe |there )[\w' -]{2,40} (?:should|shall|must|may|can) (?:never|always"
+        r"|only|not)\b"
+        r"(?! (?:be (?:too|so|that|hard|a problem|kind|happy|able)|have|worry|forget|give|feel|happen"
+        r"|imagine))",
+        r"^[a-z-]{3,20}s (?:without|that (?:lack|miss|have no)|with) [\w' -]{2,40} (?:are|get|will be"
+        r"|must be) (?:never |not "
+        r"|always )?[a-z]{3,20}ed\b",
+        r"\b(?:are|is) (?:always |never |only )?(?:used|named|written|spelled|spelt|formatted|indented"
+        r"|stored|kept|signed|given"
+        r"|quoted|rounded|called|numbered|measured) [^,]{0,40}\b(?:here|everywhere|throughout|in (?:this"
+        r"|our|the|all) "
+        r"(?:project|repo|repository|codebase|team|company|house|book|documents?|series|app|office|texts?"
+        r"|files?))[.!]?$",
+        r"^in (?:this|our) (?:project|repo|repository|codebase|team|company|house|book|document|series|app"
+        r"|office|family)\b,? "
+        r"(?!i\b|there (?:is|are)|he\b|she\b)",
+        r"\b(?:go|goes|belong|belongs) (?:in|into|under|to|on|below) [^,]{2,40}, (?:not|never) ",
+        r"^(?:our|the|my) (?:[a-z]{2,20} )?(?:policy|convention|standard|guideline|style guide"
+        r"|house rule)s? (?:here )?(?:is|are|says?|demands?|allows?)\b"
+        r"(?! (?:that )?(?:not clear|unclear|good|bad|wrong|fine|stupid|a joke|the same|about))",
+        r"^^(?:please )?refer to (?!me\b|this\b|that\b|it\b)[\w\"' -]{2,40} as\b",
+        r"^(?!i |he |she |it's |that's |was |there |you |we had|they )[^,]{8,80} (?:in|on|by|at|with|for"
+        r"|to|before|after|via) "
+        r"[^,]{2,40} only[.!]?$",
+        r"\bwe (?:no longer|never|only|do not|don't) (?:accept|support|ship|sell|offer|take|hire|allow"
+        r"|send|publish|deploy|merge"
+        r"|deliver|refund|print|share|store|log|serve|work)\b(?! (?:it|out|that|so|well|together))",
+        r"^^mind that\b|\bdo bear in mind\b",
+        r"^(?!i |he |she |it |they |we |you |who |my \w{1,20} (?:is|are)|there |that "
+        r"|this )[\w' -]{3,40} (?:is|are) (?:never|always"
+        r"|only) (?!been|going|trying|looking|happy)[a-z]{2,20}(?:ed|en|wn|ld|nt|pt|id)\b",
+        r"^(?:all|our) [a-z][\w -]{2,30} (?:are|is|will be|get|gets) (?:held|written|paid|sent|done|made"
+        r"|given|kept|told|shown|[a-z]{2,20}ed) "
+        r"(?:in|by|with|to|on|at|as|from|through|via|before|after|within|under|every|once"
+        r"|twice)\b(?<!interested in)",
+        r"^[\w' -]{4,50}s? (?:older|newer|longer|larger|bigger|smaller|shorter|higher|lower|more"
+        r"|less) than [\w' -]{2,30} (?:get|gets|are"
+        r"|is|need|needs|must|go|goes) ",
+        r"^(?:whoever|anyone who|anybody who|everyone who|those who|anything (?:above|over|under|below"
+        r"|beyond|with|without|that|from"
+        r"|written|bigger|smaller|longer)) [^,]{2,60}? (?:goes|fixes|pays|gets|answers|brings|cleans"
+        r"|closes|writes|stays|waits|needs?|must"
+        r"|has to|have to|should|is to|may)\b",
+        r"^(?:please )?(?!i\b|we\b|she\b|he\b|they\b|it\b|there\b|had\b|was\b|is\b|know|knew|say|says|said"
+        r"|got|found|saw|did|has\b)"
+        r"[a-z]{2,20} nothing (?:in|on|from|under|inside|outside|below) (?:the|this|our|my|any) ",
+        r"^nothing (?:with|containing|above|over|after|before|made (?:of|with)|longer|bigger|spicier"
+        r"|stronger) [a-z]",
+        r"\b(?:is|are) (?:strictly |only )?(?:reserved|set aside|kept free|off) for [a-z]",
+        r"^(?!i |he |she |it |they |we |you |the (?:cat|dog|film|movie|game) )(?:the |our |my "
+        r"|all )[\w' -]{2,30} (?:is|are) [^,]{2,40}, not "
+        r"[^,]{2,40}[.!]?$",
+        r"\b(?:no one|nobody) (?!\w{1,30}ed\b|was|were|had|did|came|went|knew|said|saw|got|could|would"
+        r"|really|else|knows|cares)[a-z]{2,20}"
+        r"\b[^,]{2,60}\b(?:except|other than|unless|without|but [a-z]{2,20}[.!]?$)",
+        r"\byou have (?:my|our) (?:permission|okay|ok|consent|go-ahead)\b|\byou have (?:free rein"
+        r"|a free hand|carte blanche)\b",
+        r"^^feel free to [^,]{2,60}\b(?:whenever|any ?time|always|without asking)\b",
+        r"\b(?:is|are) (?:fine|okay|ok) (?:with|by) (?:me|us)\b(?!.{0,40}\?)",
+        r"^(?:please )?(?:put|add|place|include|append|insert|set|leave|mark|prefix|repeat) [\w' -]{2,50} "
+        r"(?:to|behind|before|after|in|on|with|at|under|above|below|into|for|on top of|beside"
+        r"|next to) (?:all|every|each|any) [a-z]",
+        r"^[a-z][\w ]{1,20} (?:first|before [a-z]{2,20}), [\w ]{2,20} (?:later|second|last|after that"
+        r"|afterwards)[.!]?$",
+        r"\bwe (?:run|do|write|build|host|store|keep|track|handle|sign|file) (?:everything|all [a-z]{2,20}"
+        r"|every [a-z]{2,20}) (?:in|on|with|by"
+        r"|via|at|under|as)\b",
+        r"\b(?:there's|there is|we have) a (?:hard |strict |firm |fixed |fix )?(?:limit|cap|maximum"
+        r"|minimum|ceiling|quota|ban|freeze|rule)\b",
+        r"\bis the (?:absolute |bare )?(?:minimum|maximum|limit|upper limit|lower limit|cut-?off)[.!]?$",
+        r"^(?:for|on|with) (?:all |any )?[\w' -]{3,30}, (?:please )?(?:turn to|contact|ask|talk to"
+        r"|write to|go to|see|call) [a-z]",
+        r"^^(?:please )?leave (?:my|our|the|his|her|their|all) [\w' -]{2,30} (?:alone|as (?:it is"
+        r"|they are)|untouched|unchanged|in peace)\b",
+        r"\bis (?:not|never) (?:allowed|permitted|welcome) (?!to (?:me|be sad))[a-z]",
+        r"\bis the only (?:one|person|team) (?:who|that|to|allowed) (?:may|can|is allowed|has|should|must)",
+        r"^(?:please )?(?:use|favou?r|respect|follow) (?!(?:the|this|that|these|those|it|them|my|your|our"
+        r"|a|an|one|two|three|some|his"
+        r"|her|its|as|both|more|other)\b|\d)(?:[a-z-]{3,20},? ){1,3}[a-z]{2,20}[^s\W]s\b(?! (?:this time"
+        r"|now|to (?:answer|solve|show))\b)",
+        r"\bonly (?:when|if) (?:asked|needed|necessary|blocked|required|requested|i (?:ask|say)|you (?:are"
+        r"|have|must|need))\b",
+        r"\b(?:after|before|with|in|at the (?:end|top|start|beginning|bottom) of|under|below) (?:each"
+        r"|every) (?:answer|reply|response|message|mail"
+        r"|email|session|chapter|commit|change|step|meeting|file|function|section|page|post|report|summary"
+        r"|table|test|release)\b",
+        r"^[a-z]{3,20} over [a-z]{3,20}[.!]?$|\bas (?:my|the|our) (?:[a-z]{2,20} )?default\b",
+        r"^(?:when|if|where) (?!i\b|i'|we\b|he\b|she\b|they\b|it\b)[^,]{3,80}, (?:please )?(?:follow"
+        r"|choose|pick|prefer|stick|mark|flag|refactor"
+        r"|split|round|wait|warn)\b",
+        r"^(?:please )?(?:format|provide|include|cite|state|mention|skip|quote|attach|number"
+        r"|spell) (?!(?:the|this|that|these|those|it|them|my|your|our"
+        r"|a|an|one|two|three|some|his|her|its|as|both|more|other|me|us)\b"
+        r"|\d)(?:[a-z-]{3,20} ){0,2}[a-z]{2,20}[^s\W]s\b",
         # Ask first, make sure, wait.
         r"^^(?:please )?(?:always |first |just )?(?:ask|check|consult|tell|inform|notify|warn|confirm|talk"
         r"|speak|clear|run|discuss|verify|coordinate|wait|get)\b.{0,45}(?:\b(?:before|until|beforehand"
@@ -143,40 +298,48 @@ ENGLISH = Forms(
         r"|publish|chang|book|buy|order|sign|ship|edit|touch|run|remov|start|answer|write|call|install"
         r"|overwrite|post|upload|click|reply|submit|migrat|pay|spend)",
         r"^(?:please )?(?!i\b|i'\w|we\b|we'\w|she\b|he\b|they\b|it\b|you\b|the\b|that\b|this\b|so\b|my\b"
-        r"|there\b|also\b|but\b|and\b|yeah|even|what|how|if\b|in\b|\w{1,30}ing\b|go\b|come|see\b|meet|call me|rest"
-        r"|relax|enjoy|had|was)[a-z]{1,30} .{0,60}\bbefore (?:every|each|any|deploying|pushing|committing|merging"
+        r"|there\b|also\b|but\b|and\b|yeah|even|what|how|if\b|in\b|\w{1,30}ing\b|go\b|come|see\b|meet"
+        r"|call me|rest"
+        r"|relax|enjoy|had|was)[a-z]{1,30} .{0,60}\bbefore (?:every|each|any|deploying|pushing|committing"
+        r"|merging"
         r"|releasing|deleting|sending|publishing|booking|buying|signing|changing)\b",
-        r"\b(?:not|nothing|never|no \w{1,30}|nobody|no one)\b.{0,60}\bwithout (?:my|our|a|an|the|asking|checking"
+        r"\b(?:not|nothing|never|no \w{1,30}|nobody|no one)\b.{0,60}\bwithout (?:my|our|a|an|the|asking"
+        r"|checking"
         r"|first|prior|permission|approval|consent|telling|review|his|her|their|written)\b",
-        r"\bwithout (?:my|our|prior|written|explicit) (?:\w{1,30} )?(?:approval|permission|consent|okay|ok|go-ahead"
+        r"\bwithout (?:my|our|prior|written|explicit) (?:\w{1,30} )?(?:approval|permission|consent|okay|ok"
+        r"|go-ahead"
         r"|sign-off|agreement)\b",
         r"\b(?:no|nothing) (?!problem|worries|way|doubt|idea|wonder|need|matter|thanks|kidding|pressure|rush"
         r"|surprise|clue|like|beats|better|but|to (?:do|say|worry)|more than|is better|else)"
         r"[\w -]{2,40} (?:is|are|gets?|goes|may be|can be|will be|shall be|should be|leaves?) (?:allowed"
         r"|permitted|merged|deployed|sent|shipped|published|deleted|installed|shared|changed|released|used"
         r"|to be|out|live|in|into|on|before|without)\b",
-        r"^^(?:please,? )?no (?!problem|worries|way|doubt|idea|wonder|need|matter|thanks|kidding|pressure|rush"
+        r"^^(?:please,? )?no (?!problem|worries|way|doubt|idea|wonder|need|matter|thanks|kidding|pressure"
+        r"|rush"
         r"|surprise|clue|one|big deal|i |it|we|you|that|thank|luck|more\b.{0,3}$|judg|time like"
-        r"|better)[\w -]{2,40}(?:,? please$|\b(?:on|in|before|after|without|during|at|allowed|unless|until"
+        r"|better)[\w -]{2,40}(?:,? please\b|\b(?:on|in|before|after|without|during|at|allowed|unless|until"
         r"|outside|with|over|under|longer than|shorter than|via|per)\b)",
         r"^^nothing (?:is|gets|goes|may be|can be|will be|leaves|should be) (?:ever )?(?:merged|deployed|sent"
         r"|shipped|published"
         r"|deleted|installed|shared|changed|released|bought|booked|out|live|in|into)\b",
-        r"^^(?:please )?stop (?!worrying|thinking|by\b|being|dreaming|believing|learning|growing)\w{1,30}ing\b",
+        r"^^(?:please )?stop (?!worrying|thinking|by\b|being|dreaming|believing|learning"
+        r"|growing)\w{1,30}ing\b",
         r"\b(?:we|you|they|i|it|he|she)(?:'re|'m|'s| are| am| is)(?:n't| not| never) (?:allowed"
         r"|permitted) to\b|\b(?:you|we|they|it) (?:are|is)(?:n't| not| never) to [a-z]",
         r"\b(?:guide|guidelines|rules?|polic(?:y|ies)|contract|law|company|team|client|customer|spec|standard"
         r"|regulations?|doctor|boss|manager"
         r"|licence|license|insurance|school|landlord|lawyer)\b.{0,20}\b(?:forbids?|prohibits?|requires?"
         r"|rules? out|disallows?|bans?|mandates?"
-        r"|insists?|wants|expects|told (?:me|us)|asked (?:me|us) (?:to|not))\b",
+        r"|insists?|(?:wants|expects) (?:us|me|you|it|everything|all|every|no|only|to be)|told (?:me|us)"
+        r"|asked (?:me|us) (?:to|not))\b",
         r"\b(?:no one|nobody|none of|only) (?!one|two|a\b|the best|time)[\w' ]{0,30}?\b(?:may|is allowed to"
         r"|are allowed to|must|gets? to|has access|have access)\b",
         r"^(?!.{0,60}\b(?:where|which|that|how|what)\b.{0,30}should)(?!it |that |this |we |you |i |they |he "
         r"|she |there |things |life|love | |everyone |people |who |what "
         r"|maybe |how |why |when |someone )"
         r"(?:the |all |our |my |your )?[\w-]{2,30}(?: [\w-]{1,30}){0,4}? should (?:be|have|use|go|come|start"
-        r"|end|stay|include|follow|contain|fit|link)\b"
+        r"|end|stay|include|follow|contain|fit|link|remain|keep|carry|bear|refer|appear|read|sound|mention"
+        r"|name|avoid|live|ask)\b"
         r"(?! (?:a lot of |so |really |pretty |super )?(?:fun|great|good|nice|fine|easy|amazing|interesting"
         r"|awesome|exciting|a blast|back|able|here|there|cool|worth|perfect|happy))",
         r"^(?!i |we |she |he |they |it |it's |that's |you |my |that |this |there "
@@ -185,26 +348,31 @@ ENGLISH = Forms(
         r"^^(?:please )?(?:skip (?:the|all|any) [a-z]|be (?:brief|concise|short|polite|formal|informal|direct"
         r"|honest|precise|specific|blunt|strict|consistent|terse|accurate|quiet|careful with|more|less)\b)",
         r"^^(?:please )?(?:(?:give|send|show|tell|write)(?: me| us)?|answer|reply|respond|output"
-        r"|return) (?:only|just|nothing but)\b|, no [a-z]{3,20}s[.!]?$(?<!worries.)(?<!thanks.)",
+        r"|return) (?:only|just|nothing but)\b(?! (?:the|those|these|this|that|one|two|three|a|an|\d+)\b)"
+        r"|, no [a-z]{3,20}s[.!]?$(?<!worries.)(?<!thanks.)",
         r"^it's [^,]{2,40}, not [^,]{2,40}[.!]?$|^^nothing (?:leaves|goes out|gets out)\b"
         r"|^(?:please )?do (?:all|every|each|any) [a-z]",
         # Limits and ways of working.
         r"\b(?:is|are|be|stays?|remains?) (?:strictly |now |hard-)?(?:capped|limited|restricted) (?:at|to)\b",
         r"\b(?:budget|limit|cap|maximum|minimum|quota|ceiling|word count|page limit"
         r"|length)\b[\w ']{0,30} (?:is|are|of|stays?|remains?|must|at|should|may|can)\b.{0,20}(?:\d"
-        r"|[a-z]{1,30} (?:euros?|dollars?|pounds|pages?|lines?|words?|characters?|hundred|thousand|minutes?|hours?"
+        r"|[a-z]{1,30} (?:euros?|dollars?|pounds|pages?|lines?|words?|characters?|hundred|thousand"
+        r"|minutes?|hours?"
         r"|people|seats|mb|gb)\b)",
-        r"\b(?:should|must|may|can|shall|has to|have to|needs to|need to|ought to) (?:be|stay|remain|have|take"
+        r"\b(?:should|must|may|can|shall|has to|have to|needs to|need to|ought to) (?:be|stay|remain|have"
+        r"|take"
         r"|cost|last|contain|run|fit)\b.{0,30}\b(?:at most|at least|no more than|not more than|no longer than"
         r"|no fewer than|below|under|within|above|maximum|minimum|less than|fewer than)\b",
         r"\b(?:at most|no more than|not more than|no longer than|a maximum of"
         r"|up to a maximum of) .{0,30}\b(?:per|each|in total|altogether|a day|a week|a month|at a time)\b",
-        r"^^(?:please )?keep (?:the|every|all|each|this|that|my|our|it|them|your (?:answers?|repl|response"
-        r"|messages?|code|sentences|text|tone|language|explanations?)|answers|responses|replies|comments"
+        r"^^(?:please )?keep (?:the|every|all|each|this|that|my|our|it|them|your (?!chin|head|fingers|eyes"
+        r"|spirits?|hopes?|promise|cool"
+        r"|word|dreams?|distance|mind|faith)\w{1,30}|answers|responses|replies|comments"
         r"|everything|things|sentences|functions|\w{1,30}s|\w{1,30} compatible) "
         r"(?!up|going|coming|posted|alive|in touch)",
         r"^^(?:please )?use (?:only )?[\w\"'.,/+# -]{1,60}\b(?:not|instead of|rather than|everywhere"
-        r"|throughout|for (?:all|every|any|everything)|in (?:this|all|every|our|your) [a-z]{1,30}|when(?:ever)?"
+        r"|throughout|for (?:all|every|any|everything)|in (?:this|all|every|our|your) [a-z]{1,30}"
+        r"|when(?:ever)?"
         r"|by default|only|over|never)\b",
         r"^^(?:please )?use (?:only|british|american|metric|imperial|plain|simple|formal|informal|tabs|spaces"
         r"|camel|snake|semicolons|single|double|the (?:metric|imperial|oxford|24|formal|informal|active"
@@ -214,29 +382,38 @@ ENGLISH = Forms(
         r"|format|order|pattern|process|template)|restrict|limit (?:the|your|all|yourself|every|each|answers"
         r"|replies))",
         r"^^(?:please )?(?:always )?(?:answer|reply|respond|speak|talk|write|explain"
-        r"|communicate)(?: to)?(?: me| us| back| everything| all \w{1,30}| dates| numbers| names| code| comments"
-        r"| commit messages)?(?: only| always| briefly)? (?:only )?(?:in (?!the (?:next|following|morning)"
-        r"|a (?:few|couple))(?:[a-z]{1,30} )?[a-z]{1,30}$|in (?:plain|simple|short|british|american|english|german"
+        r"|communicate)(?: to)?(?: me| us| back| everything| all \w{1,30}| dates| numbers| names| code"
+        r"| comments"
+        r"| commit messages)?(?: only| always| briefly)? (?:only )?(?:in (?!front|detail|person|case|time"
+        r"|general|a\b|the\b|this\b|my\b|your\b|order"
+        r"|about|advance)[a-z]{3,20}(?:,| (?:unless|even|until|only|when|from|whatever|no matter))"
+        r"|in (?!the (?:next|following|morning)"
+        r"|a (?:few|couple))(?:[a-z]{1,30} )?[a-z]{1,30}$|in (?:plain|simple|short|british|american"
+        r"|english|german"
         r"|french|spanish|the (?:first|second|third|same|past|present)|one sentence|a single|two sentences"
-        r"|bullet)|with(?:out)? (?!some|tips|a (?:list"
+        r"|bullet)|with(?:out)? (?!some|any|tips|a (?:list"
         r"|poem|story))|as (?:briefly|short|if|concisely|plainly)|briefly|using|like )(?!some|tips"
         r"|the following|a (?:list|short story|story|poem))",
         r"^(?:please )?(?:always )?(?!compare|list|find|show|tell|describe|summari|upgrade|cancel|book|fix"
         r"|go\b|what|which|when|how|if\b|so\b|yes|no\b|enjoy|cherish|love|loved|thank|thanks|appreciate"
-        r"|treasure|savor|like|after|with|about|of|for|in|is|at|from|to|not|i|we|it|and|but|that|on|as|over|by"
+        r"|treasure|savor|like|after|with|about|of|for|in|is|at|from|to|not|i|we|it|and|but|that|on|as"
+        r"|over|by"
         r"|almost|nearly|just|even|has|have|had|was|are|you|they|he|she|take|make|live|hope|see|does|do|did"
         r"|will|would|went|through|during|get|got|best|above|despite|if|watch|congrats|congratulations)"
-        r"[a-z]{1,30} (?:all|every|each|any) (?!the best|day|time|over|night|of (?:it|you|us)|kinds|sorts|the time"
+        r"[a-z]{1,30} (?:all|every|each|any) (?!the best|day|time|over|night|of (?:it|you|us)|kinds|sorts"
+        r"|the time"
         r"|that|this|moment|about|these|those|out|one|way|right|along|together|other"
         r"|thing)[a-z' -]{2,40} (?:in|as|with|without|by|to|on|before|after|using|under|below|at|for|from|per"
         r"|twice|into|through|against|first)\b",
-        r"^^(?:please )?(?:leave|treat|consider|assume|count|mark|sign|name|format|spell|label|prefix|date"
+        r"^^(?:please )?(?:leave|treat|consider|assume|count(?! me)|mark|sign|name|format|spell|label"
+        r"|prefix|date"
         r"|quote|cite|tag|address|title) (?:all|every|each|any|the|my|our|me|us|it|them|that|dates|numbers"
         r"|names|prices|sources|everything|files|code|[a-z/_.]{1,30}/)\b.{0,60}\b(?:as|alone|out|untouched"
         r"|unchanged|with|in|like|by|only|confidential|the way|after|from)\b",
         r"^(?:constraint|rule|requirement|important|policy|guideline|convention|hard rule|note|reminder"
         r"|warning|attention)s?(?: \d+)?: .",
-        r"\bneeds? (?:my|our|your|his|her|[a-z]{1,30}'s|a second|prior|written) (?:approval|permission|consent"
+        r"\bneeds? (?:my|our|your|his|her|[a-z]{1,30}'s|a second|prior|written) (?:approval|permission"
+        r"|consent"
         r"|sign-off|signature|review|okay)\b",
         r"\b(?:you|we|they|it) (?:are|is|'re|'s)? ?(?:not|never) (?:allowed|permitted) to\b",
         r"\byou (?:must|have to|are to) (?:always|never|not|only|use|ask|follow|keep|answer|write|check"
@@ -244,8 +421,10 @@ ENGLISH = Forms(
     ),
     preference=(
         r"\bi (?:really |much |very much |generally |usually |always |strongly |would |definitely |still "
-        r"|actually |personally |do |also ){0,4}(?:prefer|favou?r (?!of))\b",
-        r"\bi'd (?:really |much |strongly )?prefer\b|\bi hate (?:it )?when (?:you|answers?|replies|texts?|code"
+        r"|actually |personally |do |also ){0,4}(?:prefer(?! not to (?:think|say|talk"
+        r"|know))|favou?r (?!of))\b",
+        r"\bi'd (?:really |much |strongly )?prefer\b|\bi hate (?:it )?when (?:you|answers?|replies|texts?"
+        r"|code"
         r"|somebody|messages)\b",
         r"\b(?:my (?:[a-z]{1,20} )?[a-z]{1,20}|he|she)(?: is|'s) (?:a |an |strictly |also "
         r"|mostly )?(?:vegetarian|vegan|pescatarian|diabetic|celiac"
@@ -253,18 +432,22 @@ ENGLISH = Forms(
         r"|in a wheelchair)\b",
         r"\bi(?:'d| would) (?:much |really )?rather\b(?! be| not say| die| show| not\b)",
         r"\bmy (?:strong |clear |personal )?preference (?:is|would be)\b",
-        r"\b(?:i|my (?:\w{1,30} )?(?:wife|husband|son|daughter|mother|father|mom|dad|mum|child|kids?|partner|sister"
+        r"\b(?:i|my (?:\w{1,30} )?(?:wife|husband|son|daughter|mother|father|mom|dad|mum|child|kids?"
+        r"|partner|sister"
         r"|brother|girlfriend|boyfriend|guests?|boss|client|customer|[a-z]{1,30}))"
         r"(?:'m|'s| am| is| are)(?: also| very| severely| highly| badly| deathly| quite| mildly)? (?:allergic"
         r"|intolerant|sensitive) to\b",
-        r"\b(?:i|we|she|he|my [a-z]{1,30})(?:'ve| have| has|'ve got| got| suffer from| suffers from)(?: got)? (?:a "
-        r"|an |bad |severe |mild |terrible |strong |serious ){0,4}(?:[a-z]{1,30} )?(?:allergy|allergies|intolerance"
+        r"\b(?:i|we|she|he|my [a-z]{1,30})(?:'ve| have| has|'ve got| got| suffer from"
+        r"| suffers from)(?: got)? (?:a "
+        r"|an |bad |severe |mild |terrible |strong |serious ){0,4}(?:[a-z]{1,30} )?(?:allergy|allergies"
+        r"|intolerance"
         r"|diabetes|asthma|celiac|coeliac|phobia|epilepsy)\b",
         r"\bi(?:'m| am) (?:a |an |a strict |strictly |mostly |legally |partially |left-|also a "
         r"|practically ){0,4}(?:vegetarian|vegan|pescatarian|diabetic|muslim|jewish|hindu|celiac|coeliac"
         r"|colou?r-?blind|dyslexic|deaf|blind|left-handed|handed|teetotal|teetotaller|lactose|gluten|kosher"
         r"|halal|pregnant|claustrophobic|wheelchair)\b",
-        r"\b(?:i|we|she|he|my [a-z]{1,30}) (?:can't|cannot|can not|don't|do not|never|mustn't|must not|shouldn't"
+        r"\b(?:i|we|she|he|my [a-z]{1,30}) (?:can't|cannot|can not|don't|do not|never|mustn't|must not"
+        r"|shouldn't"
         r"|doesn't|does not|am not allowed to|is not allowed to) (?:really |ever |usually )?(?:eat|drink"
         r"|tolerate|digest|fly|smoke|drive|wear) (?!me\b|you\b|home|to\b|there|by)",
         r"\bi (?:only|never|always) (?:eat|drink|work|fly|travel|use|speak|read|wear|buy|drive|take|have|cook"
@@ -272,12 +455,14 @@ ENGLISH = Forms(
         r"\b(?:i|we) (?:don't|do not|really don't|just don't) (?:like|use|work|eat|drink|drive|trust|allow"
         r"|accept|speak|want any|do any) (?!to (?:think|see|admit)|it\b|that\b|this\b|how|as\b|like|the way"
         r"|him|her|them|me\b|you\b|anymore|out\b|what)",
-        r"\b(?:i|we) (?:hate|dislike|detest|loathe|despise|can't stand|cannot stand|can't bear) (?!to\b|that\b"
+        r"\b(?:i|we) (?:hate|dislike|detest|loathe|despise|can't stand|cannot stand|can't bear) (?!to\b"
+        r"|that\b"
         r"|this\b|being|having|feeling|it\b|how|when|seeing|myself|him|her|you|thinking|losing|not\b"
         r"|saying)[a-z]",
         r"\bi(?:'m| am) (?:more of a|not (?:a|much of a) (?:big |huge )?(?:fan|\w{1,30} person)"
         r"|not (?:really )?keen on|not comfortable with)\b",
-        r"\bmy (?:all-time |absolute |personal )?favou?rite [a-z]{1,30}(?: [a-z]{1,30})? (?:is|are"
+        r"(?<!one of )\bmy (?:all-time |absolute |personal )?favou?rite [a-z]{1,30}(?: [a-z]{1,30})? (?:is"
+        r"|are"
         r"|will always be)\b",
         r"\bi (?:like|want|need|love) (?:my|your|all|the|every) (?:[a-z]{1,30} )?(?:answers?|repl(?:y|ies)"
         r"|responses?|code|coffee|tea|steak|meals?|summaries|messages|meetings|explanations|reports?|numbers"
@@ -285,15 +470,31 @@ ENGLISH = Forms(
         r"\bi(?:'d| would|) ?(?:like|want|appreciate|prefer) (?:it )?(?:if you|when you|you to) (?:always"
         r"|never|only|not|kept|answered|answer|call|called|didn't|don't|stick|stuck|speak|avoid|skip)\b",
         r"\b(?:works?|suits?) (?:best|better) for (?:me|us)\b",
+        r"\bi(?:'d| would)? (?:like|want|need|expect|prefer|ask) you to (?:always|never|only|not|be |stay"
+        r"|keep|check|ask|use "
+        r"|avoid|stick|treat|call me|speak|remember|double-check|tell me (?:when|if|before))",
+        r"\bi(?:'d| would)? (?:like|want|need|prefer) (?:my|your|all) [a-z]{3,20}s (?:in|as|with|without"
+        r"|to be|on|by|short|brief|sorted)\b",
+        r"\b(?:wants to be (?:called|addressed|known|referred)|i want to be (?:called|addressed))\b",
+        r"\b(?:i|she|he|my [a-z]{1,30}) reacts? badly to\b|\b(?:my [a-z]{1,30}|she|he|i) (?:won't"
+        r"|will not) (?:eat|drink|take|touch|wear) [a-z]",
+        r"\bmy (?:preferred|usual|default|go-to) [a-z]{2,20}(?: [a-z]{2,20})? (?:is|are)\b",
+        r"\bi (?:take|drink|like|have) my (?:coffee|tea|eggs|steak|meat|whisky|wine) [a-z]",
+        r"\b(?:i|she|he|my [a-z]{1,30})(?: have|'ve| has|'ve got)(?: got)? (?:a "
+        r"|an )?(?:[a-z]{1,20} )?(?:heart condition|condition"
+        r"|disability|pacemaker|bad back|bad knee|hearing loss|high blood pressure"
+        r"|chronic [a-z]{2,20})\b(?! (?:that|of|which))",
         r"\bmy (?:time ?zone|pronouns|native language|mother tongue|first language|working hours|office hours"
         r"|budget|blood type|size|shoe size|dietary \w{1,30}|diet) (?:is|are)\b",
         r"\b(?:i|we) (?:can|could) only (?!imagine|hope|wonder|guess|say|dream|wish)[a-z]",
         r"\b(?:i'm|i am|we're|we are) (?:only |never |not )(?:available|free|reachable|in the office"
         r"|working)\b",
         r"^^(?:please )?(?:remember|note|keep in mind|bear in mind|be aware|don't forget|do not forget"
-        r"|never forget|take note|take into account|for the record|fyi|please note)(?: that (?!\w{1,30}ing\b|no\b"
+        r"|never forget|take note|take into account|for the record|fyi"
+        r"|please note)(?: that (?!\w{1,30}ing\b|no\b"
         r"|life|every|sometimes|i'm here|i am here)|:| (?=i\b|i'm|i've|my|we|our)|, (?=i'm|i am|i have|my"
-        r"|i can't|i don't)| [a-z]{1,30} (?:owns|is responsible|is allergic|is in charge|has|is on|is the|lives"
+        r"|i can't|i don't)| [a-z]{1,30} (?:owns|is responsible|is allergic|is in charge|has|is on|is the"
+        r"|lives"
         r"|works|prefers|can't|cannot))(?!time|day|when|feeling|you|it's okay|first|i'm (?:always )?here"
         r"|i am here|i was|we were|i had)",
         r"\bkeep (?:that|this|it) in mind\b",
@@ -306,7 +507,8 @@ ENGLISH = Forms(
         r"^^(?:please )?(?:from now on,? |always )?(?:address|refer to) me\b",
     ),
     owner=(
-        r"\b(?!i |we |you |who |they |my |your )[\w.'-]{1,30} (?:now |still |currently |alone |fully )?owns (?:the"
+        r"\b(?!i |we |you |who |they |my |your )[\w.'-]{1,30} (?:now |still |currently |alone "
+        r"|fully )?owns (?:the"
         r"|all|our|this|that|it|every|everything)\b(?! (?:time|way|car|house|best|place))",
         r"\b(?:is|are|was made|will be|remains|becomes|be|as) (?:now |solely |the person |the one "
         r"|also )?(?:responsible|accountable|in charge|answerable) (?:for|of)\b",
@@ -316,6 +518,13 @@ ENGLISH = Forms(
         r"|now)?\b",
         r"\b(?:has|have) the (?:final|last) (?:say|word)\b|\b(?!life |work )[a-z]{2,30} (?:takes|is taking"
         r"|will take|took) over (?:the|all|our|as)\b",
+        r"\b(?!i |we |you |who |they |it )[\w.'-]{2,30} (?:handles|oversees|coordinates|is handling"
+        r"|will handle|will be handling"
+        r"|will be looking after|will look after|will take care of|is now looking after) (?:all|the|our"
+        r"|every|any)\b",
+        r"\bis (?!that|this|it|there|what|he|she|who|let|here)[a-z]{2,20}(?:'s|s') (?:job|task"
+        r"|responsibility|department|business|call)\b",
+        r"\bresponsibility for [\w' -]{2,40} (?:moves|goes|passes|shifts|lies|rests)\b",
         r"\b(?:signs off (?:on )?|approves |handles |leads |looks after |takes care of |takes over |manages "
         r"|maintains |runs )(?:all|every|the|our|any) (?:[\w-]{1,30} )?(?:invoices?|migration"
         r"|contracts?|release|releases|deploy\w{0,30}|budget|payments?|orders?|project|infrastructure|design"
@@ -332,11 +541,13 @@ ENGLISH = Forms(
         r"|wednesday|thursday|friday|saturday|sunday|back|the|end|today|no later)\b",
         r"\b(?:must|has to|have to|needs? to|should|shall|will|got to|is to|are to) (?:be|go|ship|finish"
         r"|launch|arrive|reach|land|get|leave|end|deliver|submit)\b.{0,50}\b(?:by|before|until|no later than"
-        r"|not later than) (?:the |end|next|this|monday|tuesday|wednesday|thursday|friday|saturday|sunday|noon"
+        r"|not later than) (?:the |end|next|this|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+        r"|noon"
         r"|midnight|tomorrow|tonight|january|february|march|april|may|june|july|august|september|october"
         r"|november|december|q\d|eod|cob|\d)",
         r"\b(?:no later than|not later than|at the latest)\b|\b(?:is|are) due (?:every|each)\b",
-        r"\b(?:launch|release|meeting|review|demo|interview|go-live|kick-?off|delivery|presentation|submission"
+        r"\b(?:launch|release|meeting|review|demo|interview|go-live|kick-?off|delivery|presentation"
+        r"|submission"
         r"|exam|appointment|hearing|move|rollout)\b"
         r".{0,20}\b(?:is|are|was|were|has been|have been|got)(?: now)? (?:set|scheduled|planned|fixed|moved"
         r"|postponed|rescheduled) (?:for|to|on|until)\b",
@@ -346,27 +557,54 @@ ENGLISH = Forms(
     ),
     decision=(
         r"\b(?:we|the team|our team|the board|management|the group|everyone|everybody|both of us|us)(?:'ve|'d"
-        r"| have| had)? ?(?:just |finally |all |both |also |now |already |jointly |unanimously ){0,4}(?:decided"
+        r"| have| had)? (?:just |finally |all |both |also |now |already |jointly "
+        r"|unanimously ){0,4}(?:decided"
         r"|agreed|chose|settled|opted|voted|concluded|resolved|committed)\b(?! (?:yet|to (?:go (?!with|for"
-        r"|ahead)|take a (?:trip|walk|break|drive)|visit|meet|hang|have|grab|head|check out|try)))",
+        r"|ahead)|take a (?:trip|walk|break|drive)|visit|meet|hang|have|grab|head|check out|try|walk|run|eat"
+        r"|cook|watch|play|swim|travel|spend|relax|celebrate|adopt|use (?:this|that|the) (?:money|time))))",
         r"\bi(?:'ve| have) (?:just |finally |also |now |already ){0,4}(?:decided|settled on|opted"
         r"|agreed)\b(?! to (?:start|take|try|give|learn|join|go (?!with|for)|pursue|make|do|have|become|be"
         r"|live|spend|work on|focus))",
-        r"\bi (?:decided|chose|settled|opted|picked) (?:on|against|for|that|not to|to (?:use|go with|keep|drop"
+        r"\bi (?:decided|chose|settled|opted|picked) (?:on|against|for|that|not to|to (?:use|go with|keep"
+        r"|drop"
         r"|stay|stick|switch|stop|move to|cancel|postpone))\b",
-        r"^^(?:then |ok |okay |yes |so )?let(?:'s|s| us) (?:just |definitely |all |then )?(?:go (?:with|for)"
+        r"^^(?:then |ok |okay |yes |so )?(?:let's|lets|let us) (?:just |definitely |all "
+        r"|then )?(?:go (?:with|for)"
         r"|use|stick (?:to|with)|settle (?:on|for)|stay with|take (?:plan|option|variant|version)|(?:pick"
-        r"|choose) (?:the|plan|option|variant|version|number)|drop|call it [a-z]{1,30} |do (?:it (?:like|this way)"
+        r"|choose) (?:the|plan|option|variant|version|number)|drop|call it (?!a day|quits)[a-z]{1,30} "
+        r"|do (?:it (?:like|this way)"
         r"|plan|option)|not (?!forget|worry|let|give|get)|postpone|switch to|agree (?:on|that|to)"
         r"|keep (?:the (?!fun|good|momentum|spirit|memor|conversation)|our (?!fingers|heads|eyes)|using))",
         r"\b(?:we|i)(?:'ll| will|'re| are|'m| am) (?:now |definitely |then |just "
-        r"|probably not )?(?:go(?:ing)? with|stick(?:ing)? (?:to|with)|settl(?:e|ing) on|dropping"
+        r"|probably not )?(?:go(?:ing)? with|stick(?:ing)? (?:to|with) (?!my|it\b|that\b)|settl(?:e"
+        r"|ing) on|dropping"
         r"|not (?:going to )?(?:use|support|using|supporting|ship|shipping)|standardi[sz](?:e|ing) on)\b"
         r"|\bwe(?:'ll| will) use\b",
+        r"\b(?:we|i)(?:'ll| will|'re going to| are going to) (?!try|see|have|be |get"
+        r"|just)[a-z]{2,20} [^.]{2,60}"
+        r"\binstead(?: of [a-z]|[.!]?$)",
+        r"\bas (?:we |already )?(?:agreed|decided|settled)\b",
+        r"\bmade up (?:my|our) minds?\b|: [^:]{2,40} it is[.!]?$"
+        r"|\bso [a-z]{3,20}(?: [a-z]{2,20})? it is[.!]$",
+        r"\bvoted?\b[\w ,-]{0,25} (?:in favou?r of|against)\b|\b(?:we|team|board|group|committee|family"
+        r"|majority|everyone) "
+        r"(?:all |unanimously )?voted for\b",
+        r"\bwe(?:'ve| have)? (?:fixed|set|capped|limited|frozen|froze) (?:the|our) [\w ]{2,30} (?:at|to|on"
+        r"|for)\b",
+        r"\bwe(?:'ve| have)? opted (?:out|for|against|in)\b|\bwe(?:'re| are) (?:done|finished"
+        r"|through) with [a-z]{2,20},",
+        r"\bit (?:was|has been) (?:settled|agreed|decided|resolved)\b.{0,40}\bthat\b",
+        r"^^consider [^,:]{2,40} (?:closed|settled|decided|final)\b",
+        r"\bwe(?:'ve| have)? (?:dropped|scrapped|abandoned|shelved|ditched|rejected|approved"
+        r"|adopted) (?:the|our|that|this|all) "
+        r"(?:[a-z]{2,20} )?(?:plans?|ideas?|features?|projects?|options?|approach|proposals?|schemes?"
+        r"|support|versions?|designs?)\b",
+        r"\b(?:that|this|it|which) (?:won't|will not|cannot|is not going to|isn't going to) change\b",
         r"\b(?:final|our|the|my) (?:decision|choice|verdict|agreement|plan of record)(?: is| was|:)",
         r"^(?:decision|decided|agreed|approved|settled|chosen|resolution)(?::| that| to| on)",
         r"\b(?:i|we) (?:choose (?!to)|opt for|go with|approve|select)\b",
-        r"\b(?:plan|option|variant|version|proposal|design|choice) [a-z0-9]\b.{0,20}\b(?:over|instead of|it is"
+        r"\b(?:plan|option|variant|version|proposal|design|choice) [a-z0-9]\b.{0,20}\b(?:over|instead of"
+        r"|it is"
         r"|wins|not)\b",
         r"\bit(?:'s| is) (?:settled|decided|agreed|final|a deal)\b|\b(?:was|has been|were"
         r"|have been) (?:decided|agreed|approved|settled|rejected|ruled out)\b(?! (?:yet|by))(?<!how)",
@@ -374,18 +612,20 @@ ENGLISH = Forms(
         r"|accept|sell|migrate|rewrite|touch|release|deploy|merge|hire)\b",
     ),
     change=(
-        r"\bno longer\b|\bany ?more\b|\bany longer\b",
+        r"\bno longer\b|\bany more\b|\banymore\b|\bany longer\b",
         r"\b(?:is|are|was|were|been|got|gets) (?:now |hereby |officially )?(?:lifted|cancelled|canceled"
         r"|revoked|withdrawn|obsolete|void|dropped|scrapped|postponed|extended|moved|changed|pushed|shifted"
         r"|rescheduled|raised|lowered|increased|reduced|reassigned|over(?:turned|ruled)?|off(?: the table)?"
         r"|replaced|brought forward|handed over)\b",
         r"\b(?:moved|changed|postponed|pushed(?: back)?|extended|shifted|switched|brought forward|raised"
         r"|lowered|increased|reduced|renamed) (?:to|until|by|from|it|the|back)\b",
-        r"\b(?:forget|scrap|disregard|ignore|drop|scratch|cancel|undo) (?:what|the|that|my|about|it|everything"
+        r"\b(?:forget|scrap|disregard|ignore|drop|scratch|cancel|undo) (?:what|the|that|my|about|it"
+        r"|everything"
         r"|all)\b|\bnever mind (?:what|the|about)\b",
         r"\binstead\b|\bafter all\b|\bchanged my mind\b|\bcorrection\b|\bi meant\b|\bmake that\b|\bactually\b"
         r"|\brather than\b",
-        r"\b(?:may|can|could|allowed to|free to|okay to|ok to|fine to)\b(?= .{0,60}\b(?:again|now|after all)\b)"
+        r"\b(?:may|can|could|allowed to|free to|okay to|ok to|fine to)\b(?= .{0,60}\b(?:again|now"
+        r"|after all)\b)"
         r"|\byou (?:may|can|are allowed to|are free to)\b",
         r"\bnow\b|\bfrom (?:now|today|here) on\b|\bas of\b|\bhenceforth\b|\bno need to\b|\b(?:don't|do not"
         r"|doesn't|needn't) (?:have|need)\b",
@@ -394,50 +634,58 @@ ENGLISH = Forms(
         r"\b(?:give up|keep (?:up|going|it up|at it|pushing|shining|being|in touch|me posted|me updated"
         r"|on \w{1,30}ing|on|smiling|dreaming|believing|exploring|inspiring|spreading|an eye|doing|making"
         r"|\w{1,30}ing)"
-        r"|take care of yourself|believe in yourself|hang in there|have fun|good luck|be yourself|look forward"
+        r"|take care of yourself|believe in yourself|hang in there|have fun|good luck|be yourself"
+        r"|look forward"
         r"|cheer)\b",
-        r"\b(?:right now|this time|just this once|not yet|yet)[.!]?$|\b(?:for now|for the moment|at the moment"
+        r"\b(?:right now|this time|just this once|not yet|yet)[.!]?$|\b(?:for now|for the moment"
+        r"|at the moment"
         r"|yourself|here for you|only imagine|go for it|(?:sticking|stick) with it|cheering|going with this"
         r"|there for (?:me|you|us)|i think i'll|i think i will|i guess|i was|i wish"
         r"|i hope|hope (?:you|it|to)|let me know|path i've|used to be|maybe|perhaps|might)\b",
         r"\bi(?:'ll| will) keep (?:that|it|this|you)\b|\bthanks\b|\bthank you\b|\bcongrat",
         r"\b(?:reminds? me|remind us|remember when|remember that (?:time|day|one)|i remember)\b",
         r"\b(?:must have|must've|must be nice|wouldn't|couldn't)\b.{0,10}\b(?:been|felt|so)\b",
+        # What somebody else said, or is to happen in a story.
+        r"^(?:he|she|they|we were told|i was told|somebody|someone|the (?:[a-z]{1,20} )?(?:error|message"
+        r"|log|article|book|film"
+        r"|movie|text|page|story|compiler|warning|sign|joke|saying|song|player|teacher))(?: just| always)?"
+        r"(?: says?| said| told| thinks?| thought| claims?| claimed| reads?| wrote| complain\w{1,30}"
+        r"| insist\w{0,30})?"
+        r" (?:says?|said|that|it|we|i|me|us)\b(?! (?:may|must|can|has|have|should|is|are)\b)",
+        r"^(?:please )?(?:write|compose|invent|draft|create|generate|tell|describe|draw) (?:me |us )?an? "
+        r"(?!.{0,200}\b(?:every|each|all|always|never|whenever)\b)|^(?:please )?imagine\b",
+        r"\bfrom now on,? (?:the|my|his|her|this) [a-z]{1,20} (?:gets|got|becomes|became|goes|went|seems"
+        r"|feels)\b",
+        r"\b(?:which|it|that|this)(?:'s| was| is| were| made| felt) (?:so |really |pretty |quite |a |an "
+        r"|such |me "
+        r"){0,3}(?:lovely|great|fun|awesome|amazing|nice|sad|happy|cool|funny|relaxing|laugh|smile|cry"
+        r"|proud)\b",
+        r"\byou should know\b|\b(?:told|tells?) (?:my|his|her|their) [a-z]{1,20} (?:that|to|he|she|not)\b"
+        r"|^(?:my|his|her) [a-z]{1,20} (?:always |once |used to )?(?:says?|said) (?:that )?",
         r"^(?:wow|whoa|aw+|oh wow|yay|hey|hi|hello|haha|lol|omg|cool|nice|awesome|great|amazing)\b",
     ),
 )
 
 GERMAN = Forms(
-    words="""
-        halte abzugeben einzureichen niemand sprich gib nie niemals immer stets nur ausschließlich kein
-        keine keinen keinem keiner nicht bitte ab künftig zukünftig fortan muss müssen musst müsst darf
-        dürfen darfst soll sollst sollen sollte sollten hat haben ist sind jede jeder jedes jeden alle frag
-        frage fragt fragen kläre vergewissere achte stell sorge bevor vorher ohne verboten erlaubt pflicht
-        verwende verwenden benutze benutz nutze nutz nimm nehmt vermeide bleib bleiben halt schreib schreibe
-        antworte erlaube auf keinesfalls unter höchstens maximal mindestens budget ich mir mich mein meine
-        meiner meinem allergisch vertrage bevorzuge lieber mag nenn nenne nennt heiße name merk merke denk
-        denke vergiss beachte bedenke wisse zuständig verantwortlich kümmert gehört leitet verantwortet
-        betreut frist abgabefrist abgabe termin stichtag fällig spätestens bis deadline beschlossen
-        entschieden vereinbart geeinigt lass lasst lassen machen nehmen mehr jetzt nun statt stattdessen
-        doch aufgehoben verschoben geändert hinfällig wieder abgesagt anstelle wenn falls sobald untersagt
-        zwingend unbedingt grundsätzlich entscheidung einigten gilt wichtig ansprechpartner
-    """,
     rule=(
         r"^^halte? dich (?:an|kurz|immer)\b|\bniemand (?:darf|soll|außer)\b",
         r"\b(?:niemals|auf keinen fall|keinesfalls|unter keinen umständen|ausnahmslos|ohne ausnahme"
         r"|grundsätzlich|in jedem fall|auf jeden fall nur|bis auf weiteres)\b",
         r"\b(?:ab (?:sofort|jetzt|heute|morgen|nun)|von (?:jetzt|nun|heute) an|in zukunft|künftig|zukünftig"
         r"|fortan)\b",
-        r"^^(?:bitte )?(?!ich |wir |er |sie |es |das )[a-zäöüß]{1,30}(?:e|t|en sie)?(?: mich| mir| uns| bitte| dich"
+        r"^^(?:bitte )?(?!ich |wir |er |sie |es |das )[a-zäöüß]{1,30}(?:e|t|en sie)?(?: mich| mir| uns"
+        r"| bitte| dich"
         r"| die| das| den| alle| alles| texte| daten){0,4} (?:immer|nie|stets|nur|ausschließlich)\b",
         r"^^(?:bitte )?(?:verwende|verwend|benutze|benutz|nutze|nutz|nimm|schreib|schreibe|schick|schicke"
         r"|sende|lösche|lösch|ändere|änder|installiere|installier|erwähne|erwähn|nenne|nenn|antworte|mach"
         r"|mache|gib|fass|fasse|führe|führ|lege|leg|setze|setz|stelle|stell|zeige|zeig|rufe|ruf|buche|buch"
         r"|kaufe|kauf|teile|teil|pushe|push|committe|deploye|übersetze|kürze|erkläre|kopiere"
-        r"|lass)(?: \S+){0,7}? (?:kein|keine|keinen|keinem|keiner|nicht|nie|nur|immer|ohne)\b(?! mehr weiter)",
+        r"|lass)(?: \S+){0,7}? (?:kein|keine|keinen|keinem|keiner|nicht|nie|nur|immer"
+        r"|ohne)\b(?! mehr weiter)",
         r"\b(?:muss|müssen|musst|müsst)\b(?! (?:ich|wir) )(?!.{0,40}\b(?:los|weg|gehen|schön|toll|super"
         r"|anstrengend|gewesen sein)\b)(?<!ich muss)(?<!wir müssen los)",
-        r"\b(?:darf|dürfen|darfst|dürft)\b.{0,80}\b(?:nicht|nie|nur|kein|keine|keinen|keinem|höchstens|maximal"
+        r"\b(?:darf|dürfen|darfst|dürft)\b.{0,80}\b(?:nicht|nie|nur|kein|keine|keinen|keinem|höchstens"
+        r"|maximal"
         r"|keinesfalls|niemand)\b",
         r"\b(?:niemand|nichts|kein\w{0,30}) .{0,30}\bdarf\b|\bdarf (?:niemand|nichts|kein\w{0,30}|nur)\b",
         r"\b(?:soll|sollst|sollen|sollte|sollten|sollt)\b.{0,60}\b(?:nicht|nie|nur|immer|kein|keine|keinen"
@@ -458,7 +706,8 @@ GERMAN = Forms(
         r"|\b(?:euro|seiten?|zeilen|wörter|minuten|stunden|tage|zeichen|personen)\b)",
         r"^^(?:bitte )?(?:vermeide|vermeid|verzichte auf|beschränke dich|halte dich an|halt dich an|bleib bei"
         r"|bleibe bei|duze|siez|sieze|duz|antworte|antwort) ",
-        r"\b(?:keine|kein) [a-zäöüß]{1,30}.{0,30}\b(?:am|an|im|in|vor|nach|ohne|während|statt|auf|bitte|montags"
+        r"\b(?:keine|kein) [a-zäöüß]{1,30}.{0,30}\b(?:am|an|im|in|vor|nach|ohne|während|statt|auf|bitte"
+        r"|montags"
         r"|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags)\b(?<!ahnung)",
         r"\b(?:montags|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags)\b.{0,40}\b(?:kein|keine"
         r"|keinen|nicht|nie|nur)\b",
@@ -470,12 +719,14 @@ GERMAN = Forms(
         r"\bich (?:will|möchte) (?:keine|keinen|kein|nicht|nie)\b",
     ),
     preference=(
-        r"\bich (?:\w{1,30} )?(?:bevorzuge|ziehe .{2,40} vor|hasse|verabscheue)\b|\bich (?:\w{1,30} ){0,2}lieber\b"
+        r"\bich (?:\w{1,30} )?(?:bevorzuge|ziehe .{2,40} vor|hasse|verabscheue)\b"
+        r"|\bich (?:\w{1,30} ){0,2}lieber\b"
         r"|\b(?:ist|sind|wäre|wären) mir (?:\w{1,30} )?lieber\b|\bmir (?:ist|sind) .{2,40} lieber\b",
         r"\bich mag (?:\w{1,30} ){0,3}(?:kein|keine|keinen|nicht|nur|lieber)\b|\bich (?:esse|trinke|vertrage"
         r"|benutze|nutze|verwende|rauche|fliege|arbeite|fahre|spreche)\b.{0,40}\b(?:kein|keine|keinen|nicht"
         r"|nie|nur|niemals)\b",
-        r"\b(?:ich bin|ist|sind|meine? \w{1,30} ist|wir sind) .{0,20}(?:allergisch|vegetarier|vegetarierin|veganer"
+        r"\b(?:ich bin|ist|sind|meine? \w{1,30} ist|wir sind) .{0,20}(?:allergisch|vegetarier|vegetarierin"
+        r"|veganer"
         r"|veganerin|diabetiker|diabetikerin|schwerhörig|blind|farbenblind|linkshänder|laktoseintolerant"
         r"|schwanger)\b|\b(?:hat|habe|haben) (?:eine |starke |ein ){0,4}\w{0,30}(?:allergie|unverträglichkeit"
         r"|intoleranz|diabetes|asthma|zöliakie)\b",
@@ -509,37 +760,26 @@ GERMAN = Forms(
         r"|machen) wir\b(?!.{0,60}\?)|\b(?:unsere|die) entscheidung\b",
     ),
     change=(
-        r"\b(?:nicht mehr|kein\w{0,30} .{0,20}mehr|jetzt|nun|ab jetzt|statt|stattdessen|anstelle|doch|aufgehoben"
-        r"|verschoben|geändert|hinfällig|wieder|abgesagt|nicht länger|vergiss|korrektur|neu(?:er|es|e)?"
+        r"\b(?:nicht mehr|kein\w{0,30} .{0,20}mehr|jetzt|nun|ab jetzt|statt|stattdessen|anstelle|doch"
+        r"|aufgehoben"
+        r"|verschoben|geändert|hinfällig|wieder|abgesagt|nicht länger|vergiss|korrektur|neu|neuer|neues|neue"
         r"|ab sofort)\b",
     ),
     passing=(
         r"^(?:danke|super|toll|cool|wow|oh|hallo)\b(?!.{0,20}bitte)|\b(?:gestern|damals|letzte woche"
         r"|letztes jahr)\b|\bhätte\b",
-        r"\bich habe? (?:noch )?nie\b|\bich muss (?:los|weg|jetzt|noch|gleich)\b|\bkeine (?:ahnung|sorge|angst"
+        r"\bich habe? (?:noch )?nie\b|\bich muss (?:los|weg|jetzt|noch|gleich)\b|\bkeine (?:ahnung|sorge"
+        r"|angst"
         r"|zeit)\b",
     ),
 )
 FRENCH = Forms(
-    words="""
-        on part personne tutoie-moi vouvoie-moi tutoyez-moi j'aimerais aimerais donne-moi donne rendre
-        jamais toujours uniquement seulement ne n'utilise n'envoie n pas aucun aucune dorénavant désormais
-        partir doit doivent devez dois faut interdit interdite obligatoire impératif impérativement chaque
-        tous toutes tout demande demandez demande-moi veille veillez assure-toi assurez-vous assure assurez
-        avant sans maximum minimum budget dépasser éviter évite évitez utilise utilisez réponds répondez
-        écris écrivez garde gardez préfère préférence mange bois allergique végétarien végétarienne végan
-        intolérant diabétique appelle-moi appelez-moi appelle m'appelle nom souviens-toi souvenez-vous
-        rappelle-toi n'oublie oublie note retiens sache s'occupe occupe responsable charge gère limite
-        échéance délai tard d'ici décidé décidons convenu choisi opté retenu restons gardons partons prenons
-        allons-y allons utilisons plus maintenant plutôt lieu place finalement levé levée annulé annulée
-        reporté reportée repoussé repoussée changé nouveau règle important que quand lorsque si déteste
-        n'aime n'aimons aime défense strictement cas circonstances exception point tutoie vouvoie tutoyez
-    """,
     rule=(
         r"\bpersonne ne (?:doit|peut)\b|\b(?:tutoie|vouvoie|tutoyez|vouvoyez)-(?:moi|nous)\b"
         r"|\bj\'aimerais que tu (?:sois|utilises|écrives|répondes|restes)\b|^^donne(?:z)?-(?:moi"
         r"|nous) (?:seulement|uniquement|juste)\b",
-        r"\b(?:à partir de maintenant|à partir d'aujourd'hui|à partir de (?:lundi|demain)|dorénavant|désormais"
+        r"\b(?:à partir de maintenant|à partir d'aujourd'hui|à partir de (?:lundi|demain)|dorénavant"
+        r"|désormais"
         r"|en aucun cas|sous aucun prétexte|en aucune circonstance|sans exception|jusqu'à nouvel ordre"
         r"|à l'avenir)\b",
         r"(?:^^|\b)(?:ne |n')(?!ai|as|a\b|est|étai|avai|avons|ont|aurai|y |en |suis|sais|pense"
@@ -551,12 +791,14 @@ FRENCH = Forms(
         r"|difficile))(?<!je doit)",
         r"\btu (?:ne )?dois\b|\bon (?:ne )?doit\b|\bil (?:ne )?faut\b(?! que j)|\bil est (?:strictement "
         r"|formellement )?(?:interdit|obligatoire|essentiel|impératif|défendu|indispensable|important)\b"
-        r"|\b(?:est|sont) (?:strictement |formellement )?(?:interdit|obligatoire|proscrit|prohibé|confidentiel"
+        r"|\b(?:est|sont) (?:strictement |formellement )?(?:interdit|obligatoire|proscrit|prohibé"
+        r"|confidentiel"
         r"|plafonné|limité)\w{0,30}\b",
         r"\b(?:demande|demandez|consulte|préviens|prévenez|vérifie|vérifiez|parle|attends)\b.{0,50}\bavant\b"
         r"|\b(?:demande|demandez)-(?:moi|nous)\b.{0,40}\bavant\b|\bsans (?:mon|ma|notre|me|nous|l'accord"
         r"|autorisation|permission|demander)\b",
-        r"\b(?:veille|veillez) (?:toujours )?à\b|\b(?:assure-toi|assurez-vous|fais en sorte|faites en sorte)\b",
+        r"\b(?:veille|veillez) (?:toujours )?à\b|\b(?:assure-toi|assurez-vous|fais en sorte"
+        r"|faites en sorte)\b",
         r"\b(?:chaque|tous les|toutes les|tout) .{1,40}?\b(?:doit|doivent|faut|nécessite|a besoin|ont besoin"
         r"|devra)\b",
         r"^(?:s'il (?:te|vous) plaît,? )?(?:pas|plus|aucun|aucune) (?!mal|de souci|de problème|grave|du tout"
@@ -580,7 +822,8 @@ FRENCH = Forms(
         r"\b(?:suis|est|sont) (?:très |gravement )?(?:allergique|végétarien|végétarienne|végan|végane|vegan"
         r"|intolérant|intolérante|diabétique|sourd|aveugle|daltonien|gaucher|enceinte|musulman|musulmane)\b"
         r"|\b(?:j'ai|a) une (?:allergie|intolérance)\b",
-        r"\b(?:souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas|n'oubliez pas|retiens|retenez|sache|sachez"
+        r"\b(?:souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas|n'oubliez pas|retiens|retenez|sache"
+        r"|sachez"
         r"|note bien|garde à l'esprit|gardez à l'esprit|prends note)\b(?! de me)",
     ),
     name=(
@@ -588,7 +831,8 @@ FRENCH = Forms(
         r"|tout le monde m'appelle)\b(?! (?:quand|si|demain|ce soir|plus tard|dès))",
     ),
     owner=(
-        r"\b(?:s'occupe|s'occupera) (?:de|des|du|d')|\b(?:est|sera|reste) (?:\w{1,30} )?(?:responsable|en charge"
+        r"\b(?:s'occupe|s'occupera) (?:de|des|du|d')|\b(?:est|sera|reste) (?:\w{1,30} )?(?:responsable"
+        r"|en charge"
         r"|chargée?|le contact|la personne)\b|\bresponsable (?:de|des|du|d')|\bgère (?:les|la|le|tous)\b",
     ),
     deadline=(
@@ -612,20 +856,6 @@ FRENCH = Forms(
     ),
 )
 SPANISH = Forms(
-    words="""
-        nadie trátame trátenme quiero entrega entregan usar nunca siempre jamás solo sólo solamente
-        únicamente no ningún ninguna ninguno partir adelante debe deben debes deberá deberán debemos hay
-        tiene tienen tienes prohibido prohibida obligatorio obligatoria cada todos todas todo pregúntame
-        pregunta preguntad consulta avísame avisa confirma asegúrate asegúrese asegura procura antes sin
-        máximo mínimo presupuesto evita evite usa utiliza use responde contesta escribe escribid mantén
-        prefiero gusta gustan odio como bebo puedo alérgico alérgica vegetariano vegetariana vegano vegana
-        celíaco celíaca diabético diabética intolerante llámame llamadme dime llamo nombre recuerda
-        recuerden ten tenga olvides olvidéis apunta encarga responsable cargo ocupa lleva fecha plazo límite
-        vence tardar decidimos decidí decidido acordamos acordado elegimos elegido optamos quedamos vamos
-        quedémonos usemos ya más ahora lugar vez levantó levanta levantado cancelado cancelada aplazado
-        aplazada cambiado cambia cambió pasa movido regla importante cuando si que quiere excepción bajo
-        acuerdo sigamos tutéame
-    """,
     rule=(
         r"\bnadie (?:puede|debe|toca|más)\b|^^(?:trátame|trátenme) |\bquiero que todo",
         r"\b(?:a partir de (?:ahora|hoy|mañana|este momento)|de ahora en adelante|en adelante|bajo ning(?:ún"
@@ -636,12 +866,15 @@ SPANISH = Forms(
         r"^^(?:por favor,? )?[a-záéíóúñ]{1,30}(?:me|nos|lo|la|los|las)? (?:siempre|solo|sólo|únicamente"
         r"|solamente)\b(?<!yo siempre)",
         r"^^(?:por favor,? )?no (?!sé|es|está|hay|he|ha|me|te|se|lo |la |puedo|tengo|creo|quiero|importa|pasa"
-        r"|soy|fue|era|estoy|voy|pude|tiene|había|entiendo|olvides|vamos)[a-záéíóúñ]{1,30}(?:e|es|en|as|a|an|áis"
+        r"|soy|fue|era|estoy|voy|pude|tiene|había|entiendo|olvides|vamos)[a-záéíóúñ]{1,30}(?:e|es|en|as|a"
+        r"|an|áis"
         r"|éis)s?\b",
         r"\b(?:no )?(?:debe|deben|debes|deberá|deberán|debéis)\b(?! (?:ser (?:difícil|genial|duro|increíble)"
-        r"|haber))|\b(?:tiene|tienen|tienes|tenéis) que (?:ser|tener|estar|llevar|incluir|usar|quedar|ir|pasar"
+        r"|haber))|\b(?:tiene|tienen|tienes|tenéis) que (?:ser|tener|estar|llevar|incluir|usar|quedar|ir"
+        r"|pasar"
         r"|contener|seguir)\b|\b(?:no )?hay que\b|\bno se (?:puede|debe|permite)\b|\b(?:está|es|están|son"
-        r"|queda|quedan) (?:estrictamente |totalmente |terminantemente )?(?:prohibid|obligatori|imprescindible"
+        r"|queda|quedan) (?:estrictamente |totalmente |terminantemente )?(?:prohibid|obligatori"
+        r"|imprescindible"
         r"|confidencial|limitad)\w{0,30}",
         r"\b(?:pregúntame|pregunta|consulta|consúltame|avísame|avisa|confirma|habla|espera|verifica"
         r"|revisa)\b.{0,50}\bantes\b|\bsin (?:mi|nuestra|nuestro|permiso|autorización|consultar|avisar"
@@ -656,7 +889,8 @@ SPANISH = Forms(
         r"|muestra|indica|incluye|cita|deja|responde)\w{0,30}\b",
         r"^^(?:por favor,? )?(?:evita|evite|usa (?:solo|siempre|el sistema)|cíñete|limítate|responde|contesta"
         r"|tutéame|trátame|respeta|mantén|utiliza (?:solo|siempre)) ",
-        r"\b(?:como máximo|no más de|al menos|como mínimo)\b.{0,40}(?:\d|\b(?:euros?|páginas?|líneas?|palabras"
+        r"\b(?:como máximo|no más de|al menos|como mínimo)\b.{0,40}(?:\d|\b(?:euros?|páginas?|líneas?"
+        r"|palabras"
         r"|minutos|horas|días)\b)|\b(?:presupuesto|límite)\b.{0,40}\b(?:es|está|queda)\b",
         r"^(?:regla|importante|condición|norma|restricción)(?: \d+)?: .|\bquiero que (?:siempre|nunca|solo|no"
         r"|me|todos|uses|respondas|escribas)\b|\bno quiero (?:que|ningún|ninguna|más|ver)\b"
@@ -667,18 +901,21 @@ SPANISH = Forms(
         r"|\bodio (?!que me)\w{1,30}|\bmi preferencia\b",
         r"\b(?:no|nunca|solo|sólo) (?:como|bebo|tomo|fumo|tolero|uso|trabajo|conduzco|hablo)\b"
         r"|\bno puedo (?:comer|beber|tomar)\b",
-        r"\b(?:soy|es|son) (?:muy )?(?:alérgic|vegetarian|vegan|celíac|diabétic|intolerante|sord|cieg|daltónic"
+        r"\b(?:soy|es|son) (?:muy )?(?:alérgic|vegetarian|vegan|celíac|diabétic|intolerante|sord|cieg"
+        r"|daltónic"
         r"|zurd|musulm)\w{0,30}|\b(?:tengo|tiene) (?:una )?(?:alergia|intolerancia|diabetes)\b",
         r"^^(?:por favor,? )?(?:recuerda|recuerden|ten en cuenta|tenga en cuenta|ten presente|no olvides"
         r"|no olvidéis|apunta|toma nota de) que\b",
     ),
     name=(
-        r"\b(?:llámame|llamadme|llámenme|dime|me llamo|mi nombre es|todos me llaman|todos me dicen)\b(?! (?:si"
+        r"\b(?:llámame|llamadme|llámenme|dime|me llamo|mi nombre es|todos me llaman"
+        r"|todos me dicen)\b(?! (?:si"
         r"|cuando|qué|que|cómo|mañana|luego|por|dónde|algo|más|la|lo|las|los|una?|cuál))",
     ),
     owner=(
         r"\bse (?:encarga|ocupa|encargará|ocupará) de\b|\b(?:es|será|sigue siendo) (?:la |el )?(?:responsable"
-        r"|encargad[oa]|persona de contacto)\b|\b(?:está|queda) a cargo de\b|\bresponsable de\b|\blleva (?:las"
+        r"|encargad[oa]|persona de contacto)\b|\b(?:está|queda) a cargo de\b|\bresponsable de\b"
+        r"|\blleva (?:las"
         r"|los|el tema|la parte)\b",
     ),
     deadline=(
@@ -695,7 +932,8 @@ SPANISH = Forms(
         r"|mi) decisión (?:es|:|final)",
     ),
     change=(
-        r"\b(?:ya no|ahora|en lugar|en vez|se levantó|levantad[oa]|cancelad[oa]|aplazad[oa]|cambiad[oa]|cambió"
+        r"\b(?:ya no|ahora|en lugar|en vez|se levantó|levantad[oa]|cancelad[oa]|aplazad[oa]|cambiad[oa]"
+        r"|cambió"
         r"|cambia|pasa al|se pasa|movid[oa]|olvida lo|de nuevo|al final|mejor)\b",
     ),
     passing=(
@@ -705,19 +943,6 @@ SPANISH = Forms(
     ),
 )
 RUSSIAN = Forms(
-    words="""
-        никто обращайся весь вся никогда всегда только исключительно не нельзя запрещено запрещается
-        запрещены нужно надо необходимо обязательно обязан обязаны обязательна должен должна должно должны
-        следует впредь момента отныне каждый каждая каждое каждую все всех любой любая спроси спрашивай
-        спросите согласуй проверь убедись убедитесь следи прежде перед без разрешения согласия бюджет
-        максимум минимум больше более избегай используй используйте пиши отвечай отвечайте ни никаких
-        предпочитаю люблю нравится ненавижу ем пью мне аллергия вегетарианец вегетарианка веган диабет
-        непереносимость зови зовите называй называйте зовут имя запомни запомните помни учти имей учитывай
-        забудь забывай отвечает ответственный ответственная ответственен заведует занимается владеет срок
-        сроки дедлайн крайний сдать позднее решили решил решила договорились выбрали остановились решено
-        давай давайте остановимся берём теперь вместо отменён отменена отменили снят сняли снято перенесли
-        перенесён перенесен сдвинули изменился сейчас правило важно если когда можно хочу остаёмся отвечают
-    """,
     rule=(
         r"\b(?:никогда|ни в коем случае|ни при каких (?:условиях|обстоятельствах)|без исключений"
         r"|с этого момента|отныне|впредь|с сегодняшнего дня|с завтрашнего дня"
@@ -731,22 +956,28 @@ RUSSIAN = Forms(
         r"|недопустимо)\b|\bне (?:надо|нужно|следует|стоит) (?!благодар|волно|пережив)\w{1,30}"
         r"|\b\w{1,30} не (?:надо"
         r"|нужно|следует)\b",
-        r"\b(?:долж(?:ен|на|но|ны)|обязан[аы]?|обязательн[оаы]|необходимо|следует)\b(?! быть (?:здорово|весело"
+        r"\b(?:долж(?:ен|на|но|ны)|обязан[аы]?|обязательн[оаы]|необходимо|следует)\b(?! быть (?:здорово"
+        r"|весело"
         r"|тяжело|трудно))|\b(?:нужно|надо) (?:указывать|писать|использовать|ставить|добавлять|делать"
         r"|проверять|согласовывать|держать|хранить)\b",
         r"\bработаем только\b|\b(?:спроси|спрашивай|спросите|согласуй|проверь|проверяй|предупреди|уточни"
-        r"|дождись)\w{0,30}\b.{0,50}\b(?:прежде|перед|сначала|до того)\b|\bпрежде чем\b.{0,60}\b(?:спроси|проверь"
+        r"|дождись)\w{0,30}\b.{0,50}\b(?:прежде|перед|сначала|до того)\b|\bпрежде чем\b.{0,60}\b(?:спроси"
+        r"|проверь"
         r"|согласуй|уточни)\w{0,30}|\bбез (?:моего|моей|нашего|согласования|разрешения|согласия"
         r"|предварительн\w{1,30})\b",
         r"\b(?:убедись|убедитесь|убеждайся|следи|следите|позаботься),? (?:за тем,? )?(?:что|чтобы)\b",
-        r"\bкажд(?:ый|ая|ое|ую|ого)\b.{1,40}\b(?:долж|нуж|обязан|требует|имеет|пиши|проверяй|нужен|нужна)\w{0,30}"
+        r"\bкажд(?:ый|ая|ое|ую|ого)\b.{1,40}\b(?:долж|нуж|обязан|требует|имеет|пиши|проверяй|нужен"
+        r"|нужна)\w{0,30}"
         r"|\bникаких \w{1,30}",
-        r"\b(?:не (?:более|больше|дольше|менее|меньше)|максимум|минимум)\b.{0,30}(?:\d|\b(?:евро|страниц|строк"
+        r"\b(?:не (?:более|больше|дольше|менее|меньше)|максимум|минимум)\b.{0,30}(?:\d|\b(?:евро|страниц"
+        r"|строк"
         r"|слов|минут|часов|рублей|тысяч)\w{0,30})|\bбюджет\b.{0,40}\b(?:составляет|ограничен|не)\b",
-        r"^(?:если|когда|каждый раз,? когда) .{3,80}, (?:то )?(?:\w{1,30}(?:й|и|ь|йте|ите))\b|^(?:правило|важно"
+        r"^(?:если|когда|каждый раз,? когда) .{3,80}, (?:то )?(?:\w{1,30}(?:й|и|ь|йте|ите))\b|^(?:правило"
+        r"|важно"
         r"|условие|требование)(?: \d+)?: .|\bважно,? чтобы\b|\bхочу,? чтобы\b|\bне хочу,? (?:чтобы|видеть"
         r"|получать)\b",
-        r"^^(?:пожалуйста,? )?(?:избегай|избегайте|придерживайся|отвечай|отвечайте|обращайся|пиши (?:кратко|на"
+        r"^^(?:пожалуйста,? )?(?:избегай|избегайте|придерживайся|отвечай|отвечайте|обращайся"
+        r"|пиши (?:кратко|на"
         r"|без)|используй (?:только|вместо|метри\w{1,30})) ?",
         r"\bпо (?:понедельникам|вторникам|средам|четвергам|пятницам|субботам|воскресеньям"
         r"|выходным)\b.{0,40}\b(?:не|нельзя|никаких|нет)\b",
@@ -754,7 +985,8 @@ RUSSIAN = Forms(
     preference=(
         r"\b(?:я )?(?:предпочитаю|предпочёл бы|предпочла бы|ненавижу|терпеть не могу)\b|\bмне (?:больше|не"
         r"|лучше) (?:нравится|нравятся|подходит)\b|\bя не люблю\b|\bмне удобнее\b",
-        r"\bя (?:\w{1,30} )?(?:не|только) (?:ем|пью|курю|переношу|вожу|работаю|использую|летаю)\b|\bмне нельзя\b",
+        r"\bя (?:\w{1,30} )?(?:не|только) (?:ем|пью|курю|переношу|вожу|работаю|использую|летаю)\b"
+        r"|\bмне нельзя\b",
         r"\bаллерги[яию]\b|\bаллергик\b|\b(?:я|моя? \w{1,30}) (?:— |- )?(?:вегетариан|веган|диабетик|левша"
         r"|дальтоник)\w{0,30}|\bнепереносимость\b|\bдиабет\b",
         r"\b(?:запомни|запомните|помни|помните|учти|учтите|имей в виду|имейте в виду|учитывай|не забудь"
@@ -786,19 +1018,6 @@ RUSSIAN = Forms(
     ),
 )
 POLISH = Forms(
-    words="""
-        nikt zwracaj zwracajcie nigdy zawsze tylko wyłącznie nie żaden żadnych żadnym odtąd teraz musi muszą
-        musisz trzeba należy wolno zakazane zabronione zakaz obowiązkowo obowiązkowe konieczne powinien
-        powinna powinno powinny każdy każda każde każdą wszystkie wszystko zapytaj pytaj spytaj zapytajcie
-        sprawdź skonsultuj upewnij zadbaj pilnuj zanim przed bez maksymalnie minimum najwyżej budżet unikaj
-        używaj pisz odpowiadaj trzymaj wolę preferuję lubię nienawidzę jem piję mogę alergię alergia
-        uczulony uczulona uczulenie wegetarianinem wegetarianką weganinem weganką cukrzycę nietolerancję mów
-        nazywaj nazywam imię wołaj pamiętaj pamiętajcie zapamiętaj zapomnij zanotuj odpowiada odpowiadają
-        odpowiedzialny odpowiedzialna zajmuje termin później ostateczny deadline zdecydowaliśmy zdecydowałem
-        zdecydowałam postanowiliśmy ustaliliśmy wybraliśmy uzgodniliśmy zostańmy zostajemy weźmy bierzemy
-        idziemy już zamiast zniesiony zniesiona odwołane odwołany przesunięty przesunięto zmieniony
-        zmieniamy jednak znowu zasada ważne jeśli jeżeli gdy kiedy chcę podczas
-    """,
     rule=(
         r"\bnikt nie (?:może|powinien)\b|^^zwracaj(?:cie)? się\b",
         r"\b(?:od teraz|odtąd|od dziś|od dzisiaj|od tej pory|pod żadnym pozorem|w żadnym (?:wypadku|razie)"
@@ -807,7 +1026,8 @@ POLISH = Forms(
         r"|\b\w{1,30} (?:zawsze|wyłącznie) \w{1,30}(?:j|aj|uj|ij)\b|\bnigdy nie \w{1,30}(?:j|aj|uj|ij|cie)\b"
         r"|\b\w{1,30}(?:j|aj|uj"
         r"|ij|sz)\b (?:\w{1,30} )?(?:zawsze|tylko|wyłącznie)\b",
-        r"^^(?:proszę,? )?nie (?!mogę|wiem|martw|chcę|jest|mam|był|zapomnij|przejmuj)\w{1,30}(?:j|jcie|ij|uj|cz|sz"
+        r"^^(?:proszę,? )?nie (?!mogę|wiem|martw|chcę|jest|mam|był|zapomnij|przejmuj)\w{1,30}(?:j|jcie|ij"
+        r"|uj|cz|sz"
         r"|dź|ź|ń|rz)\b",
         r"\b(?:nie wolno|zabronion[eya]|zakazan[eya]|zakaz|niedozwolon[eya]|obowiązkow[oeay]|koniecznie"
         r"|bezwzględnie|nie może|nie mogą|nie można)\b|\b(?:musi|muszą|musisz|musicie)\b(?! być (?:fajnie"
@@ -817,12 +1037,14 @@ POLISH = Forms(
         r"|uzgodnij)\w{0,30}\b.{0,50}\b(?:zanim|przed|najpierw)\b|\bzanim\b.{0,60}\b(?:zapytaj|sprawdź|spytaj"
         r"|uzgodnij)\w{0,30}|\bbez (?:mojej|naszej|mojego|zgody|pytania|wcześniejsz\w{1,30}|konsultacji)\b",
         r"\b(?:upewnij się|upewnijcie się|zadbaj o to|pilnuj),? (?:że|żeby|by|aby)\b",
-        r"\bkażd(?:y|a|e|ą|ego|ej)\b.{1,40}\b(?:musi|powin\w{1,30}|wymaga|potrzebuje|ma mieć)\b|\bw (?:poniedziałki"
+        r"\bkażd(?:y|a|e|ą|ego|ej)\b.{1,40}\b(?:musi|powin\w{1,30}|wymaga|potrzebuje|ma mieć)\b"
+        r"|\bw (?:poniedziałki"
         r"|wtorki|środy|czwartki|piątki|soboty|niedziele|weekendy)\b.{0,30}\b(?:nie|żadnych|bez)\b"
         r"|^żadnych \w{1,30}",
         r"\b(?:maksymalnie|najwyżej|nie więcej niż|nie dłużej niż|co najmniej)\b.{0,30}(?:\d|\b(?:euro|stron"
         r"|linii|słów|minut|godzin|złotych)\w{0,30})|\bbudżet\b.{0,40}\b(?:wynosi|to|nie|jest)\b",
-        r"^(?:jeśli|jeżeli|gdy|kiedy|za każdym razem,? gdy) .{3,80}, \w{1,30}(?:j|aj|uj|ij|ź|ń|cz)\b|^(?:zasada"
+        r"^(?:jeśli|jeżeli|gdy|kiedy|za każdym razem,? gdy) .{3,80}, \w{1,30}(?:j|aj|uj|ij|ź|ń|cz)\b"
+        r"|^(?:zasada"
         r"|ważne|warunek|wymaganie)(?: \d+)?: .|\b(?:chcę|ważne),? (?:żeby|aby|by)\b|\bnie chcę,? (?:żeby"
         r"|żadnych|widzieć)\b",
         r"^^(?:proszę,? )?(?:unikaj|trzymaj się|odpowiadaj|zwracaj się|ogranicz się|stosuj|pisz (?:po|krótko"
@@ -840,7 +1062,8 @@ POLISH = Forms(
         r"|zanotuj),? (?:proszę,? )?że\b",
     ),
     name=(
-        r"\b(?:mów (?:mi|do mnie)|nazywaj mnie|wołaj na mnie|mam na imię|nazywam się|wszyscy mówią na mnie)\b",
+        r"\b(?:mów (?:mi|do mnie)|nazywaj mnie|wołaj na mnie|mam na imię|nazywam się"
+        r"|wszyscy mówią na mnie)\b",
     ),
     owner=(
         r"\b(?:odpowiada|odpowiadają|odpowiedzialn\w{1,30}) (?:teraz )?(?:za|jest)\b"
@@ -864,25 +1087,28 @@ POLISH = Forms(
     passing=(r"^(?:dzięki|dziękuję|super|cześć|wow|fajnie)\b|\b(?:wczoraj|w zeszłym)\b",),
 )
 TURKISH = Forms(
-    words="",
     rule=(
         r"\b(?:türkçe|ingilizce|almanca|kısa|kısaca) (?:cevap|yanıt|yaz)\b",
         r"\b(?:asla|kesinlikle|hiçbir (?:koşulda|şekilde|zaman|durumda)|bundan (?:sonra|böyle)|artık"
         r"|şu andan itibaren|istisnasız|ikinci bir emre kadar)\b.{0,80}(?:m[ae](?:y[ıi]n(?:[ıi]z)?)?|mel[ıi]"
         r"|mal[ıi]|s[ıiuü]n|yoruz|[ae]cağız|eceğiz|yasak|yok)[.!]?$",
-        r"\b(?:her zaman|daima|mutlaka|sadece|yalnızca|sürekli)\b.{0,80}\b\w{0,30}(?:yaz|kullan|yap|ver|sor|ekle"
+        r"\b(?:her zaman|daima|mutlaka|sadece|yalnızca|sürekli)\b.{0,80}\b\w{0,30}(?:yaz|kullan|yap|ver"
+        r"|sor|ekle"
         r"|gönder|çalış|belirt|koy|tut|söyle|göster|yazılsın|olsun|olmal[ıi]|edilsin|yapılsın|edin|yazın"
         r"|kullanın|cevapla|konuş|et)(?:ın|in|un|ün)?[.!]?$",
-        r"\b(?!deneme|görüşme|toplama|çalışma|uygulama|açıklama|konuşma|yazışma|tanışma|bölme|dönme|seçme|elma"
+        r"\b(?!deneme|görüşme|toplama|çalışma|uygulama|açıklama|konuşma|yazışma|tanışma|bölme|dönme|seçme"
+        r"|elma"
         r"|hurma|sinema|tarama|program|lokma|hava|dondurma|sayma)\w{2,30}(?:ma|me|mayın|meyin|mayınız"
         r"|meyiniz)[.!]?$",
         r"(?:mal[ıi]|mel[ıi])(?:dır|dir|y[ıi]z|s[ıi]n)?[.!]?$|(?:ma|me)(?:sın|sin|sınlar|sinler)[.!]?$"
         r"|\b(?:zorunda|zorunlu|şart|gerek(?:iyor|ir|li)|yasak(?:tır)?|mecburi|yasaktır"
         r"|izin yok)\b(?! (?:değil|kaldım))",
-        r"\b(?:önce|evvel)\b.{0,40}\b(?:bana|bize) (?:sor|danış|haber ver|söyle)\w{0,30}|\b(?:onayım|iznim|iznimiz"
+        r"\b(?:önce|evvel)\b.{0,40}\b(?:bana|bize) (?:sor|danış|haber ver|söyle)\w{0,30}|\b(?:onayım|iznim"
+        r"|iznimiz"
         r"|onayımız|haberim) olmadan\b|\bsormadan\b",
         r"\bemin ol(?:un)?\b|\bdikkat et(?:in)?\b|\bözen göster\w{0,30}\b",
-        r"\bher \w{1,30}(?:n[ıiuü]n|[ıiuü]n)?\b.{0,40}\b(?:olmalı|gerek\w{0,30}|zorunda|lazım)\b|\b(?:en fazla"
+        r"\bher \w{1,30}(?:n[ıiuü]n|[ıiuü]n)?\b.{0,40}\b(?:olmalı|gerek\w{0,30}|zorunda|lazım)\b"
+        r"|\b(?:en fazla"
         r"|en çok"
         r"|en az)\b.{0,30}(?:\d|\b(?:avro|euro|lira|sayfa|satır|kelime|dakika|saat)\b)|\b(?:pazartesi|salı"
         r"|çarşamba|perşembe|cuma|cumartesi|pazar) günleri\b.{0,40}\b(?:yok|yasak|olmaz|yapma\w{0,30})\b",
@@ -918,11 +1144,6 @@ TURKISH = Forms(
     passing=(r"\?$|\b(?:dün|geçen (?:hafta|yıl|ay))\b|^(?:teşekkür|sağ ol|merhaba|selam)",),
 )
 VIETNAMESE = Forms(
-    words="""
-        đừng không luôn chỉ từ phải cấm được tuyệt mỗi mọi tất hãy hỏi trước đảm nhớ cần nên bắt buộc tối
-        ngân tránh dùng trả viết thích ghét ăn uống dị gọi tên phụ chịu hạn muộn quyết chọn thống đồng theo
-        phương nữa bây thay bỏ hủy dời đổi chuyển lại quy quan nếu khi xin nghiêm lưu ý
-    """,
     rule=(
         r"(?:^|[,;:.] |\b(?:xin|vui lòng|và|nhưng) )(?:đừng|không được|không nên|cấm|nghiêm cấm"
         r"|tuyệt đối không|không bao giờ|chỉ được|luôn|luôn luôn|phải|bắt buộc)\b",
@@ -955,7 +1176,8 @@ VIETNAMESE = Forms(
         r"|\bphải .{2,40}\btrước ngày\b",
     ),
     decision=(
-        r"\b(?:quyết định|thống nhất|đã chọn|đồng ý chọn|chốt)\b(?! được không)|\b(?:chúng ta|mình|ta) (?:chọn"
+        r"\b(?:quyết định|thống nhất|đã chọn|đồng ý chọn|chốt)\b(?! được không)|\b(?:chúng ta|mình"
+        r"|ta) (?:chọn"
         r"|dùng|theo|đi với|sẽ dùng|giữ)\b",
     ),
     change=(
@@ -965,23 +1187,13 @@ VIETNAMESE = Forms(
     passing=(r"\?$|\b(?:hôm qua|tuần trước|năm ngoái)\b|^(?:cảm ơn|chào|tuyệt quá)",),
 )
 GREEK = Forms(
-    words="""
-        ποτέ πάντα μόνο αποκλειστικά μη μην δεν εδώ πέρα τώρα πρέπει απαγορεύεται απαγορεύονται επιτρέπεται
-        επιτρέπονται υποχρεωτικά υποχρεωτικό υποχρεωτική οφείλει κάθε όλα όλες όλοι ρώτα ρώτησέ ρωτήστε
-        ενημέρωσε έλεγξε βεβαιώσου φρόντισε σιγουρέψου πριν χωρίς καμία κανένα μέγιστο ελάχιστο
-        προϋπολογισμός απόφυγε χρησιμοποίησε χρησιμοποίει γράφε απάντα προτιμώ μισώ τρώω πίνω μπορώ αλλεργία
-        αλλεργικός αλλεργική χορτοφάγος διαβήτη δυσανεξία λένε λες φωνάζεις φώναζέ λέγε όνομά θυμήσου
-        θυμηθείτε ξεχνάς ξεχάσεις σημείωσε υπόψη υπεύθυνη υπεύθυνος αρμόδιος αρμόδια αναλαμβάνει προθεσμία
-        αργότερο μέχρι αποφασίσαμε συμφωνήσαμε επιλέξαμε καταλήξαμε αποφάσισα ας πια πλέον αντί ακυρώθηκε
-        άρθηκε αίρεται μετατέθηκε άλλαξε ξανά κανόνας σημαντικό αν όταν θέλω αρέσει αρέσουν να εξαίρεση
-        ισχύει
-    """,
     rule=(
         r"\b(?:από (?:εδώ και πέρα|εδώ και στο εξής|τώρα και στο εξής|σήμερα|δω και πέρα)|στο εξής"
         r"|σε καμία περίπτωση|με κανέναν τρόπο|χωρίς εξαίρεση|μέχρι νεωτέρας)",
-        r"^^(?:παρακαλώ,? )?μην? (?!ανησυχ|φοβ|στεναχ|ξεχ)\w{1,30}|\bποτέ (?:μην?|δεν|να)\b|\b(?:μην?"
+        r"^^(?:παρακαλώ,? )?(?:μη|μην) (?!ανησυχ|φοβ|στεναχ|ξεχ)\w{1,30}|\bποτέ (?:μην?|δεν|να)\b|\b(?:μην?"
         r"|δεν) .{1,40}\bποτέ\b(?! (?:ξανά )?(?:σκέφτ|είδα|πήγα))",
-        r"^^(?:παρακαλώ,? )?(?:να )?\w{1,30}(?:εις|άς|είς|ε|α|ετε|άτε) (?:πάντα|μόνο|αποκλειστικά)\b|^^(?:πάντα"
+        r"^^(?:παρακαλώ,? )?(?:να )?\w{1,30}(?:εις|άς|είς|ε|α|ετε|άτε) (?:πάντα|μόνο|αποκλειστικά)\b"
+        r"|^^(?:πάντα"
         r"|μόνο) (?:να )?\w{1,30}",
         r"\b(?:δεν )?πρέπει να\b(?! (?:φύγω|πάω|είναι (?:ωραί|δύσκολ)))|\b(?:απαγορεύεται|απαγορεύονται"
         r"|δεν επιτρέπ\w{1,30}|υποχρεωτικ\w{1,30}|οφείλ\w{1,30}|είναι (?:απαραίτητο|υποχρεωτικό|απαραίτητη))",
@@ -993,12 +1205,14 @@ GREEK = Forms(
         r"|όχι πάνω από)\b.{0,30}(?:\d|ευρώ|σελίδες|γραμμές|λέξεις|λεπτά|ώρες)",
         r"^(?:όταν|αν|κάθε φορά που) .{3,80}, (?:να )?\w{1,30}|^(?:κανόνας|σημαντικό|όρος)(?: \d+)?: ."
         r"|\bθέλω (?:πάντα )?να (?:μου |με |μην )?\w{1,30}εις\b|^^(?:απόφυγε|να αποφεύγεις|χρησιμοποίησε μόνο"
-        r"|χρησιμοποίει|απάντα|να απαντάς|να γράφεις|να χρησιμοποιείς) |\bόχι \w{1,30} (?:την|τις|το|τα) (?:δευτέρα"
+        r"|χρησιμοποίει|απάντα|να απαντάς|να γράφεις|να χρησιμοποιείς) |\bόχι \w{1,30} (?:την|τις|το"
+        r"|τα) (?:δευτέρα"
         r"|τρίτη|τετάρτη|πέμπτη|παρασκευή|σάββατο|κυριακή)|\bνα \w{1,30}(?:ονται|εται|άται"
         r"|ούνται)\b.{0,30}\b(?:πάντα|μόνο|υποχρεωτικά|με)\b",
     ),
     preference=(
-        r"\b(?:προτιμώ|θα προτιμούσα|μισώ|απεχθάνομαι|δεν μου αρέσ\w{1,30}|μου αρέσουν? περισσότερο)\b|\b(?:δεν"
+        r"\b(?:προτιμώ|θα προτιμούσα|μισώ|απεχθάνομαι|δεν μου αρέσ\w{1,30}|μου αρέσουν? περισσότερο)\b"
+        r"|\b(?:δεν"
         r"|μόνο) (?:τρώω|πίνω|καπνίζω|αντέχω|δουλεύω|οδηγώ)\b|\bδεν μπορώ να (?:φάω|πιω|τρώω|πίνω)\b"
         r"|\bαλλεργ\w{1,30}|\b(?:είμαι|είναι) (?:χορτοφάγος|βίγκαν|διαβητικ\w{1,30})|\bδυσανεξία\b",
         r"\b(?:θυμήσου|θυμηθείτε|να θυμάσαι|μην ξεχνάς|μην ξεχάσεις|έχε υπόψη|λάβε υπόψη|σημείωσε),? (?:ότι"
@@ -1010,19 +1224,20 @@ GREEK = Forms(
     ),
     owner=(r"\b(?:υπεύθυν\w{1,30}|αρμόδι\w{1,30}|αναλαμβάνει|έχει αναλάβει)\b",),
     deadline=(
-        r"\b(?:προθεσμία|καταληκτική ημερομηνία|το αργότερο)\b|\bπρέπει να .{2,50}\bμέχρι (?:τις|την|τη|το|\d)",
+        r"\b(?:προθεσμία|καταληκτική ημερομηνία|το αργότερο)\b|\bπρέπει να .{2,50}\bμέχρι (?:τις|την|τη|το"
+        r"|\d)",
     ),
     decision=(
         r"\b(?:αποφασίσαμε|αποφάσισα|συμφωνήσαμε|επιλέξαμε|καταλήξαμε|αποφασίστηκε)\b|^^ας (?:πάμε|κρατήσουμε"
         r"|μείνουμε|χρησιμοποιήσουμε|διαλέξουμε|πάρουμε)\b|\bη απόφαση\b",
     ),
     change=(
-        r"\b(?:πια|πλέον|τώρα|αντί|ακυρώ\w{1,30}|άρθηκε|αίρεται|μετατέθηκε|μεταφέρθηκε|άλλαξε|ξανά|τελικά|ξέχνα)\b",
+        r"\b(?:πια|πλέον|τώρα|αντί|ακυρώ\w{1,30}|άρθηκε|αίρεται|μετατέθηκε|μεταφέρθηκε|άλλαξε|ξανά|τελικά"
+        r"|ξέχνα)\b",
     ),
     passing=(r"[;?]$|\b(?:χθες|χτες|πέρυσι)\b|^(?:ευχαριστώ|γεια|τέλεια)",),
 )
 HEBREW = Forms(
-    words="",
     rule=(
         r"(?:^|[\s,;:])(?:לעולם|בשום (?:אופן|פנים|מקרה|תנאי)|מעכשיו|מהיום|מעתה|להבא|ללא יוצא מן הכלל"
         r"|עד להודעה חדשה|בכל מקרה)(?=[\s,])",
@@ -1031,14 +1246,18 @@ HEBREW = Forms(
         r"|^ת[א-ת]{1,30} (?:תמיד|רק|אך ורק)|(?:^|\s)(?:תמיד|רק) ת[א-ת]{1,30}|^ת[א-ת]{1,30} (?:לי |את "
         r"|את ה[א-ת]{1,30} )?(?:תמיד"
         r"|רק)",
-        r"(?:^|\s)(?:אסור|חובה|חייב(?:ת|ים|ות)?|מוכרח(?:ים|ה)?|אין ל[א-ת]{1,30}|נא לא|יש ל[א-ת]{3,}|לא ל[א-ת]{3,}"
+        r"(?:^|\s)(?:אסור|חובה|חייב(?:ת|ים|ות)?|מוכרח(?:ים|ה)?|אין ל[א-ת]{1,30}|נא לא|יש ל[א-ת]{3,}"
+        r"|לא ל[א-ת]{3,}"
         r"|צריך ל(?:ציין|כתוב|היות|השתמש|הוסיף|בדוק|שמור)|צריכ(?:ה|ים|ות) להיות)(?=[\s.,!]|$)",
-        r"(?:תשאל|שאל|תבדוק|תתייעץ|תודיע|חכה|תחכה|תאשר)[א-ת]{0,30} .{0,40}(?:לפני|קודם)|בלי (?:ה?אישור|ה?רשות|לשאול"
+        r"(?:תשאל|שאל|תבדוק|תתייעץ|תודיע|חכה|תחכה|תאשר)[א-ת]{0,30} .{0,40}(?:לפני|קודם)|בלי (?:ה?אישור"
+        r"|ה?רשות|לשאול"
         r"|הסכמ)|ללא (?:אישור|רשות)",
-        r"(?:תוודא|ודא|תדאג|תקפיד|הקפד)(?: תמיד)? ש|(?:^|\s)ל?כל [א-ת]{1,30} .{0,30}(?:חייב|צריך|נדרש)|(?:לכל היותר"
+        r"(?:תוודא|ודא|תדאג|תקפיד|הקפד)(?: תמיד)? ש|(?:^|\s)ל?כל [א-ת]{1,30} .{0,30}(?:חייב|צריך|נדרש)"
+        r"|(?:לכל היותר"
         r"|לפחות|לא יותר מ|מקסימום).{0,30}(?:\d|עמודים|שורות|מילים|דקות|שעות|אירו|שקל)",
         r"(?:^|, )אין [א-ת]{1,30} (?:ב|לפני|אחרי|בלי|ללא)|^(?:כלל|חשוב|תנאי|דרישה)(?: \d+)?: .|חשוב ש"
-        r"|אני רוצה ש(?:ת|לא|תמיד)|(?:כש|אם |בכל פעם ש).{3,60}, ת[א-ת]{1,30}|^(?:הימנע|תימנע|תענה|ענה|השתמש רק"
+        r"|אני רוצה ש(?:ת|לא|תמיד)|(?:כש|אם |בכל פעם ש).{3,60}, ת[א-ת]{1,30}|^(?:הימנע|תימנע|תענה|ענה"
+        r"|השתמש רק"
         r"|תשתמש רק)",
     ),
     preference=(
@@ -1060,7 +1279,6 @@ HEBREW = Forms(
     passing=(r"\?$|אתמול|בשבוע שעבר|^(?:תודה|שלום|היי)",),
 )
 ARABIC = Forms(
-    words="",
     rule=(
         r"(?:^|[\s،:])(?:من الآن فصاعد[اًا]{0,30}|من اليوم فصاعد|ابتداء[اً]{0,30} من|تحت أي ظرف|بأي حال"
         r"|في كل الأحوال"
@@ -1074,7 +1292,8 @@ ARABIC = Forms(
         r"|(?:دائم[اًا]{0,30}) (?:ا|أ)[\u0621-\u064a]{1,30}|(?:^|[\s])فقط(?=[.\s]).{0,3}$",
         r"(?:اسألني|اسأل|استشر|استشرني|أخبرني|تأكد|انتظر|راجع).{0,40}(?:قبل|أولا)|(?:دون|بدون"
         r"|من غير) (?:موافقت|إذن|علم|الرجوع|أن تسأل|استئذان)",
-        r"(?:احرص|تأكد|تحقق|اعمل) (?:دائما )?(?:على|من) أن|(?:لكل|كل) [\u0621-\u064a]{1,30} .{0,30}(?:يجب|يحتاج"
+        r"(?:احرص|تأكد|تحقق|اعمل) (?:دائما )?(?:على|من) أن|(?:لكل|كل) [\u0621-\u064a]{1,30} .{0,30}(?:يجب"
+        r"|يحتاج"
         r"|ينبغي|لا بد)|(?:بحد أقصى|على الأكثر|على الأقل|لا يزيد|لا تزيد|ألا يتجاوز|ألا تتجاوز)|^(?:لا"
         r"|بدون) [\u0621-\u064a]{1,30}ات? (?:يوم|أيام|في|قبل|بعد|خلال)|^(?:قاعدة|مهم|شرط)(?: \d+)?: ."
         r"|أريدك? أن (?:لا |تكون |ت)[\u0621-\u064a]{1,30} .{0,30}(?:دائم|فقط|أبد)|(?:عندما|كلما"
@@ -1103,7 +1322,6 @@ ARABIC = Forms(
     passing=(r"[؟?]$|أمس|الأسبوع الماضي|^(?:شكرا|مرحبا|رائع)",),
 )
 PERSIAN = Forms(
-    words="",
     rule=(
         r"(?:^|[\s،:])(?:هرگز|هیچ‌وقت|هیچ وقت|تحت هیچ شرایطی|به هیچ وجه|از این به بعد|از حالا به بعد|از امروز"
         r"|از این پس|بدون استثنا|تا اطلاع ثانوی|در هر صورت)(?=[\s،])",
@@ -1111,13 +1329,17 @@ PERSIAN = Forms(
         r"|حق نداری)(?=[\s.،]|$)",
         r"(?:^|\s)(?:همیشه|فقط|تنها|حتما|حتماً)(?=\s).{0,80}(?:بنویس|کن|بده|باش|بپرس|بزن|استفاده کن|جواب بده"
         r"|پاسخ بده|شود|باشد|کنید|بنویسید|بگو|بگذار|می‌کنیم|بیاور|بفرست)(?:ید)?[.!]?$",
-        r"(?:^|\s)ن(?!ه |یست|ظر|ام|فر[.!]?$|زدیک|گاه)[\u0621-\u06cc\u200c]{0,30}(?:کن|کنید|ده|دهید|زن|فرست|گذار|ذار"
+        r"(?:^|\s)ن(?!ه |یست|ظر|ام|فر[.!]?$|زدیک|گاه)[\u0621-\u06cc\u200c]{0,30}(?:کن|کنید|ده|دهید|زن|فرست"
+        r"|گذار|ذار"
         r"|نویس|گو|گویید|بر|بند|ساز|گیر|خوان|کش|شو|باش|باشید|فرستید|گذارید|نویسید)[.!]?$",
         r"(?:از من|با من|از ما) .{0,15}(?:بپرس|مشورت|هماهنگ|اجازه)|قبل از .{2,50}(?:بپرس|هماهنگ|بررسی|خبر بده"
         r"|اجازه)|بدون (?:اجازه|تأیید|تایید|هماهنگی|پرسیدن)",
-        r"مطمئن (?:شو|شوید)|دقت کن|مراقب باش|هر [\u0621-\u06cc\u200c]{1,30} .{0,40}(?:باید|لازم)|(?:حداکثر|حداقل"
-        r"|نهایت[اً]{0,30}|بیشتر از).{0,30}(?:\d|صفحه|خط|کلمه|دقیقه|ساعت|یورو|تومان)|^(?:قانون|مهم|شرط)(?: \d+)?: ."
-        r"|می‌خواهم (?:که )?(?:همیشه|فقط|هیچ)|نمی‌خواهم|(?:وقتی|هر وقت|هر بار که|اگر) .{3,60}[،,] .{2,60}(?:کن"
+        r"مطمئن (?:شو|شوید)|دقت کن|مراقب باش|هر [\u0621-\u06cc\u200c]{1,30} .{0,40}(?:باید|لازم)|(?:حداکثر"
+        r"|حداقل"
+        r"|نهایت[اً]{0,30}|بیشتر از).{0,30}(?:\d|صفحه|خط|کلمه|دقیقه|ساعت|یورو|تومان)|^(?:قانون|مهم"
+        r"|شرط)(?: \d+)?: ."
+        r"|می‌خواهم (?:که )?(?:همیشه|فقط|هیچ)|نمی‌خواهم|(?:وقتی|هر وقت|هر بار که"
+        r"|اگر) .{3,60}[،,] .{2,60}(?:کن"
         r"|بده|بنویس|بپرس|بگو|بگذار)[.!]?$|^(?:بدون|هیچ) [\u0621-\u06cc\u200c]{1,30} (?:در|روز|قبل|بعد)",
     ),
     preference=(
@@ -1140,25 +1362,30 @@ PERSIAN = Forms(
     passing=(r"[؟?]$|دیروز|هفته پیش|پارسال|^(?:ممنون|سلام|مرسی)",),
 )
 HINDI = Forms(
-    words="",
     rule=(
-        r"कभी (?:भी )?(?:[^\s।]{1,30} ){0,5}(?:मत|न|नहीं)|(?:^|\s)मत (?:[^\s।]{1,30})|(?:^|\s)[^\s]{1,30} मत[।.!]?$"
+        r"कभी (?:भी )?(?:[^\s।]{1,30} ){0,5}(?:मत|न|नहीं)|(?:^|\s)मत (?:[^\s।]{1,30})|(?:^"
+        r"|\s)[^\s]{1,30} मत[।.!]?$"
         r"|किसी भी (?:हाल|हालत|सूरत|परिस्थिति)|बिना (?:मेरी|मेरे|हमारी|पूछे|अनुमति|इजाज़त)|(?:अब से|आज से"
         r"|आगे से|आइंदा|भविष्य में)(?=\s)",
         r"(?:^|\s)(?:हमेशा|सिर्फ|सिर्फ़|केवल|सदा)\s.{0,80}(?:ो|ना|िए|िये|ें|ेंगे|चाहिए|े हैं|ूँगा)[।.!]?$",
-        r"(?:ना|नी|ने) (?:चाहिए|होगा|होगी|पड़ेगा|ही है|मना है|ज़रूरी है|जरूरी है|अनिवार्य है|वर्जित है)|(?:मना"
-        r"|वर्जित|प्रतिबंधित|अनिवार्य|ज़रूरी|जरूरी|आवश्यक|निषिद्ध) (?:है|हैं)|नहीं (?:होना|होनी|होने|जाना|जानी"
+        r"(?:ना|नी|ने) (?:चाहिए|होगा|होगी|पड़ेगा|ही है|मना है|ज़रूरी है|जरूरी है|अनिवार्य है|वर्जित है)"
+        r"|(?:मना"
+        r"|वर्जित|प्रतिबंधित|अनिवार्य|ज़रूरी|जरूरी|आवश्यक|निषिद्ध) (?:है|हैं)|नहीं (?:होना|होनी|होने|जाना"
+        r"|जानी"
         r"|करना|करनी|आना|लेना|देना|बताना|लिखना)",
         r"पहले (?:मुझसे|मुझ से|हमसे|मुझे)? ?(?:पूछ|बता|जाँच|अनुमति)|से पहले .{0,40}(?:पूछ|जाँच|बता|अनुमति)"
         r"|(?:सुनिश्चित कर|ध्यान रख|पक्का कर)|(?:^|\s)(?:हर|प्रत्येक|सभी) .{1,50}(?:चाहिए|ज़रूरी|जरूरी"
         r"|अनिवार्य|होगा|होगी)",
-        r"(?:अधिकतम|ज़्यादा से ज़्यादा|कम से कम|से ज़्यादा नहीं|से अधिक नहीं)|(?:^|\s)कोई .{2,40} नहीं (?:होगा"
-        r"|होगी|होंगे|चाहिए|करेगा)|के साथ ही (?:बता|लिख|दे)|^(?:नियम|शर्त|महत्वपूर्ण)(?: \d+)?: .|(?:जब भी|अगर"
+        r"(?:अधिकतम|ज़्यादा से ज़्यादा|कम से कम|से ज़्यादा नहीं|से अधिक नहीं)|(?:^"
+        r"|\s)कोई .{2,40} नहीं (?:होगा"
+        r"|होगी|होंगे|चाहिए|करेगा)|के साथ ही (?:बता|लिख|दे)|^(?:नियम|शर्त|महत्वपूर्ण)(?: \d+)?: .|(?:जब भी"
+        r"|अगर"
         r"|जब) .{3,60}, .{2,40}(?:ो|ना|िए)[।.!]?$|(?:से बचो|से बचना|का ही (?:उपयोग|इस्तेमाल))|(?:चाहता"
         r"|चाहती) हूँ कि",
     ),
     preference=(
-        r"(?:पसंद (?:है|हैं|करता|करती|नहीं)|नापसंद|नफ़रत|ज़्यादा अच्छा लगता)|मैं .{1,40}नहीं (?:खाता|खाती|पीता"
+        r"(?:पसंद (?:है|हैं|करता|करती|नहीं)|नापसंद|नफ़रत|ज़्यादा अच्छा लगता)|मैं .{1,40}नहीं (?:खाता|खाती"
+        r"|पीता"
         r"|पीती|खा सकता|खा सकती|पी सकता|करता|करती)|एलर्जी|शाकाहारी|मधुमेह|डायबिटीज",
         r"(?:याद रख|ध्यान रहे|भूलना मत|मत भूलना|ध्यान में रख)",
     ),
@@ -1166,14 +1393,14 @@ HINDI = Forms(
     owner=(r"(?:ज़िम्मेदारी|जिम्मेदारी|ज़िम्मेदार|जिम्मेदार|प्रभारी|संभालता|संभालती|सँभालती|देखती है|देखता है)",),
     deadline=(r"(?:अंतिम (?:तिथि|तारीख)|आखिरी (?:तारीख|तारीख़)|समय ?सीमा|डेडलाइन)",),
     decision=(
-        r"(?:फैसला|फ़ैसला|निर्णय) (?:किया|लिया|हुआ|है)|तय (?:किया|हुआ|कर लिया)|(?:^|\s)चलो .{1,50}(?:चलते|रखते"
+        r"(?:फैसला|फ़ैसला|निर्णय) (?:किया|लिया|हुआ|है)|तय (?:किया|हुआ|कर लिया)|(?:^|\s)चलो .{1,50}(?:चलते"
+        r"|रखते"
         r"|लेते|करते|चुनते) हैं|(?:सहमति|सहमत) (?:हुई|हुए)|हमने .{1,40}चुना",
     ),
     change=(r"अब (?:नहीं|से)?|की जगह|के बजाय|बदल|हटा दिया|रद्द|टल गई|आगे बढ़|वापस ले|फिर से",),
     passing=(r"\?$|(?:^|\s)कल .{0,60}(?:था|थे|थी|गए|आया)|^(?:धन्यवाद|शुक्रिया|नमस्ते)",),
 )
 CHINESE = Forms(
-    words="",
     rule=(
         r"绝(?:对)?不|绝对(?:要|禁止)|千万(?:不|别)|(?:^|[，,；;：:]|请|你|您|都|也|就)(?:不要|别|勿|不准|不许"
         r"|不得|不可以|不能|严禁|禁止|切勿|切记"
@@ -1225,7 +1452,6 @@ CHINESE = Forms(
     passing=(r"[吗呢么]?[？?]$|昨天|上周|去年|^(?:谢谢|你好|好的)",),
 )
 JAPANESE = Forms(
-    words="",
     rule=(
         r"(?:ないで(?:ください|下さい|くれ|ほしい|ね|。|$)|てはいけ|てはなら|ちゃだめ|ちゃいけ|てはだめ"
         r"|べからず|べきではない|べきでは|禁止|厳禁|禁物|いけません|なりません|ないこと"
@@ -1268,7 +1494,6 @@ JAPANESE = Forms(
     passing=(r"(?:か)?[？?]$|か。$|昨日|先週|去年|^(?:ありがとう|こんにちは)",),
 )
 KOREAN = Forms(
-    words="",
     rule=(
         r"(?:영어|한국어|반말|존댓말|높임말|짧게|간단히)(?:로)? .{0,10}(?:해|답|대답|말|써)",
         r"지 ?(?:마|말(?:아|고|것|라|자|도록)|않(?:도록|게|기로|아야))|(?:면|서는|해선|하면) ?안 ?(?:돼|되|됩"
@@ -1311,13 +1536,13 @@ KOREAN = Forms(
     passing=(r"[?？]$|어제|지난주|작년|^(?:고마워|감사|안녕)",),
 )
 THAI = Forms(
-    words="",
     rule=(
         r"ห้าม|อย่า(?!ง|กังวล|เพิ่งท้อ|ลืมดูแล)|ต้อง(?!การ|ขอโทษ|ไป|บอกว่าสนุก)|เสมอ|ทุกครั้ง|เท่านั้น"
         r"|ตั้งแต่(?:นี้|บัดนี้|วันนี้|ตอนนี้)|ต่อจากนี้|จากนี้ไป|ต่อไปนี้|ไม่ว่า(?:กรณี|ยังไง|จะ|อย่างไร)"
         r"|เด็ดขาด|ไม่ควร|ควร(?:จะ)?(?:ใช้|ระบุ|มี|เขียน|ตอบ)|ไม่อนุญาต|จำเป็นต้อง|บังคับ|ไม่เกิน|อย่างน้อย"
         r"|มากที่สุด(?:ไม่)?|งด|ก่อน(?:ที่จะ|จะ)?.{0,30}(?:ถาม|บอก|แจ้ง|ขอ|ตรวจ)|(?:ถาม|บอก|แจ้ง|ปรึกษา"
-        r"|ขออนุญาต|เช็ค)(?:ฉัน|ผม|เรา|ดิฉัน|กับ)?.{0,10}ก่อน|โดยไม่(?:ได้รับ|ถาม|ขอ|แจ้ง)|ให้แน่ใจ|ทำให้แน่ใจ"
+        r"|ขออนุญาต|เช็ค)(?:ฉัน|ผม|เรา|ดิฉัน|กับ)?.{0,10}ก่อน|โดยไม่(?:ได้รับ|ถาม|ขอ|แจ้ง)|ให้แน่ใจ"
+        r"|ทำให้แน่ใจ"
         r"|ดูให้|ทุก.{1,25}(?:ต้อง|ควร)|หลีกเลี่ยง|^(?:กฎ|สำคัญ|เงื่อนไข)\d*[：:]|(?:ถ้า|เมื่อ|เวลา"
         r"|ทุกครั้งที่).{2,40}ให้|ใช้.{1,20}(?:แทน|ไม่ใช่)|แค่.{1,20}เท่านั้น|ยกเว้น",
     ),
@@ -1333,7 +1558,8 @@ THAI = Forms(
         r"|อัน).{1,20}(?:แล้วกัน|เลย|นะ|ดีกว่า)|ใช้แผน|สรุป(?:ว่า|แล้ว)",
     ),
     change=(
-        r"ไม่.{1,30}(?:อีกต่อไป|แล้ว)|แทน|ตอนนี้|เปลี่ยน|ยกเลิก|เลื่อน|ย้าย|ตั้งแต่นี้|กลับมา|ไม่ต้อง.{1,20}แล้ว"
+        r"ไม่.{1,30}(?:อีกต่อไป|แล้ว)|แทน|ตอนนี้|เปลี่ยน|ยกเลิก|เลื่อน|ย้าย|ตั้งแต่นี้|กลับมา"
+        r"|ไม่ต้อง.{1,20}แล้ว"
         r"|ได้แล้ว",
     ),
     passing=(r"[?？]$|(?:ไหม|มั้ย|หรือเปล่า)$|เมื่อวาน|สัปดาห์ที่แล้ว|ปีที่แล้ว|^ขอบคุณ",),
@@ -1361,10 +1587,15 @@ BY_SCRIPT: tuple[tuple[str, str, Forms], ...] = (
     ("Thai", "\u0e00-\u0e7f", THAI),
 )
 """Languages that are told by letters, each with a range of them; the first that has one is the language."""
-TURKISH_SIGNS = (
-    r"[ğışİ]|\b(?:asla|hiçbir|bundan|sadece|bana|ben|için|önce|olmadan|sonra|son|ile|günleri|bütçe|lütfen"
-    r"|tercih|kadar|her zaman|sorumlu|alerjim|alerjisi|cevap|bahsetme|hitap|kimse)\b"
-    r"|\b\w{2,30}(?:larda|lerde|lar[ıi]|leri|lar[ıi]n|lerin|yorum|yoruz|mal[ıi]|meli|nda|nde)\b"
+TURKISH_LETTERS = "ğış"
+_TURKISH = """
+    asla hiçbir bundan sadece bana ben için önce olmadan sonra son ile günleri bütçe lütfen tercih kadar zaman sorumlu
+    alerjim alerjisi cevap bahsetme hitap kimse
+"""
+TURKISH_WORDS = frozenset(_TURKISH.split())
+TURKISH_ENDINGS = (
+    *("larda", "lerde", "ları", "lari", "leri", "ların", "larin", "lerin"),
+    *("yorum", "yoruz", "malı", "mali", "meli", "nda", "nde"),
 )
 """Letters, words and endings of Turkish: its verbs end like words of other languages, so only these tell it."""
 PASTED_NOUNS = (
@@ -1378,7 +1609,8 @@ PASTED_NOUNS = (
     r"|письмо|текст|документ|статья|статью|страниц\w{1,30}|договор|отчёт|сообщение"
     r"|wiadomość|dokument|artykuł|umow\w{1,30}|tekst|stron\w{1,30}|raport"
     r"|e-posta|belge|makale|metin|sözleşme|sayfa|rapor|tài liệu|bài viết|văn bản|hợp đồng|thư|trang"
-    r"|κείμενο|έγγραφο|άρθρο|μήνυμα|συμβόλαιο|σελίδα|מייל|מסמך|מאמר|טקסט|חוזה|הודעה|עמוד|بريد|رسالة|مستند|مقال"
+    r"|κείμενο|έγγραφο|άρθρο|μήνυμα|συμβόλαιο|σελίδα|מייל|מסמך|מאמר|טקסט|חוזה|הודעה|עמוד|بريد|رسالة"
+    r"|مستند|مقال"
     r"|نص|عقد|صفحة|ایمیل|سند|مقاله|متن|قرارداد|صفحه"
     r"|ईमेल|दस्तावेज़|लेख|पाठ|अनुबंध|पत्र|पन्ना|邮件|文件|文章|网页|合同|文本|内容|报告|メール|文書|記事"
     r"|ページ|契約|文章|本文|메일|문서|기사|페이지"
@@ -1430,9 +1662,11 @@ DENIED = (
     r"|avoid\w{0,30}|refrain\w{0,30}"
     r"|nicht|nie|niemals|kein\w{0,30}|ohne|verboten|untersagt|vermeid\w{0,30}|keinesfalls|pas|jamais|aucune?"
     r"|interdit\w{0,30}|sans|évit\w{0,30}"
-    r"|nunca|jamás|ningun[oa]|ningún|prohibid\w{0,30}|sin|evit\w{0,30}|не|нельзя|никогда|нет|запре\w{0,30}|без"
+    r"|nunca|jamás|ningun[oa]|ningún|prohibid\w{0,30}|sin|evit\w{0,30}|не|нельзя|никогда|нет"
+    r"|запре\w{0,30}|без"
     r"|никаких|избег\w{0,30}"
-    r"|nie|nigdy|żadn\w{0,30}|bez|zakaz\w{0,30}|zabron\w{0,30}|unika\w{0,30}|asla|hiçbir|değil|yok|yasak\w{0,30}"
+    r"|nie|nigdy|żadn\w{0,30}|bez|zakaz\w{0,30}|zabron\w{0,30}|unika\w{0,30}|asla|hiçbir|değil|yok"
+    r"|yasak\w{0,30}"
     r"|không|đừng|cấm|tránh|δεν|μην?|ποτέ|χωρίς|απαγορεύ\w{0,30}|לא|אל|אין|אסור|בלי|ללא|لا|لن|لم|ممنوع|دون"
     r"|بدون|يمنع|يحظر|ألا|غير"
     r"|نه|نباید|ممنوع|هرگز|بدون)\b|n't\b|\w{2}m[ae](?:y[ıi]n)?[.!]?$|(?:^|\s)ن(?:کن|ده|زن|فرست|گذار|نویس|گو)"

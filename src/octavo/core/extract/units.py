@@ -1,16 +1,16 @@
 """Messages as units: sentences of what was said, lines of what tools were given and answered.
 
 A unit's text is its source's, word for word, with these exceptions: Markdown marks, the quotes and brackets of one-line
-JSON, the quoting of call arguments, and commas and blanks at a cut are dropped; a stamp or a speaker's name in front of
-a message is kept beside the text. What a message holds depends on the message alone, so an `Analysis` can be kept for
-as long as the message.
+JSON, the quoting of call arguments, and commas and blanks at a cut are dropped; a line break inside a sentence that
+stands is a blank; a stamp or a speaker's name in front of a message is kept beside the text. What a message holds
+depends on the message alone, so an `Analysis` can be kept for as long as the message.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -39,6 +39,11 @@ JSON_FIELDS = 3
 LAST_LINES = 5
 """Lines at the end of an output in which it says how it ended; above them, "error" is most often the subject."""
 
+MOST_LINES = 8
+"""Lines that a sentence which stands may be broken into."""
+FULL_LINE = 60
+"""Characters of a line, with the word that follows, at which programs break lines."""
+
 _LOGGED = re.compile(r"[\d\s:.,TZ+\[\]-]*(?:ERROR|FATAL|CRITICAL)\b").match
 """The level a log gives a line, after the time if there is one: there, an error is no mere subject."""
 _MARKDOWN = re.compile(r"\s*(?:#+\s+|[-*]\s+|```\w*)")
@@ -52,6 +57,14 @@ _SENTENCE = re.compile(
     # One set of characters in front: the search then skips to them at once.
     r"[.!?؟۔।॥…。！？｡](?:(?<=[。！？｡])[」』”’）]*|(?<!\s\d\.)(?<!\s\d\d\.)[\"'”’»)\]]*\s+(?![a-z]))"
 )
+_ITEM = re.compile(r"\s*(?:[-*+•·–—#>|]|\d{1,3}[.):]|\w[.):]\s|\[)")
+_HEADING = re.compile(r"\s*#|.*[:：;]\s*$").match
+_LINKING = "a an the to of with by for from in on at and or my our your is are be not than as"
+_OPEN_ENDS = frozenset(_LINKING.split())
+"""Words that end no sentence."""
+_OPENERS = "-*+•·–—#>|<{[\"'`“„«"
+_WIDE = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]").match
+"""Letters that no blanks stand between."""
 _STAMP = re.compile(r"\[([^\[\]\n]{6,40})\]\s*")
 _DAY = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{4}\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
@@ -154,6 +167,22 @@ def plain(line: str) -> str:
     return (line[mark.end() :] if mark else line).replace("**", "").strip()
 
 
+def locate(text: str, line: str) -> tuple[int, int] | None:
+    """Find where a line that was taken from a text stands in it, perhaps with more blanks and with Markdown's marks."""
+    at = text.find(line)
+    if at >= 0:
+        return at, at + len(line)
+    places: list[int] = []
+    letters: list[str] = []
+    for place, sign in enumerate(text):
+        if not sign.isspace() and sign != "*":
+            places.append(place)
+            letters.append(sign)
+    sought = "".join(line.replace("*", "").split())
+    at = "".join(letters).find(sought) if sought else -1
+    return (places[at], places[at + len(sought) - 1] + 1) if at >= 0 else None
+
+
 def spell(call: ToolCall) -> list[str]:
     """Write a call as lines: its name, then its arguments without quoting."""
     try:
@@ -191,7 +220,7 @@ def _open(text: str, channel: Channel, own: frozenset[int], *, name: str) -> tup
     if opening and not opening[1][0].islower():
         rest = text[opening.end() :]
         units = _speech(rest, channel, own)
-        if units and rest.startswith(units[0].text):
+        if units and " ".join(rest[: 2 * len(units[0].text)].split()).startswith(units[0].text):
             return opening[1].strip(), opening[0], units
     return name, "", _speech(text, channel, own)
 
@@ -233,8 +262,11 @@ def _speech(text: str, channel: Channel, own: frozenset[int]) -> list[TextUnit]:
     if channel == "result":
         return _line_units(text.splitlines(), channel, 0)
     found: list[TextUnit] = []
-    for number, line in enumerate(text.splitlines()):
-        said = sentences(plain(line))
+    lines = text.splitlines()
+    cut_lines = [sentences(plain(line)) for line in lines]
+    for number in sorted(own):
+        _unwrap(lines, cut_lines, number, own)
+    for number, said in enumerate(cut_lines):
         for sentence in chain.from_iterable(map(apart, said)) if number in own else said:
             standing = find_standing(sentence) if number in own else 0
             if standing & STANDS:
@@ -243,6 +275,35 @@ def _speech(text: str, channel: Channel, own: frozenset[int]) -> list[TextUnit]:
             cut = pieces(sentence)
             found += [say(piece, channel, number, standing if len(cut) == 1 else 0) for piece in cut]
     return found
+
+
+def _unwrap(lines: Sequence[str], cut: list[list[str]], number: int, own: frozenset[int]) -> None:
+    """Make a sentence that stands whole if it goes on in the next lines; `cut` has the sentences of every line."""
+    whole, taken, told = cut[number][-1] if cut[number] else "", 0, ""
+    if not whole or _SENTENCE.search(f"{whole} ") or number + 1 not in own:
+        return
+    for after in range(number + 1, min(len(lines), number + 1 + MOST_LINES)):
+        head = cut[after][0] if after in own else ""
+        if not _goes_on(lines[after - 1], lines[after], head) or find_standing(head) & STANDS:
+            break
+        whole += head if _WIDE(whole[-1]) and _WIDE(head[0]) else f" {head}"
+        if find_standing(whole) & STANDS:
+            taken, told = after - number, whole
+        if len(cut[after]) > 1 or _SENTENCE.search(f"{head} "):
+            break
+    for after in range(number + 1, number + 1 + taken):
+        del cut[after][0]
+    if taken:
+        cut[number][-1] = told
+
+
+def _goes_on(line: str, following: str, head: str) -> bool:
+    """Tell whether a sentence goes on in the next line: with a capital only if the line is full, or cannot end so."""
+    if not head or head[0] in _OPENERS or _ITEM.match(following) or _HEADING(line):
+        return False
+    if not head[0].isupper() or len(line) + 1 + len(head.split()[0]) > FULL_LINE:
+        return True
+    return line.split()[-1].lower() in _OPEN_ENDS
 
 
 def _line_units(lines: Iterable[str], channel: Channel, first: int, call: str = "") -> list[TextUnit]:

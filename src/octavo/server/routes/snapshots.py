@@ -19,6 +19,7 @@ from octavo.server.schemas.base import Id
 from octavo.server.schemas.messages import MessagePage
 from octavo.server.schemas.snapshots import (
     DiffOut,
+    DropIn,
     ReceiptOut,
     RestoreIn,
     SnapshotFull,
@@ -113,6 +114,12 @@ async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
 async def restore_item(snapshot: SnapshotId, body: RestoreIn, chat: TheChat) -> Response:
     """Restore an item that the receipt lists as lost: make a new version with its line among the extracts."""
     return reply(show_snapshot_full(await chat.snapshots.restore(snapshot, body.item)), 201)
+
+
+@routes.post("/snapshots/{snapshot}/drop", response_model=SnapshotFull, status_code=201)
+async def drop_line(snapshot: SnapshotId, body: DropIn, chat: TheChat) -> Response:
+    """Drop a line of the extracts: make a new version without it. Later compressions do not find it again."""
+    return reply(show_snapshot_full(await chat.snapshots.drop(snapshot, body.message, body.text)), 201)
 
 
 @routes.get("/snapshots/{snapshot}/originals", response_model=MessagePage)

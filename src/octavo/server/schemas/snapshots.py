@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from octavo.server.schemas.base import Shape
+from octavo.server.schemas.base import Id, Shape
 
 
 class ExtractOut(Shape):
@@ -14,6 +14,9 @@ class ExtractOut(Shape):
     text: str
     channel: str
     depth: int
+    standing: bool = Field(
+        description="Whether it is a rule, a preference, a responsibility, a deadline or a decision that still holds."
+    )
 
 
 class SnapshotOut(Shape):
@@ -79,6 +82,13 @@ class RestoreIn(Shape):
     )
 
 
+class DropIn(Shape):
+    message: Id = Field(description="The message that the line comes from.")
+    text: Annotated[str, StringConstraints(min_length=1, max_length=100_000)] = Field(
+        description="The line, as the snapshot lists it among its extracts."
+    )
+
+
 class FactOut(Shape):
     text: str
     message: str
@@ -101,6 +111,15 @@ class ConflictOut(Shape):
     message: str
 
 
+class StandingOut(Shape):
+    kept: list[FactOut] = Field(description="Sentences that stand and are sent word for word, newest first.")
+    lost: list[FactOut] = Field(description="Sentences that stand and had no room.")
+    count: int = Field(description="How many stand.")
+    kept_count: int
+    lost_count: int
+    replaced_count: int = Field(description="How many sentences stood until a later one replaced them.")
+
+
 class ReceiptOut(Shape):
     messages: int
     tokens_before: int
@@ -115,3 +134,4 @@ class ReceiptOut(Shape):
     )
     facts: list[TallyOut]
     conflicts: list[ConflictOut]
+    standing: StandingOut

@@ -18,13 +18,18 @@ export async function pin(id: string, message: ShownMessage, selected = ""): Pro
     toast({ tone: "info", text: "These words cannot be pinned", detail: "Select words of one message, as it was written." });
     return;
   }
+  await pinWords(id, message.id, selection);
+}
+
+/** Pin words as the message has them; all of it without any. */
+export async function pinWords(id: string, message: string, selection: string): Promise<void> {
   await change(id, async () => {
-    dispatch({ type: "chat/pinned", id, pins: (await api.addPin(id, message.id, selection)).pins });
+    dispatch({ type: "chat/pinned", id, pins: (await api.addPin(id, message, selection)).pins });
     toast({
       tone: "success",
       text: selection ? "The selection is pinned" : "The message is pinned",
       detail: "It is sent word for word from now on.",
-      action: { label: "Undo", run: () => void unpin(id, message.id) },
+      action: { label: "Undo", run: () => void unpin(id, message) },
     });
   });
 }

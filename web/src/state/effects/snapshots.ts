@@ -114,6 +114,19 @@ export async function addBack(id: string, snapshot: Snapshot, item: string): Pro
   await change(id, () => api.restoreFact(id, snapshot.id, item), () => ({ text: "Added back", detail: item }));
 }
 
+/** Take an exact line out; later compressions do not find it again. */
+export async function dropLine(id: string, snapshot: Snapshot, line: { message: string; text: string }): Promise<void> {
+  await change(
+    id,
+    () => api.dropLine(id, snapshot.id, line.message, line.text),
+    (made) => ({
+      text: "Dropped",
+      detail: line.text,
+      action: { label: "Undo", run: () => void undoCompression(id, made) },
+    }),
+  );
+}
+
 /** The difference of two summaries, line by line; null when it could not be fetched. */
 export async function compare(
   id: string,

@@ -32,7 +32,7 @@ export function CompressionPanel({ id, snapshot, chat }: { id: string; snapshot:
               Files of these messages: <bdi>{read.full.files.join(", ")}</bdi>
             </p>
           )}
-          <Extracts extracts={read.full.extracts} conversation={chat.id} />
+          <Extracts extracts={read.full.extracts} snapshot={snapshot} chat={chat} />
           <ReceiptView receipt={read.receipt} snapshot={snapshot} conversation={chat.id} />
         </>
       )}

@@ -36,6 +36,7 @@ export function ReceiptView({ receipt, snapshot, conversation }: Props) {
               No summary was written: <bdi>{receipt.no_summary}</bdi>
             </p>
           )}
+          <Standing standing={receipt.standing} />
           <Facts receipt={receipt} snapshot={snapshot} conversation={conversation} />
           <Conflicts receipt={receipt} />
         </div>
@@ -82,6 +83,17 @@ function cost({ price, model, no_summary }: Receipt): string {
   if (price !== null) return dollars(price);
   if (model) return "not known";
   return no_summary ? "–" : "nothing";
+}
+
+function Standing({ standing }: { standing: Receipt["standing"] }) {
+  const { count: of, kept_count: kept, replaced_count: replaced } = standing;
+  if (of === 0 && replaced === 0) return null;
+  return (
+    <p className="compression-note">
+      Rules, preferences, decisions: {count(kept)} of {count(of)} kept
+      {replaced > 0 && `, ${count(replaced)} replaced by later ones`}
+    </p>
+  );
 }
 
 function Facts({ receipt, snapshot, conversation }: { receipt: Receipt; snapshot: Snapshot; conversation: string }) {
