@@ -87,7 +87,7 @@ class StrictResponses:
     say: Say = echo
     strict: bool = True
     """False for a provider that takes anything."""
-    window: int = 8_192
+    window: int = 4_096
     counts: bool = True
     pause: float = 0.0
     bodies: list[bytes] = field(default_factory=list)
