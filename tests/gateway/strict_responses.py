@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -148,7 +148,7 @@ class StrictResponses:
         return [*self.chains[previous], *items]
 
     def _referred(self, reference: Json) -> Json:
-        kept = (item for response in self.responses.values() for item in response["output"])
+        kept: Iterator[Json] = (item for response in self.responses.values() for item in response["output"])
         for item in kept:
             if item["id"] == reference["id"]:
                 return item
