@@ -388,3 +388,27 @@ def test_recall_can_be_turned_off_or_given_a_size() -> None:
 def test_nothing_is_recalled_for_thanks_or_for_an_answer() -> None:
     assert octavo.compress(asking("Thanks!"), ratio=0.1).recalled == ()
     assert octavo.compress(asking("Where is it?")[:-1], ratio=0.1).recalled == ()
+
+
+def test_items_of_responses_are_recognised_and_keep_their_thoughts() -> None:
+    items: list[dict[str, Any]] = []
+    for n in range(30):
+        said = {"type": "output_text", "text": "Done.", "annotations": []}
+        items += [
+            {
+                "role": "user",
+                "content": f"Question {n}: the code of door {n} is D{n:03d}. " + "Filler. " * 60,
+            },
+            {"type": "reasoning", "id": f"rs_{n}", "summary": []},
+            {"type": "function_call", "id": f"fc_{n}", "call_id": f"c{n}", "name": "look", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": f"c{n}", "output": "shut"},
+            {"type": "message", "id": f"msg_{n}", "role": "assistant", "content": [said]},
+        ]
+    made = octavo.compress(items, budget=1_500)
+    assert made.format == "responses"
+    assert made.after <= 1_500
+    assert "<earlier" in made.messages[0]["content"]
+    kept = made.messages[-5:]
+    assert kept == items[-5:]
+    thoughts = [i for i, item in enumerate(made.messages) if item.get("type") == "reasoning"]
+    assert all(made.messages[i + 1]["type"] == "function_call" for i in thoughts)
