@@ -232,11 +232,11 @@ async def test_tool_loops_with_edits_and_other_answers_in_a_small_window(make_en
 
 
 async def test_one_turn_of_many_steps_keeps_its_thoughts(make_engine: MakeEngine) -> None:
-    provider = StrictResponses(say=worker(60))
+    provider = StrictResponses(say=worker(30))
     async with open_house(await make_engine(provider=None), provider) as house:
         agent = Agent(house, store=False, include=ENCRYPTED)
         await agent.turn(long(1))
-        assert agent.requests == 61
+        assert agent.requests == 31
         assert agent.compressed
         assert provider.refused == 0
         sent = provider.last["input"]
