@@ -411,3 +411,27 @@ def test_where_tools_were_used_passages_take_a_smaller_share() -> None:
     worked = octavo.compress([*talk[:2], *step, *talk[2:]], ratio=0.2, keep=0)
     assert worked.recalled
     assert len(worked.recalled) < len(spoken.recalled) / 2
+
+
+def test_items_of_responses_are_recognised_and_keep_their_thoughts() -> None:
+    items: list[dict[str, Any]] = []
+    for n in range(30):
+        said = {"type": "output_text", "text": "Done.", "annotations": []}
+        items += [
+            {
+                "role": "user",
+                "content": f"Question {n}: the code of door {n} is D{n:03d}. " + "Filler. " * 60,
+            },
+            {"type": "reasoning", "id": f"rs_{n}", "summary": []},
+            {"type": "function_call", "id": f"fc_{n}", "call_id": f"c{n}", "name": "look", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": f"c{n}", "output": "shut"},
+            {"type": "message", "id": f"msg_{n}", "role": "assistant", "content": [said]},
+        ]
+    made = octavo.compress(items, budget=1_500)
+    assert made.format == "responses"
+    assert made.after <= 1_500
+    assert "<earlier" in made.messages[0]["content"]
+    kept = made.messages[-5:]
+    assert kept == items[-5:]
+    thoughts = [i for i, item in enumerate(made.messages) if item.get("type") == "reasoning"]
+    assert all(made.messages[i + 1]["type"] == "function_call" for i in thoughts)

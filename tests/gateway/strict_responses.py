@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -87,7 +87,7 @@ class StrictResponses:
     say: Say = echo
     strict: bool = True
     """False for a provider that takes anything."""
-    window: int = 8_192
+    window: int = 4_096
     counts: bool = True
     pause: float = 0.0
     bodies: list[bytes] = field(default_factory=list)
@@ -148,7 +148,7 @@ class StrictResponses:
         return [*self.chains[previous], *items]
 
     def _referred(self, reference: Json) -> Json:
-        kept: list[Json] = [item for response in self.responses.values() for item in response["output"]]
+        kept: Iterator[Json] = (item for response in self.responses.values() for item in response["output"])
         for item in kept:
             if item["id"] == reference["id"]:
                 return item

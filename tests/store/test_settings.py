@@ -67,6 +67,8 @@ async def test_notes_hold_any_json(store: Store, value: Json) -> None:
 async def test_a_note_is_read_together_with_settings_and_with_other_notes(store: Store) -> None:
     here, there = Everywhere(), ForModel("note")
     assert await store.settings.with_note("cards", here, there) == (None, ({}, {}))
+    await store.notes.put_all({"item:a": 1, "meter:x": "third"})
+    assert await store.notes.named("item:a", "meter:x") == {"item:a": 1, "meter:x": "third"}
     await store.notes.put("cards", {"m": {"window": 9}})
     await store.notes.put("other", [1])
     await store.settings.put(here, "auto", True)

@@ -92,6 +92,8 @@ async def _completed(
 ) -> ClientRequest:
     branch = await gateway.engine.store.tree.branch(found.node)
     before = tuple(with_thoughts(node.message) for node in branch)
+    # The provider still has what was deleted here.
+    whole = whole or any(node.status == "deleted" for node in branch)
     instructions = request.body.get("instructions")
     said = read_items(items, instructions)
     front = 1 if instructions is not None else 0

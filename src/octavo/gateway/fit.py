@@ -34,6 +34,7 @@ from octavo.core.policy import Compress, Decision, Keep, Policy, budget_for, dec
 from octavo.core.protocol import Rules
 from octavo.core.recall.render import with_passages
 from octavo.core.tools import Tool
+from octavo.core.transcript import describe
 from octavo.core.wire import Wired, write
 from octavo.core.wire.cache_markers import (
     MOST_MARKERS,
@@ -92,7 +93,8 @@ async def settings_for(gateway: Gateway, request: ClientRequest, branch: BranchM
     # A request brings its own system prompt, or none. A system prompt from the settings is for chats.
     said: dict[str, Json] = {**known, "model": request.model, "system": request.prompt or None}
     if request.reply is not None:
-        said["reply"] = request.reply + reasoning_tokens(request)
+        window = (await gateway.engine.models.meter(request.model)).card.window
+        said["reply"] = request.reply + reasoning_reserve(request, window - request.reply)
     if request.options.policy:
         said["policy"] = request.options.policy
     return said
@@ -105,6 +107,20 @@ def reasoning_tokens(request: ClientRequest) -> int:
         part for message in request.messages[start:] for part in message.parts if isinstance(part, Reasoning)
     )
     return sum(math.ceil(reasoning_characters(part) / REASONING_CHARACTERS) for part in thoughts)
+
+
+def reasoning_reserve(request: ClientRequest, room: int) -> int:
+    """Reserve room for the reasoning of the current turn: no more than its share of what is sent.
+
+    If the turn itself has to be compressed, the reasoning of what is covered goes with it.
+    """
+    thoughts = reasoning_tokens(request)
+    if not thoughts:
+        return 0
+    turn = request.messages[last_turn(request.messages) or 0 :]
+    said = sum(len(line) for message in turn for part in message.parts if (line := describe(part)))
+    share = thoughts / (thoughts + said / REASONING_CHARACTERS)
+    return min(thoughts, math.ceil(max(0, room) * share))
 
 
 def usual_reply(card: ModelCard) -> int:

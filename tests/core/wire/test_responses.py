@@ -268,6 +268,39 @@ def test_items_nobody_knows_are_kept_whole() -> None:
     assert write("responses", [message]).messages == items
 
 
+def test_content_of_every_kind() -> None:
+    content: list[Json] = [
+        {"type": "input_file", "filename": "a.pdf", "file_data": "AAAA"},
+        {"type": "input_image", "detail": "low"},
+        {"type": "hologram"},
+    ]
+    item: JsonObject = {"role": "user", "content": content}
+    assert write("responses", [only(item)]).messages == [item]
+    picture = Attachment(name="a", media_type="image/png", source=f"data:image/png;base64,{PNG}")
+    spoken = Attachment(name="b.wav", media_type="audio/wav", source="data:audio/wav;base64,AAAA")
+    linked = Image(source="file-1")
+    (written,) = write("responses", [Message(role="user", parts=(picture, spoken, linked))]).messages
+    kinds = [part["type"] for part in written["content"] if isinstance(part, dict)]  # type: ignore[union-attr]
+    assert kinds == ["input_image", "input_text", "input_text"]
+    assert write("responses", [Message(role="user", parts=())]).messages == [{"role": "user", "content": ""}]
+
+
+def test_what_comes_with_results_follows_them() -> None:
+    result = ToolResult(call_id="c", content=(Text(text="a"),))
+    said = Message(role="tool", parts=(result, Text(text="And look here.")))
+    assert write("responses", [said, said]).messages == [
+        {"type": "function_call_output", "call_id": "c", "output": "a"},
+        {"type": "function_call_output", "call_id": "c", "output": "a"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "And look here."},
+                {"type": "input_text", "text": "And look here."},
+            ],
+        },
+    ]
+
+
 def test_system_messages_of_others_are_instructions() -> None:
     said = read("openai", [{"role": "system", "content": "A"}, {"role": "system", "content": "B"}])
     written = write("responses", [*said, user("Hi")])
@@ -310,7 +343,6 @@ def test_a_stream_is_read_from_its_last_event() -> None:
         event("response.output_item.done", output_index=1, item={**SAID, "id": "other"}),
     )
     assert shown == [Delta("Hm.", "reasoning"), Delta("I lo")]
-    assert stream.finish is None
     assert not stream.complete
     usage: JsonObject = {"input_tokens": 5, "output_tokens": 3, "input_tokens_details": {"cached_tokens": 2}}
     response: JsonObject = {"id": "resp_1", "status": "completed", "output": [THOUGHT, SAID], "usage": usage}

@@ -14,7 +14,7 @@ from octavo.core.messages import Message, Opaque
 from octavo.core.reply import Usage
 from octavo.core.wire import read
 from octavo.core.wire.notes import whole
-from octavo.core.wire.responses import CALLS, COMPACTION, FORMAT, OUTPUTS
+from octavo.core.wire.responses import COMPACTION, FORMAT
 from octavo.core.wire.responses_stream import LAST, ResponsesStream
 from octavo.core.wire.stream import objects_at, text_at
 from octavo.core.wire.usage import read_usage
@@ -47,7 +47,7 @@ TRIGGER = "compaction_trigger"
 _SPOKEN = (None, "message")
 
 _WORDS: Schema = {"enum": ["input_text", "output_text", "text"]}
-_READ: Schema = {"enum": [*_WORDS["enum"], "refusal", "input_image", "input_file"]}
+_READ: Schema = {"enum": [*_WORDS["enum"], "refusal"]}
 PART: Schema = {
     "oneOf": [
         object_of(["type", "text"], type=_WORDS, text=TEXT),
@@ -60,10 +60,8 @@ MESSAGE_ITEM = object_of(
     role={"enum": ["user", "assistant", "system", "developer"]},
     content={"anyOf": [TEXT, {"type": "array", "items": PART}]},
 )
-OTHER_ITEM = object_of(
-    ["type"], type={"type": "string", "not": {"enum": ["message", COMPACTION, *CALLS, *OUTPUTS]}}
-)
-"""Calls and outputs are read, too; only their provider describes all of them."""
+OTHER_ITEM = object_of(["type"], type={"type": "string", "not": {"const": "message"}})
+"""Calls and outputs are read, too; their provider describes them."""
 INPUT: Schema = {
     "anyOf": [TEXT, {"type": "array", "minItems": 1, "items": {"anyOf": [MESSAGE_ITEM, OTHER_ITEM]}}]
 }
