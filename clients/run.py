@@ -41,6 +41,8 @@ NOWHERE = "http://127.0.0.1:9"
 EDITED = re.compile(rb"(old|new)-branch-(\d+)")
 """Words in a question before and after it was edited; no request may have both."""
 ALL = 10_000
+PROGRESS = 20
+"""Seconds between two lines about a run."""
 
 
 @dataclass
@@ -129,11 +131,19 @@ async def run_client(client: Client, *, fresh: bool, keep: Path | None) -> Resul
         script.says = client.says or script.says
         async with place(client, Path(made), script) as there:
             _furnish(client, home, work, folder, there.url)
+            progress = asyncio.create_task(_progress(there.asked))
             said = await _run(client, folder, home, work, there.url, result)
+            progress.cancel()
             await _judge(client, there, result)
             if keep:
                 _write(keep / client.name, there, said)
     return result
+
+
+async def _progress(asked: Watch) -> None:
+    while True:
+        await asyncio.sleep(PROGRESS)
+        print(f"  ... {len(asked.seen)} requests", flush=True)
 
 
 def _furnish(client: Client, home: Path, work: Path, folder: Path, url: str) -> None:
