@@ -78,6 +78,8 @@ async def run_one(client: Client, *, fresh: bool, keep: Path | None) -> Result:
         f"  {result.version}: {result.requests} requests, {result.compressions} compressions, {took:.0f} s",
         flush=True,
     )
+    for note in result.notes:
+        print(f"  note: {note}", flush=True)
     for problem in result.problems:
         print(f"  PROBLEM: {problem}", flush=True)
     return result

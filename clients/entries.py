@@ -19,6 +19,9 @@ OPENAI = Client(
     window=8_192,
     program="openai_chat.py",
 )
+RESPONSES = replace(
+    OPENAI, name="openai-responses", dialect="responses", thinking=True, program="openai_responses.py"
+)
 ANTHROPIC = Client(
     name="anthropic",
     registry="pypi",
@@ -42,6 +45,8 @@ VERCEL = Client(
 
 LIBRARIES = (
     OPENAI,
+    RESPONSES,
+    replace(RESPONSES, name="openai-responses-chained", env={"STYLE": "chained"}),
     ANTHROPIC,
     replace(
         OPENAI, name="langchain", packages=("langchain", "langchain-openai"), program="langchain_agent.py"
@@ -51,8 +56,15 @@ LIBRARIES = (
         OPENAI,
         name="openai-agents",
         packages=("openai-agents",),
-        program="agents_chat.py",
-        env={"OPENAI_AGENTS_DISABLE_TRACING": "1"},
+        program="agents_sdk.py",
+        env={"OPENAI_AGENTS_DISABLE_TRACING": "1", "DIALECT": "chat"},
+    ),
+    replace(
+        RESPONSES,
+        name="openai-agents-responses",
+        packages=("openai-agents",),
+        program="agents_sdk.py",
+        env={"OPENAI_AGENTS_DISABLE_TRACING": "1", "DIALECT": "responses"},
     ),
     replace(
         OPENAI,
@@ -70,6 +82,13 @@ LIBRARIES = (
         program="anthropic_messages.mjs",
     ),
     VERCEL,
+    replace(
+        VERCEL,
+        name="vercel-responses",
+        dialect="responses",
+        thinking=True,
+        env={"DIALECT": "responses"},
+    ),
     replace(
         VERCEL,
         name="vercel-anthropic",
@@ -140,7 +159,6 @@ AGENTS = (
         },
         steps=100,
         thinking=True,
-        trees=None,
         reserve_counts=False,
     ),
     Client(
@@ -196,6 +214,7 @@ AGENTS = (
         steps=0,
         says=aider_answer,
         least=60,
+        trees=2,  # its first request begins with words that no later one has
     ),
     Client(
         name="codex",
@@ -204,11 +223,14 @@ AGENTS = (
         dialect="responses",
         model="gpt-5",
         window=32_000,
-        commands=(("{bin}/codex", "exec", "--skip-git-repo-check", TASK),),
+        commands=(
+            ("{bin}/codex", "exec", "--skip-git-repo-check", TASK),
+            ("{bin}/codex", "exec", "--skip-git-repo-check", "resume", "--last", ON),
+        ),
         files={".codex/config.toml": CODEX},
         steps=100,
+        thinking=True,
         trees=None,
-        off="it speaks Responses only",
     ),
 )
 

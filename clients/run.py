@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,20 +18,14 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
-
 from clients.entry import Client
 from clients.install import install, path_of, programs_of, version
+from clients.providers import PROVIDERS, Upstream
 from clients.script import FILES, Script, log
 from clients.watch import Exchange, Watch, unchanged
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
-from tests.gateway.strict import StrictProvider
-from tests.server.fake import count
 from tests.server.kit import accounts, listening
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -43,28 +37,6 @@ EDITED = re.compile(rb"(old|new)-branch-(\d+)")
 ALL = 10_000
 PROGRESS = 20
 """Seconds between two lines about a run."""
-
-
-@dataclass
-class ServingProvider(StrictProvider):
-    """A strict provider that has embeddings as well."""
-
-    @property
-    def app(self) -> Starlette:
-        app = super().app
-        app.routes.append(Route("/v1/embeddings", self.embeddings, methods=["POST"]))
-        return app
-
-    async def embeddings(self, request: Request) -> Response:
-        asked = await request.json()
-        texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
-        data = [{"object": "embedding", "index": i, "embedding": [0.5, 0.25]} for i, _ in enumerate(texts)]
-        usage = {"prompt_tokens": 1, "total_tokens": 1}
-        return JSONResponse({"object": "list", "data": data, "model": asked["model"], "usage": usage})
-
-
-PROVIDERS: Mapping[str, type[StrictProvider]] = {"chat": ServingProvider, "anthropic": ServingProvider}
-"""The strict provider of each dialect."""
 
 
 @dataclass(kw_only=True)
@@ -89,6 +61,7 @@ class Result:
     fill: float = 0.0
     """The mean share of the window that was used."""
     problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -96,7 +69,7 @@ class Place:
     """A gateway with what stands behind and before it."""
 
     engine: Engine
-    provider: StrictProvider
+    provider: Upstream
     asked: Watch
     sent: Watch
     url: str
@@ -105,10 +78,8 @@ class Place:
 @asynccontextmanager
 async def place(client: Client, folder: Path, script: Script) -> AsyncIterator[Place]:
     """Open a gateway for one client."""
-    provider = PROVIDERS[client.dialect](
-        say=script, window=client.window, counts_reserve=client.reserve_counts
-    )
-    sent = Watch(provider.strict_app)
+    provider = PROVIDERS[client.dialect](client, script)
+    sent = Watch(provider.app)
     async with (
         await Engine.open(folder / "octavo.db", model=client.model, summariser="none") as engine,
         listening(sent) as upstream,
@@ -238,15 +209,17 @@ async def _judge(client: Client, there: Place, result: Result) -> None:
     result.errors, result.refused = len(refused), sum(one.status >= 400 for one in sent)
     result.unchanged = unchanged(one.asked for one in sent if one.status == 200)
     result.own = unchanged(one.asked for one in asked if one.status == 200)
-    result.fill = _fill(client, sent)
+    result.fill = _fill(client, there)
     result.problems += _wrong(client, result)
     result.problems += [f"the client got {one.status}: {one.error.decode()}" for one in refused[:3]]
-    result.problems += [f"the provider refused: {one}" for one in {*provider.wrong, *provider.torn}]
+    result.problems += [f"the provider refused: {one}" for one in {*provider.wrong()}]
     result.problems += _leaks(sent)
+    result.notes += [f"the gateway does not have {one}" for one in sorted({*there.asked.missing})]
 
 
-def _fill(client: Client, sent: Iterable[Exchange]) -> float:
-    sizes = [count(one.asked) for one in sent if one.status == 200 and "messages" in one.asked]
+def _fill(client: Client, there: Place) -> float:
+    answered = [one for one in there.sent.seen if one.status == 200 and not one.path.endswith("/embeddings")]
+    sizes = [there.provider.size(one.asked) for one in answered]
     return mean(sizes) / client.window if sizes else 0.0
 
 

@@ -35,7 +35,7 @@ KNOWN: dict[str, Arguments] = {
     "bash": lambda number, _: {"command": f"cat log{number % FILES}.txt", "description": "Read a log"},
     "Read": lambda number, work: {"file_path": f"{work}/log{number % FILES}.txt"},
     "read": lambda number, work: {"filePath": f"{work}/log{number % FILES}.txt"},
-    "exec_command": lambda number, _: {"cmd": f"cat log{number % FILES}.txt"},
+    "exec_command": lambda number, _: {"cmd": f"cat log{number % FILES}.txt", "login": False},
     "shell": lambda number, _: {"command": ["cat", f"log{number % FILES}.txt"]},
 }
 

@@ -1,8 +1,9 @@
-"""The OpenAI Agents SDK on its chat-completions model."""
+"""The OpenAI Agents SDK on its chat-completions model, or on its default (`DIALECT=responses`)."""
 
+import os
 from typing import Any
 
-from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool
+from agents import Agent, Model, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, function_tool
 from openai import AsyncOpenAI
 from plan import GATEWAY, MODEL, SYSTEM, converse, log
 
@@ -14,12 +15,12 @@ def read_log(number: int) -> str:
 
 
 client = AsyncOpenAI(base_url=f"{GATEWAY}/v1", max_retries=0)
-agent = Agent(
-    name="Plant",
-    instructions=SYSTEM,
-    tools=[read_log],
-    model=OpenAIChatCompletionsModel(model=MODEL, openai_client=client),
+model: Model = (
+    OpenAIResponsesModel(MODEL, client)
+    if os.environ["DIALECT"] == "responses"
+    else OpenAIChatCompletionsModel(MODEL, client)
 )
+agent = Agent(name="Plant", instructions=SYSTEM, tools=[read_log], model=model)
 
 
 def ask(history: list[Any], question: str) -> list[Any]:
