@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import anthropic
 import openai
 import pytest
 
-from octavo.gateway.reply import with_start
 from octavo.providers.embedded import open_embedded
 from octavo.providers.model_files import SMALLEST
 from octavo.providers.settings import Local, WaitLimits
@@ -103,21 +101,3 @@ async def test_a_model_that_is_not_installed_says_how_to_get_it(
         with pytest.raises(openai.APIStatusError, match="octavo local install") as refused:
             await house.ask(user("Hi"), model=MODEL)
         assert refused.value.status_code < 500
-
-
-async def test_a_stream_that_begins_with_a_later_event_gets_its_first_one() -> None:
-    """llama.cpp leaves `message_start` out of about one Anthropic stream in ten."""
-
-    async def pieces(*given: bytes) -> AsyncIterator[bytes]:
-        for one in given:
-            yield one
-
-    async def read(*given: bytes) -> bytes:
-        return b"".join([piece async for piece in with_start(pieces(*given), b"START ")])
-
-    block = (b"event: content_bl", b"ock_start\ndata: {}\n\n", b"event: message_stop\n\n")
-    assert await read(*block) == b"START " + b"".join(block)
-    assert await read(b"event: message_start\ndata: {}\n\n") == b"event: message_start\ndata: {}\n\n"
-    assert await read(b"event: error\ndata: {}\n\n") == b"event: error\ndata: {}\n\n"
-    assert await read(b"half") == b"half"
-    assert await read() == b""

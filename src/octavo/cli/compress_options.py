@@ -62,7 +62,7 @@ FormatName = Annotated[
         "--format",
         metavar="NAME",
         show_default=False,
-        help="The format, if it cannot be recognised: openai, anthropic or gemini.",
+        help="The format, if it cannot be recognised: openai, anthropic, gemini or responses.",
     ),
 ]
 
@@ -101,7 +101,7 @@ class CompressOptions:
         return options
 
 
-def format_of(history: History, named: str | None) -> Literal["openai", "anthropic", "gemini"]:
+def format_of(history: History, named: str | None) -> Literal["openai", "anthropic", "gemini", "responses"]:
     from octavo.core.wire import FORMATS
 
     if named is None:

@@ -15,6 +15,7 @@ from octavo.core.messages import (
     Image,
     Message,
     Part,
+    Reasoning,
     Spot,
     Text,
     ToolCall,
@@ -72,6 +73,8 @@ def harden(messages: Sequence[Message], rules: Rules) -> Hardened:
     if not rules.vision:
         result = _without_images(result, log)
     result = _with_content(result, log)
+    if rules.followed:
+        result = _without_last_thoughts(result, log)
     result = _paired(result, log)
     if rules.unique_ids:
         result = _with_unique_ids(result, log)
@@ -125,6 +128,19 @@ def _with_content(messages: tuple[Message, ...], tell: _Tell) -> tuple[Message, 
         else:
             kept.append(message)
     return tuple(kept)
+
+
+def _without_last_thoughts(messages: tuple[Message, ...], tell: _Tell) -> tuple[Message, ...]:
+    """Leave out thoughts that nothing in their message follows: a provider refuses them alone."""
+    out: list[Message] = []
+    for i, message in enumerate(messages):
+        end = len(message.parts)
+        while end and isinstance(message.parts[end - 1], Reasoning):
+            end -= 1
+        if end < len(message.parts):
+            tell("dropped", i, "a thought without what it led to was left out")
+        out.append(message if end == len(message.parts) else replace(message, parts=message.parts[:end]))
+    return tuple(out)
 
 
 def _paired(messages: tuple[Message, ...], tell: _Tell) -> tuple[Message, ...]:

@@ -29,6 +29,8 @@ class Rules:
     """A tool call's id is used once."""
     vision: bool = True
     """Whether the model looks at images."""
+    followed: bool = False
+    """A thought is followed by what it led to."""
 
 
 OPENAI = Rules(name="openai", alternate=False, user_first=False, system_front=False, unique_ids=False)
@@ -36,7 +38,10 @@ COMPATIBLE = replace(OPENAI, alternate=True, user_first=True, system_front=True)
 """Chat templates of open models raise errors where OpenAI is lenient, so other servers get the strictest order."""
 ANTHROPIC = Rules(name="anthropic", alternate=True, user_first=True, system_front=True, unique_ids=True)
 GEMINI = Rules(name="gemini", alternate=True, user_first=True, system_front=True, unique_ids=False)
-RULES: Mapping[str, Rules] = MappingProxyType({rules.name: rules for rules in (OPENAI, ANTHROPIC, GEMINI)})
+RESPONSES = replace(OPENAI, name="responses", followed=True)
+RULES: Mapping[str, Rules] = MappingProxyType(
+    {rules.name: rules for rules in (OPENAI, ANTHROPIC, GEMINI, RESPONSES)}
+)
 
 
 def says_something(part: Part) -> bool:
@@ -61,6 +66,7 @@ def check(messages: Sequence[Message], rules: Rules) -> tuple[str, ...]:
         *(_turns(messages) if rules.alternate else ()),
         *(_ids(messages) if rules.unique_ids else ()),
         *(() if rules.vision else _images(messages)),
+        *(_thoughts(messages) if rules.followed else ()),
     )
 
 
@@ -132,3 +138,9 @@ def _images(messages: Sequence[Message]) -> Iterator[str]:
         )
         if any(isinstance(piece, Image) for piece in pieces):
             yield f"messages[{i}]: an image for a model that sees none"
+
+
+def _thoughts(messages: Sequence[Message]) -> Iterator[str]:
+    for i, message in enumerate(messages):
+        if message.parts and isinstance(message.parts[-1], Reasoning):
+            yield f"messages[{i}]: a thought without what it led to"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from octavo.core.json_values import Json, JsonObject
 from octavo.errors import BadBudget, BadInput, ContextOverflow
 from octavo.http.errors import ApiError
@@ -65,6 +67,43 @@ def anthropic_error(api_error: ApiError, error: Exception, request_id: str) -> J
         "error": {"type": kind, "message": message, "octavo": _ours(api_error, request_id)},
         "request_id": request_id,
     }
+
+
+GEMINI_STATUSES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+
+def gemini_error(api_error: ApiError, error: Exception, request_id: str) -> JsonObject:
+    """Write an error as Google does."""
+    status, message = status_of(api_error), api_error.message
+    if isinstance(error, ContextOverflow | BadBudget):
+        needed, window = _sum(error)
+        message = f"The input token count ({needed}) exceeds the maximum number of tokens allowed ({window}). {message}"
+    named = GEMINI_STATUSES.get(status) or ("INTERNAL" if status >= 500 else "FAILED_PRECONDITION")
+    said: JsonObject = {"code": status, "message": message, "status": named}
+    return {"error": {**said, "octavo": _ours(api_error, request_id)}}
+
+
+ErrorWriter = Callable[[ApiError, Exception, str], JsonObject]
+
+
+def error_writer(interface: str) -> ErrorWriter:
+    """Give what writes errors for the clients of an interface."""
+    match interface:
+        case "anthropic":
+            return anthropic_error
+        case "gemini":
+            return gemini_error
+        case _:
+            return openai_error
 
 
 def _ours(api_error: ApiError, request_id: str) -> JsonObject:

@@ -10,14 +10,23 @@ import httpx2
 from octavo.core.context import Context
 from octavo.core.json_values import Json, JsonObject
 from octavo.core.policy import Compress, Decision, Keep, Prepare, Shrink
+from octavo.core.tools import Tool
+from octavo.core.wire import Wired
 from octavo.engine.overflow import OverflowRetry
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
+from octavo.gateway.dialects.known import DIALECTS
 from octavo.gateway.fit import FittedContext, RequestSize, request_context
 from octavo.gateway.forward import Destination, send, with_model_name
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import BranchMatch
+from octavo.gateway.translate.requests import left_out, plain_body, translated_body
+from octavo.gateway.translate.translator import AnswerTranslator
 from octavo.http.caller import Caller
+from octavo.http.responses import to_json
 from octavo.meters.meter import Meter
+
+LONGEST_HEADER = 500
+"""Characters of a header that lists names."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,6 +62,27 @@ class Exchange:
                 assert_never(other)
 
     @property
+    def translated(self) -> bool:
+        """Whether the provider speaks another interface than the client."""
+        return self.destination.format != self.dialect.name
+
+    @property
+    def provider_dialect(self) -> Dialect:
+        """The interface that the provider speaks."""
+        return DIALECTS[self.destination.format]
+
+    def translator(self) -> AnswerTranslator:
+        """Make what turns the provider's answer into the client's interface."""
+        return AnswerTranslator(
+            client=self.dialect.name,
+            provider=self.provider_dialect,
+            id=self.id,
+            model=self.request.model,
+            request=self.request.body,
+            tokens=self.sent,
+        )
+
+    @property
     def compressed(self) -> bool:
         return self.fitted is not None and self.fitted.compressed
 
@@ -82,6 +112,10 @@ class Exchange:
         }
         if self.fitted and self.fitted.recalled:
             told["recalled"] = str(self.fitted.recalled)
+        if self.translated:
+            told["provider-format"] = self.destination.format
+            if missing := left_out(self.request):
+                told["left-out"] = ", ".join(missing)[:LONGEST_HEADER].encode("ascii", "replace").decode()
         return {f"x-octavo-{name}": value for name, value in told.items()}
 
     def report(self) -> JsonObject:
@@ -94,7 +128,21 @@ class Exchange:
             "recalled": self.fitted.recalled if self.fitted else 0,
         }
 
+    def plain_body(self) -> bytes:
+        """The body that is sent if the request fits."""
+        return plain_body(self.dialect, self.request, self.destination, self.meter.card)
+
+    def fitted_body(self, wired: Wired, more_tools: tuple[Tool, ...]) -> bytes:
+        """The body that is sent if other messages are sent in place of the request's."""
+        if not self.translated:
+            return to_json(self.dialect.rewrite(self.request, wired, more_tools))
+        return to_json(
+            translated_body(
+                self.dialect.name, self.request, wired, self.destination, self.meter.card, more_tools
+            )
+        )
+
     async def send(self, body: bytes) -> httpx2.Response:
         """Send a body to the provider."""
-        sent = with_model_name(body, self.request.model, self.destination)
+        sent = body if self.translated else with_model_name(body, self.request.model, self.destination)
         return await send(self.gateway, self.destination, sent, streamed=self.request.stream)

@@ -43,6 +43,7 @@ from octavo.core.wire.cache_markers import (
     with_marker,
     without_markers,
 )
+from octavo.core.wire.responses import reasoning_characters
 from octavo.engine.settings import policy_of
 from octavo.engine.state import TipState
 from octavo.engine.turn import PreparedRequest, prepare
@@ -50,6 +51,7 @@ from octavo.errors import BadBudget, ContextOverflow
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import BranchMatch, canonical, digests_of, without_reasoning
+from octavo.gateway.translate.requests import for_any_model
 from octavo.meters.meter import Meter
 
 SURE = 2
@@ -102,7 +104,7 @@ def reasoning_tokens(request: ClientRequest) -> int:
     thoughts = (
         part for message in request.messages[start:] for part in message.parts if isinstance(part, Reasoning)
     )
-    return sum(math.ceil(len(part.text) / REASONING_CHARACTERS) for part in thoughts)
+    return sum(math.ceil(reasoning_characters(part) / REASONING_CHARACTERS) for part in thoughts)
 
 
 def usual_reply(card: ModelCard) -> int:
@@ -272,6 +274,7 @@ async def fit(
     if ready is None:
         raise ContextOverflow("nothing can be sent", {})
     worded = with_client_wording(ready, request)
+    worded = replace(worded, retained=for_any_model(worded.retained, request, dialect.name))
     if dialect.name == "anthropic":
         worded = with_cache_markers(worded, request)
     hardened = ready.state.sent(worded, rules)

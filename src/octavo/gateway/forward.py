@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from urllib.parse import quote, urlsplit
 
 import httpx2
@@ -18,9 +19,11 @@ from starlette.datastructures import Headers
 
 from octavo.core.protocol import ANTHROPIC as ANTHROPIC_RULES
 from octavo.core.protocol import COMPATIBLE, Rules
+from octavo.core.protocol import GEMINI as GEMINI_RULES
 from octavo.core.protocol import OPENAI as OPENAI_RULES
+from octavo.core.protocol import RESPONSES as RESPONSES_RULES
 from octavo.errors import NotFound, ProviderError, UnknownModel
-from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.dialects.dialect import Dialect, Name
 from octavo.gateway.gateway import Gateway
 from octavo.http.caller import Caller, bearer
 from octavo.http.errors import refuse
@@ -37,9 +40,31 @@ OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
 GOOGLE_URL = "https://generativelanguage.googleapis.com"
 PASSED = ("content-type", "accept", "user-agent", "idempotency-key", "http-referer", "x-title")
-PASSED_STARTS = ("anthropic-", "openai-", "x-stainless-")
+PASSED_STARTS = ("anthropic-", "openai-", "x-stainless-", "x-goog-api-client", "x-goog-user-project")
 RETURNED = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "request-id", "x-should-retry")
 RETURNED_STARTS = ("anthropic-", "openai-", "x-ratelimit-")
+ENDPOINTS: Mapping[Name, str] = MappingProxyType(
+    {"openai": "/chat/completions", "anthropic": "/messages", "responses": "/responses", "gemini": "/models"}
+)
+"""Where each interface is asked; Gemini's address goes on with the model."""
+INTERFACES: Mapping[str, tuple[Name, ...]] = MappingProxyType(
+    {
+        "openai": ("openai", "responses"),
+        "azure": ("openai", "responses"),
+        "anthropic": ("anthropic",),
+        "google": ("openai", "gemini"),
+        "compatible": ("openai",),
+        "ollama": ("openai",),
+        "local": ("openai",),
+    }
+)
+"""The interfaces of each provider; a client with another one is translated into the first."""
+NATIVE: Mapping[Name, str] = MappingProxyType(
+    {"openai": "openai", "responses": "openai", "anthropic": "anthropic", "gemini": "google"}
+)
+"""The provider that made each interface."""
+ANTHROPIC_VERSION = "2023-06-01"
+"""The version of Anthropic's interface, for clients that speak another one and do not name it."""
 TITLES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google", "azure": "Azure OpenAI"}
 VARIABLES = {
     "openai": "OPENAI_API_KEY",
@@ -59,8 +84,27 @@ class Destination:
     """The name by which the provider knows the model."""
     headers: dict[str, str] = field(repr=False)
     rules: Rules
+    format: Name
+    """The interface that the provider speaks."""
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     """Keys that no error and no log may show."""
+    official: bool = False
+    """Whether it is OpenAI itself, not a service that imitates it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Service:
+    """The service behind a model."""
+
+    provider: str
+    model: str
+    base: str
+    """The address that the routes of its interface begin with."""
+    account: ProviderAccount
+    format: Name
+    """The interface in which it is asked."""
+    query: str = ""
+    """What every request to it has in its query."""
 
 
 async def find_destination(
@@ -79,76 +123,97 @@ async def find_destination(
     `route` names one that has nothing to do with chats. `query` is the query of the client's address, such as
     `beta=true`. It is meant for the provider.
     """
+    service = await _find_service(gateway, dialect, model)
+    # The path and the query of the client's interface mean nothing to a provider with another one.
+    same = service.format == dialect.name
+    end = route or ENDPOINTS[service.format].removeprefix("/")
+    if service.format == "gemini" and not route:
+        end += f"/{quote(service.model, safe='/')}"
+    address = f"{service.base}/{end}{path if same and not route else ''}"
+    asked = query if same or route else ""
+    url = "?".join(filter(None, [address, "&".join(filter(None, [service.query, asked]))]))
+    if service.provider == "local":
+        assert service.account.key
+        signed = {"authorization": f"Bearer {service.account.key.reveal()}"}
+    else:
+        signed = _auth_headers(gateway, service, headers, caller)
+    return _destination(service, url, signed, headers)
+
+
+async def _find_service(gateway: Gateway, dialect: Dialect, model: str) -> _Service:
+    """Find the service of a model: an upstream that an administrator set, or the provider of its name."""
     own = gateway.upstreams.upstream(model)
     if own is not None:
-        account = getattr(gateway.providers, own.account) if own.account else ProviderAccount()
         base = own.base_url.rstrip("/")
-        url = f"{base}/chat/completions" if dialect.name == "openai" else f"{_root(base)}/v1/messages{path}"
-        url = f"{base}/{route}" if route else url
-        signed = _auth_headers(gateway, "", account, headers, caller, style=dialect.name)
-        return _destination(
-            own.account or "compatible", _with_query(url, query), model, signed, account, dialect, headers
+        format: Name = own.format or ("openai" if dialect.name == "gemini" else dialect.name)
+        return _Service(
+            provider=own.account or "compatible",
+            model=model,
+            base=f"{_root(base)}/v1" if format == "anthropic" else base,
+            account=getattr(gateway.providers, own.account) if own.account else ProviderAccount(),
+            format=format,
         )
     provider, name = _provider(gateway, dialect, model)
+    spoken = INTERFACES[provider]
+    format = dialect.name if dialect.name in spoken else spoken[0]
     if provider == "local":
-        return await _embedded(gateway, dialect, model, headers, path, query, route)
+        return await _embedded(gateway, model, format)
     account = gateway.providers.openai if provider == "compatible" else getattr(gateway.providers, provider)
-    chats = _url(gateway, dialect, provider, name)
-    url = _with_query(_beside(chats, route) if route else chats + path, query)
-    style = "azure" if provider == "azure" else dialect.name
-    signed = _auth_headers(gateway, provider, account, headers, caller, style=style)
-    return _destination(provider, url, name, signed, account, dialect, headers)
+    query = f"api-version={account.api_version}" if provider == "azure" else ""
+    return _Service(
+        provider=provider,
+        model=name,
+        base=_base(gateway, provider, name, format),
+        account=account,
+        format=format,
+        query=query,
+    )
 
 
-async def _embedded(
-    gateway: Gateway, dialect: Dialect, model: str, headers: Headers, path: str, query: str, route: str
-) -> Destination:
-    """Find the model that runs inside the server. It listens on this machine only, behind a key of its own.
-
-    It answers in the formats of OpenAI and Anthropic.
-    """
+async def _embedded(gateway: Gateway, model: str, format: Name) -> _Service:
+    """Find the model that runs inside the server. It listens on this machine only, behind a key of its own."""
     provider = await asyncio.to_thread(gateway.engine.models.provider, model)
     if not isinstance(provider, Embedded):
         raise NotFound(f"{model} does not run inside this server")
     account = await provider.account()
-    assert account.key
-    chats = "chat/completions" if dialect.name == "openai" else f"messages{path}"
-    url = f"{account.base_url}/{route or chats}"
-    signed = {"authorization": f"Bearer {account.key.reveal()}"}
-    return _destination(
-        "local", _with_query(url, query), provider.path.stem, signed, account, dialect, headers
+    return _Service(
+        provider="local", model=provider.path.stem, base=account.base_url, account=account, format=format
     )
 
 
-def _with_query(url: str, query: str) -> str:
-    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
-
-
-def _destination(
-    provider: str,
-    url: str,
-    model: str,
-    signed: dict[str, str],
-    account: ProviderAccount,
-    dialect: Dialect,
-    headers: Headers,
-) -> Destination:
+def _destination(service: _Service, url: str, signed: dict[str, str], headers: Headers) -> Destination:
     host = urlsplit(url).hostname or ""
     official = any(host == known or host.endswith("." + known) for known in OFFICIAL_HOSTS)
-    rules = ANTHROPIC_RULES if dialect.name == "anthropic" else OPENAI_RULES if official else COMPATIBLE
+    match service.format:
+        case "anthropic":
+            rules = ANTHROPIC_RULES
+        case "responses":
+            rules = RESPONSES_RULES
+        case "gemini":
+            rules = GEMINI_RULES
+        case "openai":
+            rules = OPENAI_RULES if official else COMPATIBLE
+    foreign = "openai-" if service.format == "anthropic" else "anthropic-"
     passed = {
-        name: value for name, value in headers.items() if name in PASSED or name.startswith(PASSED_STARTS)
+        name: value
+        for name, value in headers.items()
+        if (name in PASSED or name.startswith(PASSED_STARTS)) and not name.startswith(foreign)
     }
+    if service.format == "anthropic":
+        passed.setdefault("anthropic-version", ANTHROPIC_VERSION)
     keys = tuple(Secret(value.removeprefix("Bearer "), "request") for value in signed.values())
     # The gateway reads answers while it passes them on, so they must not be compressed.
     sent = {**passed, "content-type": "application/json", "accept-encoding": "identity", **signed}
+    account = service.account
     return Destination(
-        provider=provider,
+        provider=service.provider,
         url=url,
-        model=model,
+        model=service.model,
         headers={**sent, **account.headers},
         rules=rules,
+        format=service.format,
         secrets=(account.key, *keys) if account.key else keys,
+        official=official,
     )
 
 
@@ -157,64 +222,43 @@ def _provider(gateway: Gateway, dialect: Dialect, model: str) -> tuple[str, str]
     try:
         found = resolve(gateway.engine.models.address(model))
     except UnknownModel:
-        return ("anthropic", model) if dialect.name == "anthropic" else ("openai", model)
-    if dialect.name == "anthropic" and found.provider not in ("anthropic", "local"):
-        raise NotFound(
-            f"{model} is not served in Anthropic's format: use /v1/chat/completions for it, or ask here for a Claude "
-            "or an embedded model"
-        )
+        return NATIVE[dialect.name], model
     if found.provider == "compatible" and not gateway.providers.openai.base_url:
         raise NotFound(f"{model} needs the address of a server: set OPENAI_BASE_URL")
     prefixed = model.partition("/")[0] in PROVIDERS
     return found.provider, found.model if prefixed else model
 
 
-def _url(gateway: Gateway, dialect: Dialect, provider: str, model: str) -> str:
+def _base(gateway: Gateway, provider: str, model: str, format: Name) -> str:
     settings = gateway.providers
     match provider:
         case "anthropic":
-            base = _root(settings.anthropic.base_url or ANTHROPIC_URL)
-            return f"{base}/v1/messages" if dialect.name == "anthropic" else f"{base}/v1/chat/completions"
+            return f"{_root(settings.anthropic.base_url or ANTHROPIC_URL)}/v1"
         case "ollama":
-            return f"{settings.ollama.base_url.rstrip('/')}/v1/chat/completions"
+            return f"{settings.ollama.base_url.rstrip('/')}/v1"
         case "google":
-            return f"{(settings.google.base_url or GOOGLE_URL).rstrip('/')}/v1beta/openai/chat/completions"
+            base = f"{(settings.google.base_url or GOOGLE_URL).rstrip('/')}/v1beta"
+            return base if format == "gemini" else f"{base}/openai"
         case "azure":
-            base, version = settings.azure.base_url.rstrip("/"), settings.azure.api_version
-            name = quote(model, safe="")
-            return f"{base}/openai/deployments/{name}/chat/completions?api-version={version}"
+            base = f"{settings.azure.base_url.rstrip('/')}/openai"
+            return base if format == "responses" else f"{base}/deployments/{quote(model, safe='')}"
         case _:
-            return f"{(settings.openai.base_url or OPENAI_URL).rstrip('/')}/chat/completions"
-
-
-def _beside(chats: str, route: str) -> str:
-    """Give the address of another route of the service whose chats are at an address."""
-    address, mark, query = chats.partition("?")
-    base = address.removesuffix("/chat/completions").removesuffix("/messages")
-    return f"{base}/{route}{mark}{query}"
+            return (settings.openai.base_url or OPENAI_URL).rstrip("/")
 
 
 def _root(base: str) -> str:
     return base.rstrip("/").removesuffix("/v1")
 
 
-def _auth_headers(
-    gateway: Gateway, provider: str, account: ProviderAccount, headers: Headers, caller: Caller, *, style: str
-) -> dict[str, str]:
+def _auth_headers(gateway: Gateway, service: _Service, headers: Headers, caller: Caller) -> dict[str, str]:
     """Make the headers with the key: the client's own, or the server's."""
+    provider, account = service.provider, service.account
     theirs = _their_key(headers, caller)
     explicit = caller.apart or gateway.upstream_keys == "client"
     if theirs and (explicit or account.key is None):
-        return theirs
+        return theirs if _is_in_style(theirs, service) else _signed(service, _key_in(theirs))
     if account.key is not None:
-        key = account.key.reveal()
-        match style:
-            case "anthropic":
-                return {"x-api-key": key}
-            case "azure":
-                return {"api-key": key}
-            case _:
-                return {"authorization": f"Bearer {key}"}
+        return _signed(service, account.key.reveal())
     if provider in VARIABLES and not account.base_url:
         raise refuse(
             401,
@@ -223,6 +267,30 @@ def _auth_headers(
             f"set {VARIABLES[provider]} at the server, or send your key, and the one for Octavo as x-octavo-key",
         )
     return {}
+
+
+def _signed(service: _Service, key: str) -> dict[str, str]:
+    """Write a key into the header where the provider looks for it."""
+    if service.provider == "azure":
+        return {"api-key": key}
+    if service.format == "gemini":
+        return {"x-goog-api-key": key}
+    return {"x-api-key": key} if service.format == "anthropic" else {"authorization": f"Bearer {key}"}
+
+
+def _is_in_style(theirs: dict[str, str], service: _Service) -> bool:
+    """Tell whether a client's key stands where the provider looks for it; Anthropic also reads bearer tokens."""
+    match service.format:
+        case "gemini":
+            return "x-goog-api-key" in theirs
+        case "anthropic":
+            return bool(theirs.keys() & {"x-api-key", "authorization"})
+        case _:
+            return "authorization" in theirs
+
+
+def _key_in(theirs: dict[str, str]) -> str:
+    return next(iter(theirs.values())).removeprefix("Bearer ")
 
 
 def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
@@ -234,6 +302,8 @@ def _their_key(headers: Headers, caller: Caller) -> dict[str, str]:
         found["authorization"] = headers["authorization"]
     if (key := headers.get("x-api-key")) and not key.startswith(START):
         found["x-api-key"] = key
+    if (key := headers.get("x-goog-api-key")) and not key.startswith(START):
+        found["x-goog-api-key"] = key
     return found
 
 
@@ -306,6 +376,6 @@ def connection_error(
 
 def with_model_name(body: bytes, model: str, destination: Destination) -> bytes:
     """Put the provider's name of the model into a body; a body that has it already stays byte for byte."""
-    if destination.model == model:
+    if destination.model == model or destination.format == "gemini":
         return body
     return to_json({**json.loads(body), "model": destination.model})

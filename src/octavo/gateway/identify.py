@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from octavo.core.json_values import Json, compact, parse
-from octavo.core.messages import Message, Part, Reasoning, Text, ToolCall, Wire, chain, opens_turn
+from octavo.core.messages import Message, Opaque, Part, Reasoning, Text, ToolCall, Wire, chain, opens_turn
 from octavo.core.wire import Format, write
 from octavo.core.wire.cache_markers import without_markers
+from octavo.core.wire.responses import FORMAT as RESPONSES
+from octavo.core.wire.responses import THOUGHTS, settled
 from octavo.errors import NotFound
-from octavo.gateway.dialects.dialect import ClientRequest
+from octavo.gateway.dialects.dialect import ClientRequest, Continued
 from octavo.gateway.gateway import Gateway
 from octavo.store.ids import new_id
 
@@ -41,6 +43,8 @@ async def identify(
 ) -> BranchMatch:
     """Find the branch that a request continues; an earlier match that is `known` is checked in the store."""
     digests = known.digests if known else digests_of(request.messages)
+    if request.continued:
+        return await _continued(gateway, owner, request.continued, digests)
     if request.options.conversation:
         return await _named(gateway, owner, request.options.conversation, digests)
     least = first_turn(request.messages)
@@ -57,6 +61,21 @@ async def identify(
         # The conversation is in the bin, where nobody finds it. The same words begin a new one.
         made = new_id()
     return BranchMatch(conversation=made, new=True, known=0, node=None, digests=digests)
+
+
+async def _continued(
+    gateway: Gateway, owner: str, start: Continued, digests: tuple[bytes, ...]
+) -> BranchMatch:
+    """Find how much of a request is stored below the message that it names."""
+    node = await gateway.engine.store.tree.find_prefix(digests, owner=owner, conversation=start.conversation)
+    deeper = node is not None and node.depth > start.depth
+    return BranchMatch(
+        conversation=start.conversation,
+        new=False,
+        known=node.depth if node and deeper else start.depth,
+        node=node.id if node and deeper else start.node,
+        digests=digests,
+    )
 
 
 async def _named(gateway: Gateway, owner: str, wanted: str, digests: tuple[bytes, ...]) -> BranchMatch:
@@ -100,8 +119,8 @@ def make_id(*pieces: bytes) -> str:
     return digest.hexdigest()
 
 
-THOUGHTS = "thoughts"
-"""The note under which a stored message keeps its reasoning."""
+PLACES = "places"
+"""The note of a stored message that tells before which of its parts each thought stood."""
 
 
 def without_reasoning(message: Message) -> Message:
@@ -117,10 +136,20 @@ def _is_left_out(part: Part) -> bool:
 def canonical(message: Message) -> Message:
     """Give the form in which messages are compared and stored."""
     said = without_reasoning(message)
-    if not any(isinstance(part, ToolCall) for part in said.parts):
+    if not any(isinstance(part, ToolCall | Opaque) for part in said.parts):
         return said
-    parts = tuple(_respaced(part) if isinstance(part, ToolCall) else part for part in said.parts)
+    parts = tuple(_plain(part) for part in said.parts)
     return said if parts == said.parts else replace(said, parts=parts)
+
+
+def _plain(part: Part) -> Part:
+    match part:
+        case ToolCall():
+            return _respaced(part)
+        case Opaque(wire=Wire(format=format, fields=fields)) if format == RESPONSES:
+            return replace(part, wire=Wire(format, compact(settled(parse(fields)))))
+        case _:
+            return part
 
 
 def _respaced(call: ToolCall) -> ToolCall:
@@ -139,7 +168,13 @@ def stored_form(message: Message, format: Format) -> Message:
     if not thinking:
         return said
     thoughts = replace(message, parts=thinking, wire=None)
-    noted: Json = {THOUGHTS: [*write(format, [thoughts]).messages]}
+    places: list[Json] = []
+    kept = 0
+    for part in message.parts:
+        if isinstance(part, Reasoning):
+            places.append(kept)
+        kept += not _is_left_out(part)
+    noted: Json = {THOUGHTS: [*write(format, [thoughts]).messages], PLACES: places}
     return replace(said, wire=Wire(format, compact(noted)))
 
 

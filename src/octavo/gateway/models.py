@@ -65,3 +65,14 @@ def anthropic_model(card: ModelCard) -> JsonObject:
         "max_tokens": card.max_output,
         **({"max_input_tokens_assumed": True} if card.assumed else {}),
     }
+
+
+def gemini_model(card: ModelCard) -> JsonObject:
+    return {
+        "name": f"models/{card.name}",
+        "displayName": card.name,
+        "inputTokenLimit": card.window,
+        "outputTokenLimit": card.max_output,
+        "supportedGenerationMethods": ["generateContent", "countTokens"],
+        **({"inputTokenLimitAssumed": True} if card.assumed else {}),
+    }

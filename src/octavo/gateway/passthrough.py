@@ -20,8 +20,9 @@ from starlette.responses import Response
 
 from octavo.gateway.dialects.anthropic import ANTHROPIC
 from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.dialects.gemini import GEMINI
 from octavo.gateway.dialects.openai import OPENAI
-from octavo.gateway.forward import Destination, find_destination, send, with_model_name
+from octavo.gateway.forward import NATIVE, Destination, find_destination, send, with_model_name
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.reply import pass_through
 from octavo.http.caller import Caller
@@ -54,6 +55,8 @@ STATEFUL = (
     "messages/batches",
 )
 """What lives at the provider under the key that made it."""
+GEMINI_STATELESS = ("models",)
+GEMINI_STATEFUL = ("files", "cachedContents", "tunedModels", "batches", "operations", "fileSearchStores")
 OWN = ("chat/completions", "responses", "messages", "messages/count_tokens", "models")
 """The routes that Octavo answers itself."""
 WITHOUT_V1 = ("/chat/completions", "/responses", "/messages", "/completions", "/embeddings", "/models")
@@ -68,6 +71,11 @@ def speaks_anthropic(path: str, headers: Headers) -> bool:
     return "anthropic-version" in headers or path.removeprefix("/v1/").startswith("messages")
 
 
+def speaks_gemini(path: str, headers: Headers) -> bool:
+    """Tell whether a client speaks Gemini's interface; only Google's clients send their key in this header."""
+    return path.startswith("/v1beta/") or "x-goog-api-key" in headers or "x-goog-api-client" in headers
+
+
 async def pass_request(
     gateway: Gateway, caller: Caller, method: str, path: str, query: str, headers: Headers, body: bytes
 ) -> Response:
@@ -76,8 +84,36 @@ async def pass_request(
     dialect = ANTHROPIC if speaks_anthropic(path, headers) else OPENAI
     if _is_below(path, STATEFUL):
         _check_key(gateway, dialect, caller)
+    return await _pass(gateway, dialect, caller, method, path, query, headers, body)
+
+
+async def pass_to_gemini(
+    gateway: Gateway, caller: Caller, method: str, path: str, query: str, headers: Headers, body: bytes
+) -> Response:
+    """Pass a request of Gemini's interface on as it is, to Google."""
+    steps = path.split("/")
+    if any(step in ("", ".", "..") for step in steps) or not _is_below(
+        path, (*GEMINI_STATELESS, *GEMINI_STATEFUL)
+    ):
+        listed = ", ".join(f"/v1beta/{name}" for name in (*GEMINI_STATELESS, *GEMINI_STATEFUL))
+        raise refuse(404, "not_found", f"there is no route /v1beta/{path[:200]}; there are {listed}")
+    if _is_below(path, GEMINI_STATEFUL):
+        _check_key(gateway, GEMINI, caller)
+    return await _pass(gateway, GEMINI, caller, method, path, query, headers, body)
+
+
+async def _pass(
+    gateway: Gateway,
+    dialect: Dialect,
+    caller: Caller,
+    method: str,
+    path: str,
+    query: str,
+    headers: Headers,
+    body: bytes,
+) -> Response:
     await gateway.upstreams.refresh()
-    model = model_of(body, headers)
+    model = "" if dialect is GEMINI else model_of(body, headers)
     destination = await find_destination(gateway, dialect, model, headers, caller, query=query, route=path)
     if _content_type(headers):
         destination = _as_sent(destination, headers)
@@ -105,8 +141,10 @@ def unknown_route(path: str) -> Refusal:
         hint = f"you probably mean /v1/{inner}: the base URL of an OpenAI client ends in /v1"
     else:
         listed = ", ".join(f"/v1/{name}" for name in (*OWN, *STATELESS, *STATEFUL))
-        hint = f"the routes of the gateway are {listed}"
-    return refuse(404, "not_found", f"there is no route {path[:200]}; {hint}", hint)
+        hint = f"the routes of the gateway are {listed}, and Gemini's under /v1beta/models"
+    return refuse(
+        404, "not_found", f"there is no route {path[:200]}; {hint}", "use one of the routes that are named"
+    )
 
 
 def _is_below(path: str, routes: tuple[str, ...]) -> bool:
@@ -114,7 +152,7 @@ def _is_below(path: str, routes: tuple[str, ...]) -> bool:
 
 
 def _check_key(gateway: Gateway, dialect: Dialect, caller: Caller) -> None:
-    account = gateway.providers.anthropic if dialect is ANTHROPIC else gateway.providers.openai
+    account = getattr(gateway.providers, NATIVE[dialect.name])
     if caller.account == "local" or account.key is None or caller.apart:
         return
     raise refuse(

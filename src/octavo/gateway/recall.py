@@ -154,7 +154,7 @@ async def ask_with_recall(exchange: Exchange, body: bytes) -> ProviderResponse:
         called = None if answer.failed else _called(exchange, answer, raw)
         if called is None:
             return answer
-        more = write(exchange.dialect.name, [called, await answerer.answer(called)]).messages
+        more = write(exchange.provider_dialect.name, [called, await answerer.answer(called)]).messages
         body = _extended(exchange, body, more, last=rounds + 1 == ROUNDS)
     raise unreadable(
         exchange.destination.provider, f"the model calls {NAME} although it was told to call no tool"
@@ -163,12 +163,14 @@ async def ask_with_recall(exchange: Exchange, body: bytes) -> ProviderResponse:
 
 def _called(exchange: Exchange, answer: ProviderResponse, raw: bytes) -> Message | None:
     """Find the message that calls the recall tool."""
-    found = exchange.dialect.read_answer(raw, streamed=answer.streamed)
+    found = exchange.provider_dialect.read_answer(raw, streamed=answer.streamed)
     return next((message for message in found.messages if calls_of(message)), None)
 
 
 def _extended(exchange: Exchange, body: bytes, more: list[JsonObject], *, last: bool) -> bytes:
     """Add calls and results to a body; the `last` time, the model may call no tool."""
     before = json.loads(body)
-    forbidden = {"tool_choice": exchange.dialect.no_tools} if last else {}
-    return to_json({**before, "messages": [*before["messages"], *more], **forbidden})
+    dialect = exchange.provider_dialect
+    forbidden = {dialect.tool_choice_field: dialect.no_tools} if last else {}
+    name = exchange.provider_dialect.list_field
+    return to_json({**before, name: [*before[name], *more], **forbidden})

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from http import HTTPStatus
 
 import httpx2
 from starlette.datastructures import Headers
@@ -19,15 +21,20 @@ from starlette.responses import Response, StreamingResponse
 
 from octavo.core.json_values import JsonObject
 from octavo.errors import ProviderError
-from octavo.gateway.errors import anthropic_error, openai_error
+from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.errors import anthropic_error, error_writer, gemini_error, openai_error
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.forward import connection_error, receive, returned_headers, stream_body
 from octavo.gateway.save import finish, finish_and_wait
+from octavo.gateway.translate.translator import AnswerTranslator
 from octavo.http.errors import ApiError, explain
 from octavo.http.responses import EVENTS, STREAM_HEADERS, to_json
 from octavo.providers.error_mapping import unreadable
 
 log = logging.getLogger("octavo.gateway")
+
+LONGEST_ERROR = 1_000
+"""Bytes shown of an error that is not JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +56,28 @@ class ProviderResponse:
         return self.response.headers.get("content-type", "").lower().startswith(EVENTS)
 
 
-def pass_through(response: httpx2.Response) -> Response:
-    """Pass an answer on without reading it."""
+def pass_through(response: httpx2.Response, translator: AnswerTranslator | None = None) -> Response:
+    """Pass an answer on without reading it, or in the client's interface."""
     headers = {**returned_headers(_headers(response)), **STREAM_HEADERS}
-    return StreamingResponse(stream_body(response), response.status_code, headers)
+    passed = stream_body(response)
+    if translator is not None and response.status_code < HTTPStatus.BAD_REQUEST:
+        passed = _translated(passed, translator, streamed=ProviderResponse(response=response).streamed)
+    return StreamingResponse(passed, response.status_code, headers)
+
+
+async def _translated(
+    pieces: AsyncGenerator[bytes, None], translator: AnswerTranslator, *, streamed: bool
+) -> AsyncGenerator[bytes, None]:
+    """Translate an answer that is not stored."""
+    async with aclosing(pieces):
+        if not streamed:
+            yield translator.whole(b"".join([piece async for piece in pieces]))
+            return
+        yield translator.start()
+        async for piece in pieces:
+            if written := translator.feed(piece):
+                yield written
+        yield translator.end()
 
 
 async def pass_on(exchange: Exchange, answer: ProviderResponse) -> Response:
@@ -67,31 +92,41 @@ async def pass_on(exchange: Exchange, answer: ProviderResponse) -> Response:
     gateway = exchange.gateway
     gateway.host.record_request(compressed=exchange.compressed)
     if answer.streamed and answer.raw is None:
-        passing = pass_stream(exchange, response)
+        passing = (pass_translated if exchange.translated else pass_stream)(exchange, response)
         return StreamingResponse(passing, response.status_code, {**headers, **STREAM_HEADERS})
     raw = await receive(exchange.destination, response) if answer.raw is None else answer.raw
     if not answer.streamed:
         _check_json(exchange, raw)
     await finish_and_wait(exchange, raw, streamed=answer.streamed)
+    if exchange.translated:
+        translator = exchange.translator()
+        raw = translator.whole_stream(raw) if answer.streamed else translator.whole(raw)
     if exchange.request.options.usage:
         raw = _with_report_event(exchange, raw) if answer.streamed else _with_report(exchange, raw)
     return Response(raw, response.status_code, headers)
 
 
 def _error(exchange: Exchange, answer: ProviderResponse) -> bytes:
-    """Give the error of a provider unchanged; services that imitate Anthropic get Anthropic's format."""
+    """Give the error of a provider unchanged, or in the client's format if it came in another."""
     raw = answer.raw or b""
-    if exchange.dialect.name != "anthropic":
+    theirs = exchange.dialect.name == "anthropic"
+    if not exchange.translated and not theirs:
         return raw
     try:
         said = json.loads(raw)
     except (ValueError, RecursionError):
+        said = {}
+    if not exchange.translated and isinstance(said, dict) and said.get("type") == "error":
         return raw
-    inner = said.get("error") if isinstance(said, dict) and said.get("type") != "error" else None
-    if not isinstance(inner, dict) or not isinstance(inner.get("message"), str):
-        return raw
-    api_error = ApiError(status=answer.response.status_code, type="provider_error", message=inner["message"])
-    return to_json(anthropic_error(api_error, ProviderError(api_error.message), exchange.id))
+    inner = said.get("error") if isinstance(said, dict) else None
+    message = inner.get("message") if isinstance(inner, dict) else inner
+    if not isinstance(message, str):
+        if not exchange.translated:
+            return raw
+        message = raw[:LONGEST_ERROR].decode("utf-8", "replace") or "the provider gave no reason"
+    api_error = ApiError(status=answer.response.status_code, type="provider_error", message=message)
+    write = error_writer(exchange.dialect.name)
+    return to_json(write(api_error, ProviderError(message), exchange.id))
 
 
 def _check_json(exchange: Exchange, raw: bytes) -> None:
@@ -108,9 +143,10 @@ def _headers(response: httpx2.Response) -> Headers:
 
 async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIterator[bytes]:
     """Pass a stream on; its last event waits until everything is stored."""
-    copy, ending, stored = list[bytes](), StreamEnd(exchange.dialect.ends), False
+    copy, stored = list[bytes](), False
+    ending = _ending(exchange.dialect)
     try:
-        async with aclosing(_body(exchange, response)) as pieces:
+        async with aclosing(stream_body(response)) as pieces:
             async for piece in pieces:
                 if stored:
                     yield piece
@@ -132,51 +168,40 @@ async def pass_stream(exchange: Exchange, response: httpx2.Response) -> AsyncIte
         if not stored:
             stored = True
             await finish_and_wait(exchange, b"".join(copy), streamed=True)
-            yield _error_event(exchange, error)
+            yield _error_event(exchange, connection_error(exchange.destination, error))
     finally:
         if not stored:
             # The client went away. A task of the server stores the partial answer.
             exchange.gateway.host.spawn(finish(exchange, b"".join(copy), streamed=True))
 
 
-async def _body(exchange: Exchange, response: httpx2.Response) -> AsyncGenerator[bytes]:
-    """Give the pieces of a stream; the embedded model now and then leaves Anthropic's first event out."""
-    mended = exchange.destination.provider == "local" and exchange.dialect.name == "anthropic"
-    start = _message_start(exchange) if mended else b""
-    async with aclosing(stream_body(response)) as pieces:
-        async for piece in with_start(pieces, start) if mended else pieces:
-            yield piece
+async def pass_translated(exchange: Exchange, response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Pass a stream on in the client's interface; its end waits until everything is stored."""
+    copy, stored, translator = list[bytes](), False, exchange.translator()
+    try:
+        yield translator.start()
+        async with aclosing(stream_body(response)) as pieces:
+            async for piece in pieces:
+                copy.append(piece)
+                if written := translator.feed(piece):
+                    yield written
+        stored = True
+        await finish_and_wait(exchange, b"".join(copy), streamed=True)
+        if translator.failure:
+            yield _error_event(exchange, ProviderError(translator.failure))
+        else:
+            yield _report_event(exchange) + translator.end()
+    except httpx2.RequestError as error:
+        log.warning("%s: an answer broke off: %s", exchange.destination.provider, type(error).__name__)
+        stored = True
+        await finish_and_wait(exchange, b"".join(copy), streamed=True)
+        yield _error_event(exchange, connection_error(exchange.destination, error))
+    finally:
+        if not stored:
+            exchange.gateway.host.spawn(finish(exchange, b"".join(copy), streamed=True))
 
 
-async def with_start(pieces: AsyncIterator[bytes], start: bytes) -> AsyncIterator[bytes]:
-    """Put the first event of an answer before a stream that begins with a later one."""
-    head = b""
-    looking = True
-    async for piece in pieces:
-        if not looking:
-            yield piece
-            continue
-        head += piece
-        if b"\n" in head.lstrip():
-            looking = False
-            yield start + head if head.lstrip().startswith(b"event: content_block_start") else head
-    if looking and head:
-        yield head
-
-
-def _message_start(exchange: Exchange) -> bytes:
-    message: JsonObject = {
-        "id": f"msg_{exchange.id}",
-        "type": "message",
-        "role": "assistant",
-        "model": exchange.request.model,
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": exchange.sent, "output_tokens": 0},
-    }
-    data = json.dumps({"type": "message_start", "message": message})
-    return f"event: message_start\ndata: {data}\n\n".encode()
+_EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 
 class StreamEnd:
@@ -185,8 +210,10 @@ class StreamEnd:
     The event begins a line. No text inside an event can do that: JSON escapes line ends.
     """
 
-    def __init__(self, marks: tuple[bytes, ...]) -> None:
+    def __init__(self, marks: tuple[bytes, ...], *, whole: bool = False) -> None:
         self._marks = marks
+        self._whole = whole
+        """Whether the last event is reached only when all of it is there."""
         self._inside = False
         """Whether the last piece that was passed on ended in the middle of a line."""
         self.held = b""
@@ -197,7 +224,7 @@ class StreamEnd:
         """Take a piece, and give the bytes that can be passed on."""
         data = self.held + piece
         at = self._find(data)
-        self.reached = at is not None
+        self.reached = at is not None and not (self._whole and not _EVENT_END.search(data, at))
         cut = len(data) if at is None else at
         if at is None:
             start = data.rfind(b"\n") + 1
@@ -216,6 +243,33 @@ class StreamEnd:
         return min(found, default=None)
 
 
+class MarkedEnd:
+    """Finds the last event of a stream by what it has in it; every event is passed on when it is complete."""
+
+    def __init__(self, mark: re.Pattern[bytes]) -> None:
+        self._mark = mark
+        self.held = b""
+        self.reached = False
+
+    def feed(self, piece: bytes) -> bytes:
+        """Take a piece, and give the bytes that can be passed on."""
+        data = self.held + piece
+        start = 0
+        for end in _EVENT_END.finditer(data):
+            if self._mark.search(data, start, end.end()):
+                self.reached = True
+                break
+            start = end.end()
+        self.held = data[start:]
+        return data[:start]
+
+
+def _ending(dialect: Dialect) -> StreamEnd | MarkedEnd:
+    if dialect.last_event is not None:
+        return MarkedEnd(dialect.last_event)
+    return StreamEnd(dialect.ends, whole=dialect.ends_whole)
+
+
 def _with_report(exchange: Exchange, raw: bytes) -> bytes:
     try:
         return to_json({**json.loads(raw), "octavo": exchange.report()})
@@ -224,17 +278,26 @@ def _with_report(exchange: Exchange, raw: bytes) -> bytes:
 
 
 def _with_report_event(exchange: Exchange, raw: bytes) -> bytes:
-    ending = StreamEnd(exchange.dialect.ends)
+    ending = _ending(exchange.dialect)
     passed = ending.feed(raw)
     return passed + _report_event(exchange) + ending.held
+
+
+def _data(value: JsonObject) -> bytes:
+    return b"data: %s\n\n" % to_json(value)
 
 
 def _report_event(exchange: Exchange) -> bytes:
     """Write the report as an event that both client libraries accept."""
     if not exchange.request.options.usage:
         return b""
+    if exchange.dialect.name == "gemini":
+        return _data({"octavo": exchange.report()})
     if exchange.dialect.name == "anthropic":
         return b"event: ping\ndata: %s\n\n" % to_json({"type": "ping", "octavo": exchange.report()})
+    if exchange.dialect.name == "responses":
+        report = {"type": "octavo.report", "octavo": exchange.report()}
+        return b"event: octavo.report\ndata: %s\n\n" % to_json(report)
     chunk: JsonObject = {
         "id": "octavo",
         "object": "chat.completion.chunk",
@@ -246,10 +309,15 @@ def _report_event(exchange: Exchange) -> bytes:
     return b"data: %s\n\n" % to_json(chunk)
 
 
-def _error_event(exchange: Exchange, error: httpx2.RequestError) -> bytes:
+def _error_event(exchange: Exchange, cause: ProviderError) -> bytes:
     """Write an event that says that the answer broke off. The empty line ends the event that was cut."""
-    cause = connection_error(exchange.destination, error)
     api_error = explain(cause)
+    if exchange.dialect.name == "gemini":
+        return b"\n\n" + _data(gemini_error(api_error, cause, exchange.id))
     if exchange.dialect.name == "anthropic":
         return b"\n\nevent: error\ndata: %s\n\n" % to_json(anthropic_error(api_error, cause, exchange.id))
-    return b"\n\ndata: %s\n\n" % to_json(openai_error(api_error, cause, exchange.id))
+    error_body = openai_error(api_error, cause, exchange.id)
+    if exchange.dialect.name == "responses":
+        said = {"type": "error", "code": api_error.type, "message": api_error.message, "param": None}
+        return b"\n\nevent: error\ndata: %s\n\n" % to_json({**said, **error_body})
+    return b"\n\ndata: %s\n\n" % to_json(error_body)

@@ -15,13 +15,14 @@ import httpx2
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from octavo.core.json_values import Json
+from octavo.core.json_values import Json, JsonObject
 from octavo.engine.overflow import OverflowRetry
 from octavo.engine.settings import policy_of
 from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, WindowExceeded
 from octavo.gateway import recall
-from octavo.gateway.dialects.anthropic import ANTHROPIC
+from octavo.gateway.continued import continue_branch
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
+from octavo.gateway.dialects.known import DIALECTS
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.fit import (
     FittedContext,
@@ -57,9 +58,11 @@ from octavo.gateway.thinking import (
     refuses_switch,
     refuses_thinking,
 )
+from octavo.gateway.translate.requests import plain_body
+from octavo.gateway.translate.translator import AnswerTranslator
 from octavo.http.caller import Caller
 from octavo.http.errors import Refusal
-from octavo.http.responses import json_response, to_json
+from octavo.http.responses import json_response
 from octavo.meters.meter import Meter
 from octavo.providers.error_mapping import Fault, classify
 
@@ -70,18 +73,37 @@ LONGEST_ERROR = 1_000
 
 
 async def relay(
-    gateway: Gateway, dialect: Dialect, caller: Caller, raw: bytes, headers: Headers, id: str, query: str
+    gateway: Gateway,
+    dialect: Dialect,
+    caller: Caller,
+    request: ClientRequest,
+    headers: Headers,
+    id: str,
+    query: str,
+    path: str = "",
 ) -> Response:
-    """Answer the request of a client."""
-    request = dialect.read(raw, headers)
+    """Answer the request of a client; `path` is what follows the model in the address, where it stands there."""
     await gateway.upstreams.refresh()
-    destination = await find_destination(gateway, dialect, request.model, headers, caller, query=query)
-    if request.options.off:
-        return pass_through(await _send(gateway, request, destination))
-    meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
+    destination = await find_destination(
+        gateway, dialect, request.model, headers, caller, path=path, query=query
+    )
+    if dialect.name == "responses":
+        request = await continue_branch(gateway, caller.owner, request)
+    if not request.tracked and destination.format != dialect.name:
+        raise NotFound(
+            "only the provider of its first answer knows what this request continues: send its whole input"
+        )
+    meter = await gateway.engine.models.meter(request.model)
+    if request.options.off or not request.tracked:
+        body = plain_body(dialect, request, destination, meter.card)
+        response = await send(gateway, destination, body, streamed=request.stream)
+        return pass_through(response, _translator(dialect, request, destination, id))
+    meter = await load_vocabulary(meter)
     early: asyncio.Task[httpx2.Response] | None = None
-    if surely_fits(request, meter) and not request.options.conversation:
-        early = gateway.host.spawn(_send(gateway, request, destination))
+    named = request.options.conversation or request.continued
+    if surely_fits(request, meter) and not named:
+        body = plain_body(dialect, request, destination, meter.card)
+        early = gateway.host.spawn(send(gateway, destination, body, streamed=request.stream))
     try:
         exchange = await _open(gateway, id, dialect, caller, request, destination, meter)
     except BaseException:
@@ -91,13 +113,17 @@ async def relay(
     return await _answer(exchange, early)
 
 
-async def _send(gateway: Gateway, request: ClientRequest, destination: Destination) -> httpx2.Response:
-    """Send a request unchanged."""
-    return await send(
-        gateway,
-        destination,
-        with_model_name(request.onward, request.model, destination),
-        streamed=request.stream,
+def _translator(
+    dialect: Dialect, request: ClientRequest, destination: Destination, id: str
+) -> AnswerTranslator | None:
+    if destination.format == dialect.name:
+        return None
+    return AnswerTranslator(
+        client=dialect.name,
+        provider=DIALECTS[destination.format],
+        id=id,
+        model=request.model,
+        request=request.body,
     )
 
 
@@ -144,7 +170,8 @@ async def _hang_up(early: asyncio.Task[httpx2.Response]) -> None:
 
 async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | None) -> Response:
     """Send a request that fits; if the provider refuses it as too large, send less."""
-    body = await _fitted_body(exchange) if exchange.too_large and not early else exchange.request.onward
+    rewritten = (exchange.too_large or exchange.request.whole) and not early
+    body = await _fitted_body(exchange) if rewritten else exchange.plain_body()
     while True:
         if early is None and must_drop(exchange):
             body = drop_bound_blocks(exchange, body)
@@ -207,13 +234,13 @@ async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
         exchange.settings = clamped
         exchange.fitted = await _fit(exchange, saved, forced=forced)
     more = (recall.TOOL,) if exchange.offers_recall else ()
-    return to_json(exchange.dialect.rewrite(request, exchange.fitted.wired, more))
+    return exchange.fitted_body(exchange.fitted.wired, more)
 
 
 async def _fit(exchange: Exchange, saved: SavedRequest, *, forced: bool) -> FittedContext:
     return await fit(
         exchange.gateway,
-        exchange.dialect,
+        exchange.provider_dialect,
         exchange.request,
         saved.branch.conversation,
         saved.tip,
@@ -244,26 +271,33 @@ NOT_OFFERED = (404, 405, 501)
 
 
 async def count_request(
-    gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
+    gateway: Gateway, dialect: Dialect, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response:
     """Count the tokens of a request: by the provider if it counts, else by our meter."""
-    told = await _ask_provider(gateway, caller, request, headers, query)
+    told = await _ask_provider(gateway, dialect, caller, request, headers, query)
     if told is not None:
         return told
     meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
     reading = meter.read(request_context(request))
     tokens = reading.tokens + reasoning_tokens(request)
-    return json_response({"input_tokens": tokens}, headers={BASIS: reading.basis})
+    counted: JsonObject = {"input_tokens": tokens}
+    if dialect.name == "responses":
+        counted["object"] = "response.input_tokens"
+    if dialect.name == "gemini":
+        counted = {"totalTokens": tokens}
+    return json_response(counted, headers={BASIS: reading.basis})
 
 
 async def _ask_provider(
-    gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers, query: str
+    gateway: Gateway, dialect: Dialect, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response | None:
     """Ask the provider to count; None if it cannot be asked, or does not count."""
     try:
         destination = await find_destination(
-            gateway, ANTHROPIC, request.model, headers, caller, path="/count_tokens", query=query
+            gateway, dialect, request.model, headers, caller, path=dialect.count_path, query=query
         )
+        if destination.format != dialect.name:
+            return None
         response = await send(
             gateway, destination, with_model_name(request.onward, request.model, destination), streamed=True
         )
@@ -286,7 +320,7 @@ async def _learn_count(gateway: Gateway, request: ClientRequest, body: bytes) ->
         said: Any = json.loads(body)
     except (ValueError, RecursionError):
         return
-    tokens = said.get("input_tokens") if isinstance(said, dict) else None
+    tokens = said.get("input_tokens", said.get("totalTokens")) if isinstance(said, dict) else None
     if type(tokens) is int and tokens > 0 and not reasoning_tokens(request):
         meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
         await gateway.engine.models.learn_bill(request.model, meter.survey(request_context(request)), tokens)

@@ -1,23 +1,44 @@
-"""The routes of the gateway: those that the client libraries of OpenAI and Anthropic call."""
+"""The routes of the gateway: those that the client libraries of OpenAI, Anthropic and Google call."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from octavo.core.json_values import Json, JsonObject
 from octavo.gateway.dialects.anthropic import ANTHROPIC, COUNT_REQUEST, MESSAGES_REQUEST
 from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.dialects.gemini import (
+    COUNT,
+    GEMINI,
+    GEMINI_REQUEST,
+    GENERATE,
+    STREAM,
+    as_array,
+    whole_count,
+)
 from octavo.gateway.dialects.openai import CHAT_REQUEST, OPENAI
-from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES, RESPONSES
+from octavo.gateway.dialects.responses import RESPONSES, RESPONSES_REQUEST
+from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES
+from octavo.gateway.dialects.schema import RESPONSES as RESPONSES_TOLD
 from octavo.gateway.gateway import Gateway, TheGateway
-from octavo.gateway.models import anthropic_model, find_model_card, list_models, openai_model
-from octavo.gateway.passthrough import METHODS, WITHOUT_V1, pass_request, unknown_route
+from octavo.gateway.models import anthropic_model, find_model_card, gemini_model, list_models, openai_model
+from octavo.gateway.passthrough import (
+    METHODS,
+    WITHOUT_V1,
+    pass_request,
+    pass_to_gemini,
+    speaks_gemini,
+    unknown_route,
+)
 from octavo.gateway.request import count_request, relay
 from octavo.http.caller import Caller, TheCaller
 from octavo.http.errors import refuse
-from octavo.http.responses import json_response, request_id
+from octavo.http.responses import EVENTS, JSON, json_response, request_id
 
 routes = APIRouter(prefix="/v1", tags=["gateway"])
 
@@ -29,22 +50,30 @@ async def _body(request: Request) -> bytes:
     return await request.body()
 
 
-@routes.post("/chat/completions", response_model=None, responses=RESPONSES, openapi_extra=CHAT_REQUEST)
+@routes.post("/chat/completions", response_model=None, responses=RESPONSES_TOLD, openapi_extra=CHAT_REQUEST)
 async def chat_completions(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
     """Answer a request of OpenAI's Chat Completions."""
     return await _relayed(request, gateway, caller, OPENAI)
 
 
-@routes.post("/messages", response_model=None, responses=RESPONSES, openapi_extra=MESSAGES_REQUEST)
+@routes.post("/messages", response_model=None, responses=RESPONSES_TOLD, openapi_extra=MESSAGES_REQUEST)
 async def messages(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
     """Answer a request of Anthropic's Messages."""
     return await _relayed(request, gateway, caller, ANTHROPIC)
 
 
+@routes.post("/responses", response_model=None, responses=RESPONSES_TOLD, openapi_extra=RESPONSES_REQUEST)
+async def responses(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Answer a request of OpenAI's Responses."""
+    return await _relayed(request, gateway, caller, RESPONSES)
+
+
 async def _relayed(request: Request, gateway: Gateway, caller: Caller, dialect: Dialect) -> Response:
     gateway.host.check_open()
-    raw = await _body(request)
-    return await relay(gateway, dialect, caller, raw, request.headers, request_id(request), request.url.query)
+    read = dialect.read(await _body(request), request.headers)
+    return await relay(
+        gateway, dialect, caller, read, request.headers, request_id(request), request.url.query
+    )
 
 
 @routes.post(
@@ -55,7 +84,12 @@ async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller)
     raw = await _body(request)
     await gateway.upstreams.refresh()
     return await count_request(
-        gateway, caller, ANTHROPIC.read(raw, request.headers), request.headers, request.url.query
+        gateway,
+        ANTHROPIC,
+        caller,
+        ANTHROPIC.read(raw, request.headers),
+        request.headers,
+        request.url.query,
     )
 
 
@@ -64,6 +98,8 @@ async def list_gateway_models(request: Request, gateway: TheGateway, _: TheCalle
     """List the models that can be used, in the format of the client: OpenAI's or Anthropic's."""
     await gateway.upstreams.refresh()
     cards = await list_models(gateway)
+    if speaks_gemini(request.url.path, request.headers):
+        return json_response({"models": [gemini_model(card) for card in cards]})
     if "anthropic-version" in request.headers:
         shown: list[Json] = [anthropic_model(card) for card in cards]
         ends: JsonObject = {
@@ -79,9 +115,89 @@ async def read_gateway_model(model: str, request: Request, gateway: TheGateway, 
     """Read what is known of a model."""
     await gateway.upstreams.refresh()
     card = await find_model_card(gateway, model)
+    if speaks_gemini(request.url.path, request.headers):
+        return json_response(gemini_model(card))
     if "anthropic-version" in request.headers:
         return json_response(anthropic_model(card))
     return json_response(openai_model(card))
+
+
+async def generate_content(model: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Answer a request of Gemini's interface."""
+    return await _generated(model, request, gateway, caller, stream=False)
+
+
+async def stream_content(model: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Answer a request of Gemini's interface as a stream: of events with `alt=sse`, else as an array that grows."""
+    answer = await _generated(model, request, gateway, caller, stream=True)
+    events = answer.headers.get("content-type", "").startswith(EVENTS)
+    if request.query_params.get("alt") == "sse" or not events:
+        return answer
+    pieces = answer.body_iterator if isinstance(answer, StreamingResponse) else _once(bytes(answer.body))
+    headers = {name: value for name, value in answer.headers.items() if name != "content-length"}
+    return StreamingResponse(as_array(pieces), answer.status_code, {**headers, "content-type": JSON})
+
+
+async def _once(whole: bytes) -> AsyncIterator[bytes]:
+    yield whole
+
+
+async def _generated(
+    model: str, request: Request, gateway: Gateway, caller: Caller, *, stream: bool
+) -> Response:
+    gateway.host.check_open()
+    read = GEMINI.read(await _body(request), request.headers, model=model, stream=stream)
+    query, path = ("alt=sse", f":{STREAM}") if stream else ("", f":{GENERATE}")
+    return await relay(gateway, GEMINI, caller, read, request.headers, request_id(request), query, path)
+
+
+async def count_content(model: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Count the tokens of a request of Gemini's interface."""
+    raw = await _body(request)
+    await gateway.upstreams.refresh()
+    read = GEMINI.read(whole_count(raw), request.headers, model=model, stream=False)
+    return await count_request(gateway, GEMINI, caller, replace(read, raw=raw), request.headers, "")
+
+
+gemini_routes = APIRouter(prefix="/v1beta", tags=["gateway"])
+# Google's library asks under /v1 or under /v1beta, by its version.
+for _router, _version in ((routes, "v1"), (gemini_routes, "v1beta")):
+    for _method, _answer, _told in (
+        (GENERATE, generate_content, RESPONSES_TOLD),
+        (STREAM, stream_content, RESPONSES_TOLD),
+        (COUNT, count_content, COUNT_RESPONSES),
+    ):
+        _router.add_api_route(
+            f"/models/{{model:path}}:{_method}",
+            _answer,
+            methods=["POST"],
+            name=f"{_answer.__name__}_{_version}",
+            response_model=None,
+            responses=_told,
+            openapi_extra=GEMINI_REQUEST,
+        )
+
+
+@gemini_routes.get("/models", response_model=None, responses=MODELS_RESPONSES)
+async def list_gemini_models(gateway: TheGateway, _: TheCaller) -> Response:
+    """List the models that can be used, in Gemini's format."""
+    await gateway.upstreams.refresh()
+    return json_response({"models": [gemini_model(card) for card in await list_models(gateway)]})
+
+
+@gemini_routes.get("/models/{model:path}", response_model=None, responses=MODEL_RESPONSES)
+async def read_gemini_model(model: str, gateway: TheGateway, _: TheCaller) -> Response:
+    """Read what is known of a model, in Gemini's format."""
+    await gateway.upstreams.refresh()
+    return json_response(gemini_model(await find_model_card(gateway, model)))
+
+
+@gemini_routes.api_route("/{path:path}", methods=METHODS, response_model=None, include_in_schema=False)
+async def pass_to_google(path: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Pass on what Octavo has nothing to do with: files, caches, embeddings."""
+    gateway.host.check_open()
+    body, query = await request.body(), request.url.query
+    return await pass_to_gemini(gateway, caller, request.method, path, query, request.headers, body)
 
 
 @routes.api_route("/{path:path}", methods=METHODS, response_model=None, include_in_schema=False)
@@ -89,6 +205,8 @@ async def pass_anything(path: str, request: Request, gateway: TheGateway, caller
     """Pass on what Octavo has nothing to do with."""
     gateway.host.check_open()
     body, query = await request.body(), request.url.query
+    if speaks_gemini(request.url.path, request.headers):
+        return await pass_to_gemini(gateway, caller, request.method, path, query, request.headers, body)
     return await pass_request(gateway, caller, request.method, path, query, request.headers, body)
 
 

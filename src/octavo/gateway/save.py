@@ -18,12 +18,23 @@ from octavo.core.json_values import Json
 from octavo.core.messages import chain, opens_turn
 from octavo.core.policy import Keep
 from octavo.core.wire import Format
+from octavo.core.wire.pairing import renumber
 from octavo.errors import OctavoError, StoreError, UsageError
+from octavo.gateway.continued import remember_response
 from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.fit import prefix_sizes, reasoning_tokens
 from octavo.gateway.gateway import CachedNode, Gateway
-from octavo.gateway.identify import BranchMatch, canonical, identify, make_id, stored_form, without_reasoning
+from octavo.gateway.identify import (
+    BranchMatch,
+    canonical,
+    digests_of,
+    identify,
+    make_id,
+    stored_form,
+    without_reasoning,
+)
+from octavo.gateway.translate.answers import as_sent_to_client, response_id
 from octavo.meters.meter import Meter
 from octavo.store.values import Entry
 
@@ -169,8 +180,11 @@ async def finish_and_wait(exchange: Exchange, raw: bytes, *, streamed: bool) -> 
 async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
     """Store an answer as far as it came, learn from its bill, and prepare the next snapshot."""
     try:
-        answer = exchange.dialect.read_answer(raw, streamed=streamed)
+        answer = _read_answer(exchange, raw, streamed=streamed)
         saved = await _store(exchange, answer)
+        if answer.id and answer.complete and saved.answers:
+            owner, model = exchange.caller.owner, exchange.request.model
+            await remember_response(exchange.gateway, owner, answer.id, model=model, node=saved.answers[0])
         if answer.complete and answer.usage.input and _is_bill_comparable(exchange):
             await _learn_bill(exchange, answer.usage.input)
         if not isinstance(exchange.decision, Keep) and saved.answers:
@@ -179,11 +193,23 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
         log.warning("an answer in %s was not stored: %s", exchange.branch.conversation, error)
 
 
+def _read_answer(exchange: Exchange, raw: bytes, *, streamed: bool) -> ProviderAnswer:
+    answer = exchange.provider_dialect.read_answer(raw, streamed=streamed)
+    if exchange.provider_dialect.name == "gemini":
+        # Calls without an id are numbered by their place in the conversation.
+        answer.messages = [renumber(message, exchange.request.messages) for message in answer.messages]
+    if exchange.translated and exchange.dialect.name == "responses":
+        # As the client was given it, and will send it back.
+        answer.id = response_id(exchange.id)
+        answer.messages = [as_sent_to_client(message, exchange.request.body) for message in answer.messages]
+    return answer
+
+
 async def _store(exchange: Exchange, answer: ProviderAnswer) -> SavedRequest:
     unit = exchange.meter.unit.name
     answers = [
         Entry(
-            message=stored_form(message, exchange.dialect.name),
+            message=stored_form(message, exchange.provider_dialect.name),
             status="complete" if answer.complete else "aborted",
             counts={unit: exchange.meter.count_message(without_reasoning(message))},
             input_tokens=answer.usage.input or None,
@@ -192,7 +218,18 @@ async def _store(exchange: Exchange, answer: ProviderAnswer) -> SavedRequest:
         )
         for message in answer.messages
     ]
-    return await save_exchange(exchange, *answers)
+    if not answer.earlier:
+        return await save_exchange(exchange, *answers)
+    # What a provider said and did before its last message is stored above that, as if the client had sent it.
+    messages = (*exchange.request.messages, *answer.earlier)
+    longer = replace(
+        exchange,
+        request=replace(exchange.request, messages=messages),
+        branch=replace(exchange.branch, digests=digests_of(messages)),
+    )
+    saved = await save_exchange(longer, *answers)
+    exchange.branch = replace(exchange.branch, conversation=saved.branch.conversation, new=False)
+    return saved
 
 
 def _is_bill_comparable(exchange: Exchange) -> bool:

@@ -29,7 +29,8 @@ LONGEST_ERROR = 2_000
 
 def has_thinking(exchange: Exchange) -> bool:
     """Tell whether a request sends thinking of Claude back."""
-    return exchange.dialect.name == "anthropic" and any(
+    both = exchange.dialect.name == "anthropic" and not exchange.translated
+    return both and any(
         isinstance(part, Reasoning) for message in exchange.request.messages for part in message.parts
     )
 

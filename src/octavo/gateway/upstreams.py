@@ -12,7 +12,7 @@ import ipaddress
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import httpx2
@@ -26,6 +26,8 @@ from octavo.providers.settings import ProviderSettings
 from octavo.store.store import Store
 
 UPSTREAMS = "upstreams"
+UpstreamFormat = Literal["", "openai", "anthropic", "responses"]
+FORMATS: tuple[UpstreamFormat, ...] = ("openai", "anthropic", "responses")
 CONNECTIONS = 1_000
 """Connections to providers: one for each stream a server is meant to hold."""
 IDLE_SECONDS = 60.0
@@ -39,6 +41,8 @@ class Upstream:
     base_url: str
     account: str = ""
     """The provider whose key of the server is sent there; empty: only the client's own key is."""
+    format: UpstreamFormat = ""
+    """The interface that the service speaks; empty: that of the client."""
 
 
 class UpstreamRegistry:
@@ -80,7 +84,11 @@ class UpstreamRegistry:
 
     async def put_upstream(self, model: str, upstream: Upstream) -> None:
         await self.refresh()
-        entry: JsonObject = {"base_url": upstream.base_url, "account": upstream.account}
+        entry: JsonObject = {
+            "base_url": upstream.base_url,
+            "account": upstream.account,
+            "format": upstream.format,
+        }
         self._upstreams = {**self._upstreams, model: entry}
         await self._store.notes.put(UPSTREAMS, self._upstreams)
 
@@ -94,8 +102,10 @@ class UpstreamRegistry:
 
 def _upstream(value: Json) -> Upstream | None:
     match value:
-        case {"base_url": str(url), "account": str(account)}:
-            return Upstream(base_url=url, account=account)
+        case {"base_url": str(url), "account": str(account), **rest}:
+            said = rest.get("format")
+            format: UpstreamFormat = next((name for name in FORMATS if name == said), "")
+            return Upstream(base_url=url, account=account, format=format)
         case _:
             return None
 

@@ -151,7 +151,13 @@ class TokenUnit:
 
     def _knows(self, part: Reasoning | Opaque) -> bool:
         """Only the format that wrote such a part sends it back."""
-        return part.wire is not None and part.wire.format == self.frame.format
+        if part.wire is None:
+            return False
+        # OpenAI's models have two formats, and one way of counting.
+        return part.wire.format == self.frame.format or (part.wire.format, self.frame.format) == (
+            "responses",
+            "openai",
+        )
 
     def _result(self, result: ToolResult, count: _Guard) -> int:
         named = count(result.name) + RESULT_KEY if self.frame.arguments == "strings" else 0

@@ -16,7 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from octavo import __version__
 from octavo.engine.engine import Engine
 from octavo.errors import OctavoError, UsageError
-from octavo.gateway.routes import lost_routes
+from octavo.gateway.routes import gemini_routes, lost_routes
 from octavo.gateway.routes import routes as gateway
 from octavo.http.errors import Refusal
 from octavo.protocols import Provider
@@ -121,6 +121,7 @@ def create_app(
         app.add_exception_handler(kind, handle_exception)
     # The gateway comes first, because routes are tried in order.
     app.include_router(gateway)
+    app.include_router(gemini_routes)
     app.include_router(lost_routes)
     for noun in (
         conversations,

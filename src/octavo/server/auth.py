@@ -58,7 +58,8 @@ class Authenticator:
         apart = headers.get("x-octavo-key")
         if apart is not None:
             return await self._holder(apart, apart=True)
-        sent = [given for given in (bearer(headers), headers.get("x-api-key")) if given]
+        named = (bearer(headers), headers.get("x-api-key"), headers.get("x-goog-api-key"))
+        sent = [given for given in named if given]
         for given in sent:
             if given.startswith(START) or self._is_admin(given):
                 return await self._holder(given)

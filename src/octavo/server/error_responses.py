@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from octavo.gateway.errors import anthropic_error, openai_error, status_of
-from octavo.gateway.passthrough import WITHOUT_V1, speaks_anthropic
+from octavo.gateway.errors import error_writer, status_of
+from octavo.gateway.passthrough import WITHOUT_V1, speaks_anthropic, speaks_gemini
 from octavo.http.errors import UNEXPECTED, api_error_of
 from octavo.http.responses import json_response, request_id
 
 log = logging.getLogger("octavo.server")
 
-GATEWAY = "/v1/"
+GATEWAY = ("/v1/", "/v1beta/")
 
 
 def respond(request: Request, error: Exception) -> Response:
@@ -28,7 +28,8 @@ def respond(request: Request, error: Exception) -> Response:
         log.warning("%s %s: %s", id, api_error.type, error)
     if not path.startswith(GATEWAY) and path not in WITHOUT_V1:
         return json_response(api_error.body(id), api_error.status, api_error.headers)
-    write = anthropic_error if speaks_anthropic(path, request.headers) else openai_error
+    interface = "anthropic" if speaks_anthropic(path, request.headers) else "openai"
+    write = error_writer("gemini" if speaks_gemini(path, request.headers) else interface)
     return json_response(write(api_error, error, id), status_of(api_error), api_error.headers)
 
 

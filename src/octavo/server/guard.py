@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,8 +25,10 @@ from octavo.store.ids import new_id
 
 log = logging.getLogger("octavo.access")
 
-GUARDED = ("/api/", "/v1/", "/metrics")
+GUARDED = ("/api/", "/v1/", "/v1beta/", "/metrics")
 """Paths that need a caller. The rest is public: the page, health, and the OpenAPI document."""
+GOOGLE = ("/v1beta/", "/v1/models/")
+"""Where clients of Google put their key into the query."""
 PROBES = ("/health", "/ready")
 """Paths that supervisors ask under any host name. The answers are of no use to anybody else."""
 UPLOAD = "/api/v1/import"
@@ -42,6 +44,17 @@ SECURITY = {
 }
 
 
+def take_key_from_query(scope: Scope) -> Scope:
+    """Move the key of a Google client from its query into a header, so that no log and no provider sees it there."""
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    keys = [value for name, value in pairs if name == "key"]
+    if not keys:
+        return scope
+    query = urlencode([pair for pair in pairs if pair[0] != "key"]).encode("latin-1")
+    headers = [*scope["headers"], (b"x-goog-api-key", keys[0].encode("latin-1", "replace"))]
+    return {**scope, "query_string": query, "headers": headers}
+
+
 class GuardMiddleware:
     """Checks each request, then passes it to the application."""
 
@@ -53,6 +66,8 @@ class GuardMiddleware:
             await self.app(scope, receive, send)
             return
         app_state: AppState = scope["app"].state.octavo
+        if scope["path"].startswith(GOOGLE) and b"key=" in scope["query_string"]:
+            scope = take_key_from_query(scope)
         guarded = GuardedRequest(scope, receive, send, app_state)
         scope.setdefault("state", {})["request_id"] = guarded.id
         try:

@@ -1,4 +1,4 @@
-"""Requests as clients really send them, by name, for each of the three formats."""
+"""Requests as clients really send them, by name, for each of the formats."""
 
 from __future__ import annotations
 
@@ -386,6 +386,125 @@ GEMINI: dict[str, tuple[Json, list[JsonObject]]] = {
                     {},
                 ],
             }
+        ],
+    ),
+}
+
+
+RESPONSES: dict[str, tuple[Json, list[JsonObject]]] = {
+    "nothing": (None, []),
+    "plain chat": (
+        "You are a helpful assistant.",
+        [
+            {"role": "user", "content": "Hello!"},
+            {
+                "id": "msg_1",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "Hi, how can I help?", "annotations": []}],
+            },
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Not at all."}]},
+        ],
+    ),
+    "developer and pictures": (
+        None,
+        [
+            {"role": "developer", "content": "Be terse."},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "input_text", "text": "What is all this?"},
+                    {"type": "input_image", "image_url": "https://a.example/cat.png", "detail": "high"},
+                    {"type": "input_image", "file_id": "file-1", "detail": "auto"},
+                    {
+                        "type": "input_file",
+                        "filename": "a.pdf",
+                        "file_data": f"data:application/pdf;base64,{PDF}",
+                    },
+                    {"type": "input_file", "file_url": "https://a.example/b.pdf"},
+                ],
+            },
+        ],
+    ),
+    "thoughts and parallel calls": (
+        None,
+        [
+            {"role": "user", "content": "Weather in Rome and Oslo?"},
+            {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAAABo"},
+            {
+                "id": "msg_2",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "phase": "commentary",
+                "content": [{"type": "output_text", "text": "I look.", "annotations": [], "logprobs": []}],
+            },
+            {
+                "type": "function_call",
+                "id": "fc_1",
+                "call_id": "call_a",
+                "name": "weather",
+                "arguments": '{"city": "Rome"}',
+                "status": "completed",
+            },
+            {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_b", "name": "run", "input": "oslo"},
+            {"type": "function_call_output", "call_id": "call_a", "output": '{"t": 21}'},
+            {
+                "type": "custom_tool_call_output",
+                "call_id": "call_b",
+                "output": [{"type": "input_text", "text": "4 degrees"}],
+            },
+            {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}},
+            {"role": "assistant", "content": "21 and 4 degrees."},
+        ],
+    ),
+    "shell, patch, computer, approval": (
+        None,
+        [
+            {"role": "user", "content": "Tidy up."},
+            {"type": "shell_call", "call_id": "call_1", "action": {"commands": ["ls"], "timeout_ms": None}},
+            {
+                "type": "shell_call_output",
+                "call_id": "call_1",
+                "output": [{"stdout": "a b", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+            },
+            {
+                "type": "apply_patch_call",
+                "call_id": "call_2",
+                "operation": {"type": "delete_file", "path": "a"},
+                "status": "completed",
+            },
+            {"type": "apply_patch_call_output", "call_id": "call_2", "status": "completed"},
+            {
+                "type": "computer_call",
+                "id": "cu_1",
+                "call_id": "call_3",
+                "pending_safety_checks": [],
+                "status": "completed",
+                "action": {"type": "wait"},
+            },
+            {
+                "type": "computer_call_output",
+                "call_id": "call_3",
+                "output": {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"},
+            },
+            {
+                "type": "mcp_approval_request",
+                "id": "mcpr_1",
+                "server_label": "files",
+                "name": "remove",
+                "arguments": "{}",
+            },
+            {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True},
+        ],
+    ),
+    "a compaction and a reference": (
+        None,
+        [
+            {"type": "compaction", "encrypted_content": "gAAAAABp"},
+            {"type": "item_reference", "id": "msg_9"},
+            {"role": "user", "content": "Go on."},
         ],
     ),
 }

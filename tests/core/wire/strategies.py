@@ -1,4 +1,4 @@
-"""Valid wire messages of the three formats, with fields nobody knows, for property tests."""
+"""Valid wire messages of the formats, with fields nobody knows, for property tests."""
 
 from __future__ import annotations
 
@@ -279,6 +279,128 @@ gemini_systems: st.SearchStrategy[Json] = st.one_of(
     objects({"parts": lists(gemini_texts)}, {"role": st.sampled_from(["system", "user"])}),
 )
 
+# Responses
+
+responses_pieces: Objects = st.one_of(
+    objects({"type": st.sampled_from(["input_text", "text"]), "text": texts}, {}),
+    objects(
+        {"type": just("output_text"), "text": texts}, {"annotations": st.just([]), "logprobs": st.just([])}
+    ),
+    objects({"type": just("refusal"), "refusal": texts}, {}),
+    objects(
+        {"type": just("input_image")},
+        {
+            "image_url": links | data_urls(media_types) | st.none(),
+            "file_id": st.just("file-1") | st.none(),
+            "detail": just("high"),
+        },
+    ),
+    objects(
+        {"type": just("input_file")},
+        {
+            "filename": texts | st.none(),
+            "file_data": contents | data_urls(media_types) | st.none(),
+            "file_url": links | data_urls(media_types) | st.none(),
+            "file_id": st.just("file-1") | st.none(),
+        },
+    ),
+    objects({"type": words.map("x_{}".format)}, {"text": json_values}),
+)
+responses_contents: st.SearchStrategy[Json] = st.one_of(texts, lists(responses_pieces))
+item_fields: dict[str, st.SearchStrategy[Json]] = {
+    "id": st.sampled_from(["item_1", "item_2", None]),
+    "status": st.sampled_from(["completed", "incomplete", None]),
+}
+stated: dict[str, st.SearchStrategy[Json]] = {
+    "type": just("message"),
+    "phase": just("commentary"),
+    **item_fields,
+}
+shell_outputs: st.SearchStrategy[Json] = lists(
+    objects(
+        {
+            "stdout": texts,
+            "stderr": st.sampled_from(["", "bad"]),
+            "outcome": st.sampled_from([{"type": "exit", "exit_code": 0}, {"type": "timeout"}]),
+        },
+        {},
+    ),
+    2,
+)
+responses_calls: Objects = st.one_of(
+    objects(
+        {
+            "type": just("function_call"),
+            "call_id": ids,
+            "name": names,
+            "arguments": texts | json_objects.map(json.dumps),
+        },
+        {**item_fields, "namespace": words},
+    ),
+    objects({"type": just("custom_tool_call"), "call_id": ids, "name": names, "input": texts}, item_fields),
+    objects(
+        {"type": st.sampled_from(["shell_call", "local_shell_call"]), "call_id": ids, "action": json_objects},
+        item_fields,
+    ),
+    objects({"type": just("apply_patch_call"), "call_id": ids, "operation": json_objects}, item_fields),
+    objects({"type": just("computer_call"), "call_id": ids, "actions": lists(json_objects)}, item_fields),
+    objects(
+        {"type": just("tool_search_call"), "call_id": ids | st.none(), "arguments": json_values}, item_fields
+    ),
+    objects({"type": just("mcp_approval_request"), "id": ids, "name": names, "arguments": texts}, {}),
+)
+responses_outputs: Objects = st.one_of(
+    objects(
+        {
+            "type": st.sampled_from(["function_call_output", "custom_tool_call_output"]),
+            "call_id": ids,
+            "output": responses_contents,
+        },
+        item_fields,
+    ),
+    objects({"type": just("function_call_output"), "call_id": st.none(), "output": texts}, item_fields),
+    objects({"type": just("shell_call_output"), "call_id": ids, "output": shell_outputs}, item_fields),
+    objects(
+        {"type": st.sampled_from(["local_shell_call_output"]), "output": texts},
+        {"id": st.sampled_from(["item_1", "call_1"]), "call_id": ids},
+    ),
+    objects(
+        {"type": just("apply_patch_call_output"), "call_id": ids, "status": just("failed")},
+        {"output": texts | st.none(), "caller": json_objects},
+    ),
+    objects(
+        {
+            "type": just("computer_call_output"),
+            "call_id": ids,
+            "output": objects({"type": just("computer_screenshot")}, {"image_url": links, "file_id": words}),
+        },
+        item_fields,
+    ),
+    objects({"type": just("tool_search_output"), "call_id": ids, "tools": lists(json_objects)}, item_fields),
+    objects(
+        {"type": just("mcp_approval_response"), "approval_request_id": ids, "approve": st.booleans()},
+        {"reason": texts | st.none()},
+    ),
+)
+responses_thoughts: Objects = objects(
+    {"type": just("reasoning"), "summary": lists(objects({"type": just("summary_text"), "text": texts}, {}))},
+    {**item_fields, "encrypted_content": texts | st.none(), "content": lists(objects({"text": texts}, {}))},
+)
+responses_items: Objects = st.one_of(
+    objects(
+        {"role": st.sampled_from(["user", "system", "developer"]), "content": responses_contents}, stated
+    ),
+    objects({"role": just("assistant"), "content": responses_contents}, stated),
+    responses_thoughts,
+    responses_calls,
+    responses_outputs,
+    objects(
+        {"type": st.sampled_from(["web_search_call", "compaction", "item_reference", "x_new"])}, item_fields
+    ),
+)
+responses_lists = st.lists(responses_items, max_size=8)
+responses_systems: st.SearchStrategy[Json] = st.none() | texts
+
 # Tools
 
 schemas: Objects = objects(
@@ -304,6 +426,13 @@ openai_tools: Objects = st.one_of(
         cache_control,
     ),
     objects({"type": just("custom")}, {"custom": json_objects}),
+)
+responses_tools: Objects = st.one_of(
+    objects(
+        {"type": just("function"), "name": names},
+        {**heads, "parameters": schemas | st.none(), "strict": st.sampled_from([True, False, None])},
+    ),
+    objects({"type": st.sampled_from(["custom", "web_search"])}, {"name": names, "format": json_objects}),
 )
 anthropic_tools: Objects = st.one_of(
     objects(

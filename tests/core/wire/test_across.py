@@ -16,13 +16,14 @@ from octavo.core.messages import Attachment, Message
 from octavo.core.wire import FORMATS, Format, Wired, detect, read, read_tools, write, write_tools
 from octavo.errors import BadInput
 from tests.core.wire import strategies as wire
-from tests.core.wire.examples import ANTHROPIC, GEMINI, OPENAI, PDF, PNG, WAV
+from tests.core.wire.examples import ANTHROPIC, GEMINI, OPENAI, PDF, PNG, RESPONSES, WAV
 
 Judge = Callable[[Wired], object]
 EXAMPLES: dict[Format, dict[str, tuple[Json, list[JsonObject]]]] = {
     "openai": {name: (None, messages) for name, messages in OPENAI.items()},
     "anthropic": ANTHROPIC,
     "gemini": GEMINI,
+    "responses": RESPONSES,
 }
 CASES = [(one, other, name) for one, other in permutations(FORMATS, 2) for name in EXAMPLES[one]]
 
@@ -56,6 +57,15 @@ def judge(format: Format) -> Judge:
                 exhaust(messages.validate_python(wired.messages)),
                 exhaust(system.validate_python(wired.system)),
             )
+        case "responses":
+            from openai.types.responses import ResponseInputItemParam
+
+            items = TypeAdapter(list[ResponseInputItemParam])
+            instructions = TypeAdapter(str | None)
+            return lambda wired: (
+                exhaust(items.validate_python(wired.messages)),
+                instructions.validate_python(wired.system),
+            )
         case "gemini":
             with warnings.catch_warnings():
                 # The library uses typing constructs that newer Pythons warn of.
@@ -78,6 +88,7 @@ LISTS: dict[Format, st.SearchStrategy[list[JsonObject]]] = {
     "openai": wire.openai_lists,
     "anthropic": wire.anthropic_lists,
     "gemini": wire.gemini_lists,
+    "responses": wire.responses_lists,
 }
 
 
@@ -326,6 +337,8 @@ def test_only_the_format_that_wrote_an_unknown_part_gets_it_back(one: Format, ot
         ([{"role": "user", "content": [{"type": "text", "text": "hi"}]}], "openai"),
         ([{"role": "user", "content": [{"type": "image_url"}, 1, {"type": ["text"]}]}], "openai"),
         ([1, {"role": "user", "content": [{"type": "image", "image": "x"}]}], "openai"),
+        ([{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}], "responses"),
+        ([{"role": "user", "content": "hi"}, {"type": "item_reference", "id": "msg_1"}], "responses"),
         ([{"role": "user", "parts": []}], "gemini"),
         ([{"role": "model"}], "gemini"),
         (
@@ -347,11 +360,14 @@ def test_requests_are_recognised_by_what_only_their_format_has(format: Format) -
         "openai": OPENAI["parallel tool calls"],
         "anthropic": ANTHROPIC["thinking and parallel tool calls"][1],
         "gemini": GEMINI["thoughts and parallel calls"][1],
+        "responses": RESPONSES["thoughts and parallel calls"][1],
     }
     assert detect(telling[format]) == format
 
 
 def test_a_format_nobody_knows_is_refused_with_the_known_ones() -> None:
     for act in (read, write, read_tools, write_tools):
-        with pytest.raises(BadInput, match="unknown format 'morse'; one of openai, anthropic, gemini"):
+        with pytest.raises(
+            BadInput, match="unknown format 'morse'; one of openai, anthropic, gemini, responses"
+        ):
             act("morse", [])  # type: ignore[arg-type]

@@ -28,12 +28,16 @@ anthropic: st.SearchStrategy[Request] = st.tuples(
     st.just("anthropic"), wire.anthropic_lists, wire.anthropic_systems
 )
 gemini: st.SearchStrategy[Request] = st.tuples(st.just("gemini"), wire.gemini_lists, wire.gemini_systems)
+responses: st.SearchStrategy[Request] = st.tuples(
+    st.just("responses"), wire.responses_lists, wire.responses_systems
+)
 REQUESTS: dict[Format, st.SearchStrategy[Request]] = {
     "openai": openai,
     "anthropic": anthropic,
     "gemini": gemini,
+    "responses": responses,
 }
-requests = openai | anthropic | gemini
+requests = openai | anthropic | gemini | responses
 formats = st.sampled_from(FORMATS)
 
 
@@ -71,6 +75,13 @@ def test_gemini_contents_come_back_as_they_were(request: Request) -> None:
 
 
 @settings(deadline=None)
+@given(responses)
+def test_responses_items_come_back_as_they_were(request: Request) -> None:
+    """Seen failing when the texts of one message were written as messages of their own."""
+    assert_comes_back(request)
+
+
+@settings(deadline=None)
 @given(requests)
 def test_the_store_keeps_what_the_wire_said(request: Request) -> None:
     """Seen failing when the stored form left out the wire of a tool result."""
@@ -87,6 +98,9 @@ def test_a_longer_history_reads_the_same_as_far_as_it_was(request: Request, data
     format, messages, system = request
     cut = data.draw(st.integers(0, len(messages)))
     shorter = read(format, messages[:cut], system)
+    if format == "responses":
+        # The items of one step are one message, and the cut may fall into a step.
+        shorter = shorter[:-1]
     assert read(format, messages, system)[: len(shorter)] == shorter
 
 
@@ -235,10 +249,12 @@ FIELDS = """
 role content type text refusal image_url url file file_data tool_calls id function name arguments tool_call_id source
 media_type data title thinking input tool_use_id is_error parts functionCall function_call args functionResponse
 response inlineData mimeType fileData file_uri thought description parameters input_schema functionDeclarations
+call_id output summary approval_request_id
 """
 KINDS = """
 user assistant system tool function model developer text refusal image_url file input_audio image document tool_use
-tool_result thinking base64 url custom content
+tool_result thinking base64 url custom content message reasoning function_call function_call_output input_text
+output_text shell_call_output mcp_approval_response
 """
 KEYS = st.sampled_from(FIELDS.split())
 WORDS = st.sampled_from(KINDS.split())
@@ -302,6 +318,7 @@ TOOLS: dict[Format, st.SearchStrategy[list[JsonObject]]] = {
     "openai": st.lists(wire.openai_tools, max_size=3),
     "anthropic": st.lists(wire.anthropic_tools, max_size=3),
     "gemini": st.lists(wire.gemini_tools, max_size=3),
+    "responses": st.lists(wire.responses_tools, max_size=3),
 }
 
 

@@ -19,6 +19,7 @@ PLAIN: dict[Format, list[JsonObject]] = {
     "openai": [{"type": "function", "function": {**HEAD, "parameters": SCHEMA}}],
     "anthropic": [{**HEAD, "input_schema": SCHEMA}],
     "gemini": [{"functionDeclarations": [{**HEAD, "parametersJsonSchema": SCHEMA}]}],
+    "responses": [{"type": "function", **HEAD, "parameters": SCHEMA, "strict": False}],
 }
 DIALECT: JsonObject = {"type": "OBJECT", "properties": {"type": {"type": "STRING", "enum": ["STRING"]}}}
 DRESSED: dict[Format, list[JsonObject]] = {
@@ -37,6 +38,11 @@ DRESSED: dict[Format, list[JsonObject]] = {
         {"codeExecution": {}},
         {"functionDeclarations": []},
         {},
+    ],
+    "responses": [
+        {"type": "function", "name": "f", "strict": True, "description": None, "x": 1},
+        {"type": "custom", "name": "run", "format": {"type": "text"}},
+        {"type": "web_search"},
     ],
 }
 

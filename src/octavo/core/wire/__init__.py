@@ -1,4 +1,4 @@
-"""Three wire formats, read and written without loss: OpenAI chat messages, Anthropic messages, Gemini contents.
+"""Four wire formats, read and written without loss: OpenAI's chat messages and Responses, Anthropic's and Gemini's.
 
 `write(f, read(f, x)) == x` for every valid `x`: what the values cannot say is noted in their `wire`, and only the
 format that noted it reads it. Written in another format, a conversation says the same as far as that format can.
@@ -16,13 +16,16 @@ from octavo.core.tools import Tool
 from octavo.core.wire.anthropic import read_anthropic, write_anthropic
 from octavo.core.wire.gemini import read_gemini, write_gemini
 from octavo.core.wire.openai import read_openai, write_openai
+from octavo.core.wire.responses import CALLS, OUTPUTS, read_responses, write_responses
 from octavo.core.wire.tools import (
     read_anthropic_tools,
     read_gemini_tools,
     read_openai_tools,
+    read_responses_tools,
     write_anthropic_tools,
     write_gemini_tools,
     write_openai_tools,
+    write_responses_tools,
 )
 from octavo.errors import BadInput
 
@@ -44,9 +47,11 @@ Payload: TypeAlias = list[Any]
 
 Each library has types of its own for them, and none that another one's fit.
 """
-Format = Literal["openai", "anthropic", "gemini"]
-FORMATS: tuple[Format, ...] = ("openai", "anthropic", "gemini")
+Format = Literal["openai", "anthropic", "gemini", "responses"]
+FORMATS: tuple[Format, ...] = ("openai", "anthropic", "gemini", "responses")
 
+_RESPONSES_ITEMS = frozenset({*CALLS, *OUTPUTS, "reasoning", "compaction", "item_reference"})
+_RESPONSES_PIECES = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
 
 
@@ -56,11 +61,13 @@ class Wired:
 
     messages: list[JsonObject]
     system: Json = None
-    """What Anthropic calls `system` and Gemini the system instruction; None when there is none."""
+    """What Anthropic calls `system`, Gemini the system instruction and Responses the instructions; None without one."""
 
 
 def read(format: Format, messages: object, system: Json = None) -> tuple[Message, ...]:
-    """Read messages, one for one, after a system message if there is a `system`.
+    """Read messages, after a system message if there is a `system`.
+
+    The lists are read one for one, except that the items of one step of a Responses list are one message.
 
     Raise `BadInput` naming the index and the field that is wrong.
     """
@@ -73,6 +80,8 @@ def read(format: Format, messages: object, system: Json = None) -> tuple[Message
             return read_anthropic(messages, system)
         case "gemini":
             return read_gemini(messages, system)
+        case "responses":
+            return read_responses(messages, system)
         case unknown:
             raise _unknown(unknown)
 
@@ -88,6 +97,8 @@ def write(format: Format, messages: Sequence[Message]) -> Wired:
             written, system = write_anthropic(messages)
         case "gemini":
             written, system = write_gemini(messages)
+        case "responses":
+            written, system = write_responses(messages)
         case unknown:
             raise _unknown(unknown)
     return Wired(messages=written, system=system)
@@ -102,6 +113,8 @@ def read_tools(format: Format, tools: object) -> tuple[Tool, ...]:
             return read_anthropic_tools(tools)
         case "gemini":
             return read_gemini_tools(tools)
+        case "responses":
+            return read_responses_tools(tools)
         case unknown:
             raise _unknown(unknown)
 
@@ -115,6 +128,8 @@ def write_tools(format: Format, tools: Iterable[Tool]) -> list[JsonObject]:
             return write_anthropic_tools(tools)
         case "gemini":
             return write_gemini_tools(tools)
+        case "responses":
+            return write_responses_tools(tools)
         case unknown:
             raise _unknown(unknown)
 
@@ -133,7 +148,16 @@ def detect(messages: object) -> Format:
                 return "gemini"
             if any(_is_anthropic(block) for block in blocks):
                 return "anthropic"
+            if _is_one_of(message, _RESPONSES_ITEMS) or any(
+                _is_one_of(block, _RESPONSES_PIECES) for block in blocks
+            ):
+                return "responses"
     return "openai"
+
+
+def _is_one_of(value: object, kinds: frozenset[str]) -> bool:
+    kind = value.get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and kind in kinds
 
 
 def _is_anthropic(block: object) -> bool:

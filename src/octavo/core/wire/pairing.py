@@ -5,6 +5,7 @@ Ids that are made up depend on what stands before in the list alone, so a longer
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,8 @@ from octavo.core.json_values import JsonObject, parse
 from octavo.core.messages import Message, ToolCall, ToolResult
 from octavo.core.wire.notes import notes
 
+MADE_UP = re.compile(r"call_\d+")
+"""The ids of calls that came without one."""
 APART = "apart"
 """The mark of a tool message that was a message of its own although it could have been joined to the one before."""
 
@@ -46,6 +49,26 @@ class CallPairing:
         while f"call_{number}" in self._seen:
             number += 1
         return f"call_{number}"
+
+
+def renumber(answer: Message, before: Iterable[Message]) -> Message:
+    """Give the calls of an answer the made-up ids that they have when it is read after the messages `before` it."""
+    if not any(MADE_UP.fullmatch(call.id) for call in answer.calls):
+        return answer
+    pairing = CallPairing()
+    for message in before:
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                pairing.opened(0, part.name, part.id)
+            elif isinstance(part, ToolResult):
+                pairing.answered(part.name, part.call_id)
+    parts = (
+        replace(part, id=pairing.opened(0, part.name, "" if MADE_UP.fullmatch(part.id) else part.id))
+        if isinstance(part, ToolCall)
+        else part
+        for part in answer.parts
+    )
+    return replace(answer, parts=tuple(parts))
 
 
 def input_of(call: ToolCall) -> JsonObject:

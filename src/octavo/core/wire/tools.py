@@ -1,4 +1,4 @@
-"""Tool definitions in the three wire formats.
+"""Tool definitions in the wire formats.
 
 In its own format a definition comes back as it was. A tool that the provider itself defines and runs (search, code
 execution) has no schema; other formats leave it out.
@@ -24,7 +24,7 @@ from octavo.core.tools import NO_INPUT, Tool
 from octavo.core.wire.notes import WHOLE, note, notes, objects, patch, whole
 from octavo.errors import BadInput
 
-OPENAI, ANTHROPIC, GEMINI = "openai", "anthropic", "gemini"
+OPENAI, ANTHROPIC, GEMINI, RESPONSES = "openai", "anthropic", "gemini", "responses"
 PARAMETERS = ("parameters", "parametersJsonSchema", "parameters_json_schema")
 """Where a Gemini declaration has its schema: a dialect of OpenAPI, or JSON Schema in two spellings."""
 DECLARATIONS = ("functionDeclarations", "function_declarations")
@@ -50,6 +50,16 @@ def read_anthropic_tools(tools: object) -> tuple[Tool, ...]:
 def write_anthropic_tools(tools: Iterable[Tool]) -> list[JsonObject]:
     """Write definitions of the shape `{"name": ..., "description": ..., "input_schema": {...}}`."""
     return [written for tool in tools for written in _write(tool, ANTHROPIC, _bare_anthropic)]
+
+
+def read_responses_tools(tools: object) -> tuple[Tool, ...]:
+    """Read definitions of the shape `{"type": "function", "name": ..., "parameters": {...}}`."""
+    return tuple(_read_responses(data, where) for where, data in objects(tools, "tools"))
+
+
+def write_responses_tools(tools: Iterable[Tool]) -> list[JsonObject]:
+    """Write definitions of the shape `{"type": "function", "name": ..., "parameters": {...}}`."""
+    return [written for tool in tools for written in _write(tool, RESPONSES, _bare_responses)]
 
 
 def read_gemini_tools(tools: object) -> tuple[Tool, ...]:
@@ -93,6 +103,21 @@ def _read_openai(data: JsonObject, where: str) -> Tool:
 
 def _bare_openai(tool: Tool) -> JsonObject:
     return {"type": "function", "function": {**_bare_head(tool), "parameters": _json_schema(_schema(tool))}}
+
+
+def _read_responses(data: JsonObject, where: str) -> Tool:
+    kind = take_text(data, "type", where)
+    if kind != "function":
+        name = data.get("name")
+        return Tool(name=name if isinstance(name, str) else kind, schema="", wire=whole(RESPONSES, data))
+    tool = _tool(data, "parameters", where)
+    return replace(tool, wire=note(RESPONSES, _bare_responses(tool), data))
+
+
+def _bare_responses(tool: Tool) -> JsonObject:
+    # Without the field, a schema has to obey the rules of strict mode, which few do.
+    schema = _json_schema(_schema(tool))
+    return {"type": "function", **_bare_head(tool), "parameters": schema, "strict": False}
 
 
 def _read_anthropic(data: JsonObject, where: str) -> Tool:

@@ -87,4 +87,6 @@ ANTHROPIC = Dialect(
     ends=(b"event: message_stop", b"event:message_stop"),
     no_tools={"type": "none"},
     read_answer=read_answer,
+    system_field="system",
+    count_path="/count_tokens",
 )

@@ -7,6 +7,7 @@ Each interface is a module beside this one.
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,7 +28,16 @@ from octavo.http.responses import to_json
 
 MOST_TOKENS = 100_000_000
 """More tokens than any answer has: a larger number is a mistake."""
-Name = Literal["openai", "anthropic"]
+Name = Literal["openai", "anthropic", "responses", "gemini"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continued:
+    """The stored message that a request continues by name, not by content."""
+
+    conversation: str
+    node: str
+    depth: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +50,17 @@ class ClientRequest:
     system: tuple[Message, ...]
     """The system prompt as the client wrote it: the leading messages, or the field beside them."""
     messages: tuple[Message, ...]
-    """All other messages as the client wrote them; never empty."""
+    """All other messages as the client wrote them; empty only if the request is not tracked."""
     tools: tuple[Tool, ...]
     reply: int | None
     """Tokens that the client reserves for the answer."""
     stream: bool
     options: GatewayOptions
+    tracked: bool = True
+    """False for a request whose past only the provider has: it is passed on, and nothing is stored."""
+    continued: Continued | None = None
+    whole: bool = False
+    """Whether the messages have to be written out even if they fit: the body names some that only Octavo has."""
 
     @property
     def prompt(self) -> str:
@@ -60,6 +75,35 @@ class ClientRequest:
         return to_json({key: value for key, value in self.body.items() if key != FIELD})
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the messages of a request are: its system prompt, and the conversation."""
+
+    system: tuple[Message, ...]
+    messages: tuple[Message, ...]
+    tracked: bool = True
+
+
+def split_front(_: JsonObject, said: tuple[Message, ...]) -> Parts:
+    """Part the system messages at the front from the conversation."""
+    # A request of nothing but system messages has no system prompt: its messages are the conversation.
+    front = lead(said) if lead(said) < len(said) else 0
+    return Parts(said[:front], said[front:])
+
+
+def read_items(items: Json, instructions: Json = None) -> tuple[Message, ...]:
+    """Read the items of a Responses request, or the text that stands for one; name what is wrong as the client does."""
+    if isinstance(items, str):
+        items = [{"role": "user", "content": items}]
+    try:
+        return read("responses", [] if items is None else items, instructions)
+    except BadInput as error:
+        where = error.where
+        for ours, theirs in (("messages", "input"), ("system", "instructions")):
+            where = theirs + where.removeprefix(ours) if where.startswith(ours) else where
+        raise BadInput(where, error.problem) from None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """One of the interfaces that clients speak."""
@@ -67,38 +111,69 @@ class Dialect:
     name: Name
     limits: tuple[str, ...]
     """Fields that say how long the answer may be; the first that is present counts."""
+    limits_in: str = ""
+    """The object that holds these fields; empty: the body itself."""
     ends: tuple[bytes, ...]
     """How the last event of a stream may begin. That event is held back until everything is stored."""
     no_tools: Json
-    """The `tool_choice` that forbids all tool calls."""
+    """The choice that forbids all tool calls."""
     read_answer: Callable[..., ProviderAnswer]
+    tool_choice_field: str = "tool_choice"
+    list_field: str = "messages"
+    system_field: str = ""
+    """The field of the system prompt; empty if it stands in the list."""
+    count_path: str = ""
+    """What follows the address of the interface where tokens are counted."""
+    last_event: re.Pattern[bytes] | None = None
+    """What the last event of a stream has in it, where no word of its own begins it."""
+    ends_whole: bool = False
+    """Whether an answer is read from the last event of its stream, so that all of that event is waited for."""
+    split: Callable[[JsonObject, tuple[Message, ...]], Parts] = split_front
+    normalise: Callable[[JsonObject], JsonObject] = lambda body: body
+    """Spells the fields of a body in one way."""
+    settle: Callable[[JsonObject], None] = lambda _: None
+    """Removes from a body that is written anew the fields that were meant for the client's own list."""
 
-    def read(self, raw: bytes, headers: Headers) -> ClientRequest:
-        """Read a request; raise `BadInput` naming what is wrong."""
-        body = parse(raw)
-        model = body.get("model")
+    def read(self, raw: bytes, headers: Headers, *, model: Json = None, stream: Json = None) -> ClientRequest:
+        """Read a request; raise `BadInput` naming what is wrong.
+
+        `model` and `stream` are given where they stand in the address, not in the body.
+        """
+        body = self.normalise(parse(raw))
+        model = body.get("model") if model is None else model
         if not isinstance(model, str) or not model.strip():
             raise BadInput("model", "expected the name of a model")
-        messages = body.get("messages")
-        if not isinstance(messages, list) or not messages:
-            raise BadInput("messages", "expected a list of at least one message")
-        stream = body.get("stream")
+        stream = body.get("stream") if stream is None else stream
         if stream is not None and not isinstance(stream, bool):
             raise BadInput("stream", "expected true or false")
-        said = read(self.name, messages, body.get("system") if self.name == "anthropic" else None)
-        # A request of nothing but system messages has no system prompt: its messages are the conversation.
-        front = lead(said) if lead(said) < len(said) else 0
+        parts = self.split(body, self._messages(body))
         return ClientRequest(
             raw=raw,
             body=body,
             model=model,
-            system=said[:front],
-            messages=said[front:],
+            system=parts.system,
+            messages=parts.messages,
+            tracked=parts.tracked,
             tools=self._tools(body),
             reply=self._reply(body),
             stream=bool(stream),
             options=read_options(headers, body),
         )
+
+    def _messages(self, body: JsonObject) -> tuple[Message, ...]:
+        messages = body.get(self.list_field)
+        system = body.get(self.system_field) if self.system_field else None
+        if self.name == "responses":
+            return read_items(messages, system)
+        if not isinstance(messages, list) or not messages:
+            raise BadInput(self.list_field, "expected a list of at least one message")
+        try:
+            return read(self.name, messages, system)
+        except BadInput as error:
+            where = error.where
+            for ours, theirs in (("messages", self.list_field), ("system", self.system_field)):
+                where = theirs + where.removeprefix(ours) if theirs and where.startswith(ours) else where
+            raise BadInput(where, error.problem) from None
 
     def _tools(self, body: JsonObject) -> tuple[Tool, ...]:
         tools, functions = body.get("tools"), body.get("functions")
@@ -109,8 +184,9 @@ class Dialect:
 
     def _reply(self, body: JsonObject) -> int | None:
         found: list[int] = []
+        holder = body.get(self.limits_in) if self.limits_in else body
         for name in self.limits:
-            value = body.get(name)
+            value = holder.get(name) if isinstance(holder, dict) else None
             if value is None:
                 continue
             whole = int(value) if isinstance(value, int | float) and value == value // 1 else 0
@@ -122,11 +198,12 @@ class Dialect:
     def rewrite(self, request: ClientRequest, wired: Wired, more_tools: tuple[Tool, ...] = ()) -> JsonObject:
         """Write the body of a request with other messages; every other field stays."""
         body: JsonObject = {key: value for key, value in request.body.items() if key != FIELD}
-        body["messages"] = cast(Json, wired.messages)
-        if self.name == "anthropic":
-            body.pop("system", None)
+        body[self.list_field] = cast(Json, wired.messages)
+        if self.system_field:
+            body.pop(self.system_field, None)
             if wired.system is not None:
-                body["system"] = wired.system
+                body[self.system_field] = wired.system
+        self.settle(body)
         if more_tools:
             offered = body.get("tools")
             body["tools"] = [
@@ -142,6 +219,10 @@ class ProviderAnswer:
 
     messages: list[Message] = field(default_factory=list)
     """One message, or as many as the client asked for."""
+    earlier: list[Message] = field(default_factory=list)
+    """What one answer said before its last message, where a provider runs tools within an answer."""
+    id: str = ""
+    """The id by which a later request may name the answer."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     complete: bool = False
@@ -158,7 +239,9 @@ def parse(raw: bytes) -> JsonObject:
         raise BadInput("body", f"not JSON: {error}") from None
     if not isinstance(body, dict):
         raise BadInput("body", f"expected an object, got {type(body).__name__}")
-    check_json({key: value for key, value in body.items() if key != "messages"}, "body")
+    check_json(
+        {key: value for key, value in body.items() if key not in ("messages", "input", "contents")}, "body"
+    )
     return cast(JsonObject, body)
 
 

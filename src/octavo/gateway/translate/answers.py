@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from octavo.core.json_values import Json, JsonObject
@@ -146,12 +146,17 @@ def write_responses(answer: Answer) -> JsonObject:
     return response_object(answer, responses_items(answer))
 
 
+def response_id(id: str) -> str:
+    """Name an answer as later requests name it."""
+    return f"resp_{id}"
+
+
 def response_object(answer: Answer, items: list[JsonObject], *, running: bool = False) -> JsonObject:
     """Write the object that holds an answer; while it is `running`, it has no items and no bill."""
     asked = answer.request
     cut = answer.finish == "length" and not running
     return {
-        "id": f"resp_{answer.id}",
+        "id": response_id(answer.id),
         "object": "response",
         "created_at": answer.created,
         "status": "in_progress" if running else "incomplete" if cut else "completed",
@@ -211,10 +216,27 @@ def _call_item(call: ToolCall, index: int, id: str, custom: frozenset[str]) -> J
         "status": "completed",
     }
     if call.name in custom:
-        said = input_of(call).get("input")
-        text = said if isinstance(said, str) else call.input
-        return {**item, "id": f"ctc_{id}_{index}", "type": "custom_tool_call", "input": text}
+        return {**item, "id": f"ctc_{id}_{index}", "type": "custom_tool_call", "input": _text_input(call)}
     return {**item, "type": "function_call", "arguments": call.input or "{}"}
+
+
+def _text_input(call: ToolCall) -> str:
+    said = input_of(call).get("input")
+    return said if isinstance(said, str) else call.input
+
+
+def as_sent_to_client(message: Message, request: JsonObject) -> Message:
+    """Give an answer with the calls as its client gets them: those of tools of plain text have that as their input."""
+    custom = custom_tools(request)
+    if not custom:
+        return message
+    parts = (
+        replace(part, input=_text_input(part), wire=None)
+        if isinstance(part, ToolCall) and part.name in custom
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=tuple(parts))
 
 
 def responses_usage(usage: Usage) -> JsonObject:

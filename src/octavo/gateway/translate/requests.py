@@ -3,50 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from octavo.core.budget import ModelCard
+from octavo.core.harden import harden
 from octavo.core.json_values import JsonObject, compact
 from octavo.core.messages import Message, Part, ToolCall
 from octavo.core.tools import Tool
-from octavo.core.wire import Wired, write_tools
-from octavo.gateway.dialects.dialect import ClientRequest
+from octavo.core.wire import Wired, write, write_tools
+from octavo.gateway.dialects.dialect import ClientRequest, Dialect
+from octavo.gateway.forward import Destination, with_model_name
 from octavo.gateway.translate.answers import custom_tools
 from octavo.gateway.translate.parameters import read_parameters, write_anthropic, write_openai
+from octavo.http.responses import to_json
 
+USUAL_ANSWER = 8_192
+"""The limit of a request that has none, for a provider that demands one."""
 TEXT_INPUT = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}'
 """The schema of a tool that takes plain text, for models whose tools take JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """What a request is translated for."""
-
-    format: str
-    """The interface of the provider: `openai` or `anthropic`."""
-    model: str
-    official: bool
-    """Whether the provider is OpenAI itself."""
-    most: int
-    """The longest answer of the model."""
+def plain_body(dialect: Dialect, request: ClientRequest, destination: Destination, card: ModelCard) -> bytes:
+    """Give the body that is sent if a request fits: the client's own, or its translation."""
+    if destination.format == dialect.name:
+        return with_model_name(request.onward, request.model, destination)
+    rules = replace(destination.rules, vision=destination.rules.vision and card.vision)
+    said = harden(
+        (*request.system, *for_any_model(request.messages, request, destination.format)), rules
+    ).messages
+    wired = write(destination.format, said)
+    return to_json(translated_body(dialect.name, request, wired, destination, card))
 
 
 def translated_body(
-    interface: str, request: ClientRequest, wired: Wired, target: Target, more_tools: Sequence[Tool] = ()
+    interface: str,
+    request: ClientRequest,
+    wired: Wired,
+    destination: Destination,
+    card: ModelCard,
+    more_tools: Sequence[Tool] = (),
 ) -> JsonObject:
     """Write the body of a request for another interface; `wired` are its messages in that interface's format.
 
     Raise `BadInput` naming a field that has no counterpart there.
     """
     parameters = read_parameters(interface, request.body)
-    body: JsonObject = {"model": target.model, "messages": [*wired.messages]}
+    body: JsonObject = {"model": destination.model, "messages": [*wired.messages]}
     tools = [*usable_tools(request), *more_tools]
-    if target.format == "anthropic":
-        body |= write_anthropic(parameters, most=target.most)
+    if destination.format == "anthropic":
+        body |= write_anthropic(parameters, most=min(card.max_output, USUAL_ANSWER))
         if wired.system is not None:
             body["system"] = wired.system
         written = write_tools("anthropic", tools)
     else:
-        body |= write_openai(parameters, official=target.official)
+        body |= write_openai(parameters, official=destination.official)
         written = write_tools("openai", tools)
     if written:
         body["tools"] = [*written]
@@ -81,10 +91,13 @@ def left_out(request: ClientRequest) -> list[str]:
     return [tool.name for tool in request.tools if not tool.schema and tool.name not in custom]
 
 
-def for_any_model(messages: Sequence[Message], request: ClientRequest) -> tuple[Message, ...]:
-    """Give messages in a form that any model reads: calls of tools of plain text have it as a field."""
+def for_any_model(messages: Sequence[Message], request: ClientRequest, format: str) -> tuple[Message, ...]:
+    """Give messages in a form that any model reads: calls of tools of plain text have it as a field.
+
+    Only Responses, and Chat Completions of OpenAI itself, have such tools.
+    """
     custom = custom_tools(request.body)
-    if not custom:
+    if not custom or format == "responses" or "input" not in request.body:
         return tuple(messages)
     return tuple(
         replace(message, parts=tuple(_plain(part, custom) for part in message.parts)) for message in messages

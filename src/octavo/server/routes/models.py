@@ -61,7 +61,7 @@ async def list_upstreams(app_state: TheAppState, _: TheAdmin) -> Response:
     """List the addresses that the gateway uses in place of the providers' own."""
     await app_state.registry.refresh()
     found = [
-        UpstreamOut(model=model, base_url=upstream.base_url, account=upstream.account)
+        UpstreamOut(model=model, base_url=upstream.base_url, account=upstream.account, format=upstream.format)
         for model, upstream in app_state.registry.upstreams().items()
     ]
     return reply(UpstreamList(upstreams=found))
@@ -71,8 +71,9 @@ async def list_upstreams(app_state: TheAppState, _: TheAdmin) -> Response:
 async def set_upstream(model: ModelName, body: UpstreamIn, app_state: TheAppState, _: TheAdmin) -> Response:
     """Send the requests for a model to another address. `name*` stands for all models that begin with `name`."""
     await check_address(body.base_url, private=app_state.settings.private_upstreams)
-    await app_state.registry.put_upstream(model, Upstream(base_url=body.base_url, account=body.account))
-    return reply(UpstreamOut(model=model, base_url=body.base_url, account=body.account))
+    upstream = Upstream(base_url=body.base_url, account=body.account, format=body.format)
+    await app_state.registry.put_upstream(model, upstream)
+    return reply(UpstreamOut(model=model, **body.model_dump()))
 
 
 @routes.delete("/upstreams/{model:path}", status_code=204)

@@ -87,7 +87,7 @@ class RepairOut(Shape):
 class ContextOut(Shape):
     """What is sent, in the wire format of the model's provider."""
 
-    format: Literal["openai", "anthropic", "gemini"]
+    format: Literal["openai", "anthropic", "gemini", "responses"]
     messages: list[dict[str, Any]]
     system: Any
     tools: list[dict[str, Any]]

@@ -70,12 +70,18 @@ class UpstreamIn(Shape):
         default="",
         description="The provider whose key of the server is sent there; without one, the client's own key is.",
     )
+    format: Literal["", "openai", "anthropic", "responses"] = Field(
+        default="",
+        description="The interface that the server there speaks; without one, that of the client. Requests in another "
+        "interface are translated.",
+    )
 
 
 class UpstreamOut(Shape):
     model: str
     base_url: str
     account: str
+    format: str
 
 
 class UpstreamList(Shape):

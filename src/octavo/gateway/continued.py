@@ -1,0 +1,124 @@
+"""Finds the stored branch that a request continues by name: the id of an answer, or a compaction of ours.
+
+Such a request brings the new items only. Everything before them is read from the tree, so the request is measured, and
+if need be compressed, as if the client had sent its whole history. While it fits it goes on as it came.
+
+The id of an answer is a note in the store: another replica finds it, and so does this one after a restart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from octavo.core.json_values import Json, JsonObject
+from octavo.core.messages import Message, Part, Reasoning
+from octavo.core.wire import read
+from octavo.core.wire.notes import notes
+from octavo.core.wire.responses import FORMAT, THOUGHTS
+from octavo.core.wire.stream import text_at
+from octavo.errors import BadInput, NotFound
+from octavo.gateway.dialects.dialect import ClientRequest, Continued, read_items
+from octavo.gateway.dialects.responses import OWN, is_own, items_of
+from octavo.gateway.gateway import Gateway
+from octavo.gateway.identify import PLACES
+
+NOTE = "response:"
+"""How the key of a note begins that tells where an answer is stored."""
+
+
+async def continue_branch(gateway: Gateway, owner: str, request: ClientRequest) -> ClientRequest:
+    """Complete a request by the stored messages that it continues; raise `NotFound` if they are another owner's."""
+    if not request.tracked:
+        return request
+    items = items_of(request.body)
+    at = next((i for i in reversed(range(len(items))) if is_own(items[i])), None)
+    if at is not None:
+        node = text_at(_object(items[at]), "encrypted_content").removeprefix(OWN)
+        found = await _find(gateway, owner, node)
+        if found is None:
+            raise NotFound(
+                "the compaction in the input was made by another server, or its messages were deleted"
+            )
+        return await _completed(gateway, request, found, items[at + 1 :], whole=True)
+    previous = request.body.get("previous_response_id")
+    if not isinstance(previous, str) or not previous:
+        return request
+    known = await response_note(gateway, owner, previous)
+    found = await _find(gateway, owner, text_at(known, "node")) if known else None
+    if found is None:
+        # The answer was made before Octavo, or its messages were deleted here. Only the provider knows what it follows.
+        return replace(request, tracked=False)
+    return await _completed(gateway, request, found, items, whole=False)
+
+
+async def _completed(
+    gateway: Gateway, request: ClientRequest, found: Continued, items: list[Json], *, whole: bool
+) -> ClientRequest:
+    branch = await gateway.engine.store.tree.branch(found.node)
+    before = tuple(with_thoughts(node.message) for node in branch)
+    instructions = request.body.get("instructions")
+    said = read_items(items, instructions)
+    front = 1 if instructions is not None else 0
+    return replace(
+        request,
+        system=said[:front],
+        messages=(*before, *said[front:]),
+        continued=found,
+        whole=whole,
+    )
+
+
+async def _find(gateway: Gateway, owner: str, node: str) -> Continued | None:
+    """Find a stored message of an owner; None if there is none any more."""
+    store = gateway.engine.store
+    try:
+        (details,) = await store.tree.details([node])
+        conversation = await store.conversations.get(details.conversation)
+        depth = (await store.tree.node(node)).depth
+    except (NotFound, ValueError):
+        return None
+    if conversation.owner != owner:
+        raise NotFound("there is no such response")
+    return None if conversation.deleted else Continued(conversation=conversation.id, node=node, depth=depth)
+
+
+def with_thoughts(message: Message) -> Message:
+    """Put the reasoning of a stored message back where it stood."""
+    noted = notes(message.wire, FORMAT)
+    thoughts, places = noted.get(THOUGHTS), noted.get(PLACES)
+    if not isinstance(thoughts, list) or not isinstance(places, list):
+        return message
+    try:
+        found = [
+            part for one in read("responses", thoughts) for part in one.parts if isinstance(part, Reasoning)
+        ]
+    except BadInput:
+        return message
+    parts: list[Part] = [*message.parts]
+    for thought, place in reversed(list(zip(found, places, strict=False))):
+        parts.insert(place if isinstance(place, int) else 0, thought)
+    return replace(message, parts=tuple(parts))
+
+
+async def response_note(gateway: Gateway, owner: str, id: str) -> JsonObject:
+    """Give what is known of an answer; nothing if it was not made here. Raise `NotFound` if it is another owner's."""
+    known = _object(await gateway.engine.store.notes.get(NOTE + id))
+    if known and known.get("owner") != owner:
+        raise NotFound(f"Response with id {id[:200]!r} not found.")
+    return known
+
+
+async def remember_response(gateway: Gateway, owner: str, id: str, *, model: str, node: str) -> None:
+    """Note where an answer is stored, before the client has seen all of it."""
+    key = NOTE + id
+    known = _object(await gateway.engine.store.notes.get(key))
+    if not known or known.get("owner") == owner:
+        await gateway.engine.store.notes.put(key, {"owner": owner, "model": model, "node": node})
+
+
+async def forget_response(gateway: Gateway, id: str) -> None:
+    await gateway.engine.store.notes.remove(NOTE + id)
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}

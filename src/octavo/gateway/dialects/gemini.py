@@ -1,0 +1,131 @@
+"""Gemini's interface: how its requests are taken apart, how its answers are read, and what its requests look like.
+
+The model and the kind of the request stand in the address. A request that names a `cachedContent` has a beginning that
+only the provider knows, so it is passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterable, AsyncIterator
+
+from octavo.core.json_values import Json, JsonObject
+from octavo.core.messages import Message
+from octavo.core.wire.gemini_stream import SIGNATURE, GeminiStream
+from octavo.core.wire.stream import objects_at
+from octavo.gateway.dialects.dialect import (
+    Dialect,
+    Parts,
+    ProviderAnswer,
+    events,
+    read_object,
+    read_stream,
+    split_front,
+)
+from octavo.gateway.dialects.schema import OPTIONS, TEXT, Schema, object_of, request_of
+from octavo.http.responses import to_json
+
+GENERATE, STREAM, COUNT = "generateContent", "streamGenerateContent", "countTokens"
+NO_CHECK = "skip_thought_signature_validator"
+"""What Gemini accepts in place of a signature that is not there any more."""
+CAMEL = {
+    "system_instruction": "systemInstruction",
+    "generation_config": "generationConfig",
+    "tool_config": "toolConfig",
+    "safety_settings": "safetySettings",
+    "cached_content": "cachedContent",
+}
+"""The other spelling of fields, which some clients use."""
+
+PART: Schema = object_of([], text=TEXT)
+CONTENT = object_of(["parts"], role={"enum": ["user", "model"]}, parts={"type": "array", "items": PART})
+GEMINI_REQUEST = request_of(
+    object_of(
+        ["contents"],
+        contents={"type": "array", "minItems": 1, "items": CONTENT},
+        systemInstruction={"type": "object"},
+        generationConfig={"type": "object"},
+        octavo=OPTIONS,
+    )
+)
+
+
+def normalise(body: JsonObject) -> JsonObject:
+    """Spell the fields of a request in one way."""
+    return {CAMEL.get(name, name): value for name, value in body.items()}
+
+
+def split(body: JsonObject, said: tuple[Message, ...]) -> Parts:
+    """Part the system prompt from the conversation."""
+    parts = split_front(body, said)
+    return Parts(parts.system, parts.messages, tracked=not body.get("cachedContent"))
+
+
+def settle(body: JsonObject) -> None:
+    """Sign the calls of the current turn that lost their signature, where calls are signed at all.
+
+    Gemini refuses a request whose newest turn has a call without one.
+    """
+    contents = objects_at(body, "contents")
+    parts = [part for content in contents for part in objects_at(content, "parts")]
+    if not any(SIGNATURE in part for part in parts):
+        return
+    start = max((i for i, content in enumerate(contents) if _opens_turn(content)), default=0)
+    for content in contents[start:]:
+        # Of parallel calls only the first is signed.
+        call = next((part for part in objects_at(content, "parts") if "functionCall" in part), None)
+        if call is not None:
+            call.setdefault(SIGNATURE, NO_CHECK)
+
+
+def _opens_turn(content: JsonObject) -> bool:
+    parts = objects_at(content, "parts")
+    return content.get("role") == "user" and not any("functionResponse" in part for part in parts)
+
+
+def read_answer(raw: bytes, *, streamed: bool) -> ProviderAnswer:
+    """Read an answer in Gemini's format."""
+    if streamed:
+        return read_stream(GeminiStream(), raw)
+    stream = GeminiStream()
+    return read_stream(stream, b"data: %s\n\n" % to_json(read_object(raw)))
+
+
+def whole_count(raw: bytes) -> bytes:
+    """Give the request that is to be counted: some clients send it inside a field of its own."""
+    inner = read_object(raw).get("generateContentRequest")
+    return to_json(inner) if isinstance(inner, dict) else raw
+
+
+async def as_array(pieces: AsyncIterable[bytes | str | memoryview]) -> AsyncIterator[bytes]:
+    """Write a stream of events as the array that clients get who do not ask for events."""
+    left, opened = b"", False
+    async for piece in pieces:
+        data = left + (piece.encode() if isinstance(piece, str) else bytes(piece))
+        complete, mark, left = data.replace(b"\r\n", b"\n").rpartition(b"\n\n")
+        for event in events(complete + mark):
+            yield (b",\r\n" if opened else b"[") + to_json(event)
+            opened = True
+    for event in events(left):
+        yield (b",\r\n" if opened else b"[") + to_json(event)
+        opened = True
+    yield b"]" if opened else b"[]"
+
+
+NONE: Json = {"functionCallingConfig": {"mode": "NONE"}}
+GEMINI = Dialect(
+    name="gemini",
+    limits=("maxOutputTokens", "max_output_tokens"),
+    limits_in="generationConfig",
+    ends=(),
+    last_event=re.compile(rb'(?<!\\)"finishReason"\s*:'),
+    no_tools=NONE,
+    tool_choice_field="toolConfig",
+    read_answer=read_answer,
+    list_field="contents",
+    system_field="systemInstruction",
+    count_path=f":{COUNT}",
+    normalise=normalise,
+    split=split,
+    settle=settle,
+)
