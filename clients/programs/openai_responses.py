@@ -32,7 +32,9 @@ def ask(history: list[Any], question: str) -> list[Any]:
     while True:
         previous = history[-1] if CHAINED and history else None
         said = answer(new if CHAINED else [*history, *new], previous, stream=len(question) % 2 == 0)
-        output = [item.model_dump(exclude_none=True, exclude={"status", "parsed_arguments"}) for item in said.output]
+        output = [
+            item.model_dump(exclude_none=True, exclude={"status", "parsed_arguments"}) for item in said.output
+        ]
         history += [said.id] if CHAINED else [*new, *output]
         calls = [item for item in said.output if item.type == "function_call"]
         if not calls:
