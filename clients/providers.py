@@ -52,6 +52,13 @@ def chat_and_messages(client: Client, script: Script) -> Upstream:
     return Upstream(provider.strict_app, lambda: [*provider.wrong, *provider.torn], count)
 
 
+class ServingResponses(StrictResponses):
+    """A strict provider of Responses; a field without a value, as Codex sends them, is one that is not there."""
+
+    def check(self, items: list[Json]) -> None:
+        super().check([{name: value for name, value in item.items() if value is not None} for item in items])
+
+
 def responses(client: Client, script: Script) -> Upstream:
     """OpenAI's Responses."""
 
@@ -60,7 +67,7 @@ def responses(client: Client, script: Script) -> Upstream:
         call = next(((name, json.dumps(arguments)) for _, name, arguments in reply.calls), None)
         return Output(reply.text, call, thinks=client.thinking)
 
-    provider = StrictResponses(say=say, window=client.window)
+    provider = ServingResponses(say=say, window=client.window)
     return Upstream(
         TitleCase(provider.app), lambda: provider.torn, lambda body: provider.size(body, provider.whole(body))
     )
