@@ -85,6 +85,8 @@ class StrictResponses:
     """The provider; `app` is its application."""
 
     say: Say = echo
+    strict: bool = True
+    """False for a provider that takes anything."""
     window: int = 8_192
     counts: bool = True
     pause: float = 0.0
@@ -136,46 +138,59 @@ class StrictResponses:
         items = body.get("input") or []
         if isinstance(items, str):
             items = [{"role": "user", "content": items}]
+        items = [self._referred(item) if item.get("type") == "item_reference" else item for item in items]
         previous = body.get("previous_response_id")
         if previous is None:
-            return list(items)
+            return items
         self.chained += 1
         if previous not in self.chains:
             raise Refused(f"Previous response with id '{previous}' not found.", "previous_response_not_found")
         return [*self.chains[previous], *items]
 
+    def _referred(self, reference: Json) -> Json:
+        kept: list[Json] = [item for response in self.responses.values() for item in response["output"]]
+        for item in kept:
+            if item["id"] == reference["id"]:
+                return item
+        raise Refused(f"Item with id '{reference['id']}' not found.", status=404)
+
     def check(self, items: list[Json]) -> None:
         """Refuse what OpenAI refuses."""
         if not items:
             raise Refused("Missing required parameter: 'input'.")
+        for at, item in enumerate(items):
+            following = items[at + 1] if at + 1 < len(items) else {}
+            if is_message(item):
+                self._check_message(item, at)
+            if item.get("type") == "reasoning":
+                self._check_thought(item, following)
+            need = self.needs.get(item.get("id") or "")
+            if need is not None and (not at or items[at - 1].get("id") != need):
+                raise Refused(
+                    f"Item '{item['id']}' was provided without its required 'reasoning' item: '{need}'."
+                )
+        self._check_pairs(items)
+
+    def _check_thought(self, item: Json, following: Json) -> None:
+        theirs = following.get("role", "assistant") != "assistant" or following.get("type") in OUTPUTS
+        if not following or theirs:
+            raise Refused(
+                f"Item '{item['id']}' of type 'reasoning' was provided without its required following item."
+            )
+        said = {key: value for key, value in item.items() if value is not None}
+        if said != self.thoughts.get(item.get("id", "")):
+            raise Refused(f"The encrypted content of item {item.get('id')} could not be verified.")
+
+    def _check_pairs(self, items: list[Json]) -> None:
         waiting: dict[str, str] = {}
-        for i, item in enumerate(items):
+        for item in items:
             kind = item.get("type") or "message"
-            following = items[i + 1] if i + 1 < len(items) else {}
-            if kind == "message":
-                self._check_message(item, i)
-            if kind == "reasoning":
-                if (
-                    following.get("role", "assistant") != "assistant"
-                    or not following
-                    or following.get("type") in OUTPUTS
-                ):
-                    raise Refused(
-                        f"Item '{item.get('id')}' of type 'reasoning' was provided without its required following item."
-                    )
-                if item != self.thoughts.get(item.get("id", "")):
-                    raise Refused(f"The encrypted content of item {item.get('id')} could not be verified.")
             if kind in OUTPUTS.values():
                 waiting[item["call_id"]] = kind
             if kind in OUTPUTS and waiting.pop(item["call_id"], None) != OUTPUTS[kind]:
                 raise Refused(f"No tool call found for {kind} with call_id {item['call_id']}.")
-            need = self.needs.get(item.get("id") or "")
-            if need is not None and (not i or items[i - 1].get("id") != need):
-                raise Refused(
-                    f"Item '{item['id']}' of type '{kind}' was provided without its required 'reasoning' item: '{need}'."
-                )
-            if waiting and kind == "message" and item["role"] == "user":
-                raise Refused(f"No tool output found for function call {next(iter(waiting))}.")
+            if waiting and item.get("role") == "user":
+                break
         if waiting:
             raise Refused(f"No tool output found for function call {next(iter(waiting))}.")
 
@@ -204,6 +219,8 @@ class StrictResponses:
 
     async def create(self, request: Request) -> Response:
         body = await self._read(request)
+        if not self.strict:
+            return JSONResponse(self._answer({"model": body["model"]}, [], 1))
         try:
             items = self.whole(body)
             self.check(items)
@@ -330,7 +347,7 @@ class StrictResponses:
 
     async def count_tokens(self, request: Request) -> Response:
         body = await self._read(request)
-        if not self.counts:
+        if not self.counts or not self.strict:
             return JSONResponse({"error": {"message": "no such route"}}, 404)
         size = self.size(body, self.whole(body))
         return JSONResponse({"object": "response.input_tokens", "input_tokens": size})

@@ -22,7 +22,7 @@ from tests.server.kit import accounts, listening
 
 pytestmark = pytest.mark.anyio
 
-PATHS = {"/v1/chat/completions": MODEL, "/v1/messages": CLAUDE}
+PATHS = {"/v1/chat/completions": MODEL, "/v1/messages": CLAUDE, "/v1/responses": MODEL}
 
 
 @asynccontextmanager
@@ -38,6 +38,8 @@ async def behind(
 
 
 def asked(path: str, **options: Any) -> dict[str, Any]:
+    if path == "/v1/responses":
+        return {"model": PATHS[path], "max_output_tokens": 100, "input": [user("Hi")], **options}
     return {"model": PATHS[path], "max_tokens": 100, "messages": [user("Hi")], **options}
 
 

@@ -265,3 +265,19 @@ async def test_an_upstream_says_which_interface_it_speaks(make_engine: MakeEngin
         assert sent(house)["model"] == "my-model"
         listed = (await house.http.get("/api/v1/upstreams")).json()["upstreams"]
         assert listed[0]["format"] == "openai"
+
+
+async def test_an_alias_answers_for_another_model_in_every_interface(house: Setup) -> None:
+    alias = "claude-sonnet-of-ours"
+    made = await house.http.patch(f"/api/v1/settings/models/{alias}", json={"alias": "openai/gpt-4o"})
+    assert made.status_code == 200, made.text
+    answer, headers = await house.ask_claude(user("Hi"), model=alias)
+    assert (answer.content[0].text, answer.model) == ("Answer to: Hi", alias)
+    assert sent(house)["model"] == "gpt-4o"
+    assert headers["x-octavo-model"] == "openai/gpt-4o"
+    plain, _ = await house.ask(user("Hi"), model=alias)
+    assert plain.choices[0].message.content == "Answer to: Hi"
+    assert sent(house)["model"] == "gpt-4o"
+    assert alias in [model.id async for model in await house.openai.models.list()]
+    one: Any = await house.openai.models.retrieve(alias)
+    assert one.context_window == 128_000

@@ -11,11 +11,13 @@ from pathlib import Path
 import httpx2
 import pytest
 from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
 from octavo.server.http_protocol import TimedHttpProtocol
+from tests.gateway.strict_responses import Output, StrictResponses
 from tests.server.fake import Provider
 from tests.server.kit import accounts, listening
 
@@ -28,7 +30,9 @@ HASTY = Limits(stream_seconds=0.05, ping_seconds=0.02, rate=1e6, burst=1_000_000
 
 @asynccontextmanager
 async def server(engine: Engine) -> AsyncIterator[str]:
-    async with listening(Provider(window=10**9).app) as upstream:
+    lenient = StrictResponses(say=lambda _: Output("Yes."), strict=False)
+    both = Starlette(routes=[*lenient.app.routes, *Provider(window=10**9).app.routes])
+    async with listening(both) as upstream:
         told = ServerSettings(providers=accounts(upstream), limits=HASTY)
         async with listening(create_app(engine, told), http=TimedHttpProtocol) as url:
             yield url

@@ -34,6 +34,13 @@ OWN = {
     ("post", "/api/v1/import"),
     ("get", "/api/v1/me"),
     ("post", "/v1/chat/completions"),
+    ("post", "/v1/responses"),
+    ("post", "/v1/responses/input_tokens"),
+    ("post", "/v1/responses/compact"),
+    ("get", "/v1/responses/{id}"),
+    ("delete", "/v1/responses/{id}"),
+    ("get", "/v1/responses/{id}/input_items"),
+    ("post", "/v1/responses/{id}/cancel"),
     ("post", "/v1/messages"),
     ("post", "/v1/messages/count_tokens"),
 }

@@ -220,7 +220,7 @@ async def test_a_name_that_leads_elsewhere_later_is_not_followed_into_the_privat
     engine: Engine,
 ) -> None:
     """What was public when it was set may point inwards when it is used."""
-    registry = UpstreamRegistry(engine.store, engine.models)
+    registry = UpstreamRegistry(engine.store, engine.models, engine.settings)
     for host in ("llm.example", "own.example"):
         await registry.put_upstream(host, Upstream(base_url=f"https://{host}/v1"))
     answers = {"llm.example": "93.184.215.14"}
@@ -285,7 +285,7 @@ async def test_upstreams_are_set_listed_and_removed_by_administrators(engine: En
     async with client_of(create_app(engine, ServerSettings(private_upstreams=True))) as client:
         body = {"base_url": "http://127.0.0.1:9/v1", "account": "openai"}
         made = await client.put("/api/v1/upstreams/llama*", json=body)
-        assert made.json() == {"model": "llama*", **body}
+        assert made.json() == {"model": "llama*", **body, "format": ""}
         assert (await client.get("/api/v1/upstreams")).json()["upstreams"] == [made.json()]
         assert (await client.delete("/api/v1/upstreams/llama*")).status_code == 204
         assert (await client.delete("/api/v1/upstreams/llama*")).status_code == 404

@@ -199,6 +199,15 @@ _TABLE = (
         least=1,
     ),
     Setting(
+        name="alias",
+        kind="model",
+        group="Answers",
+        label="Answered by",
+        meaning="The model that answers in the gateway when this one is asked for.",
+        longest=MAX_NAME,
+        levels=("model",),
+    ),
+    Setting(
         name="prompt",
         kind="prompt",
         group="Summaries",
@@ -290,6 +299,21 @@ def whole(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+_AT: Mapping[Level, str] = MappingProxyType(
+    {"everywhere": "everywhere", "model": "for a model", "conversation": "for a conversation"}
+)
+
+
+def _level(scope: Scope) -> Level:
+    match scope:
+        case Everywhere():
+            return "everywhere"
+        case ForModel():
+            return "model"
+        case ForConversation():
+            return "conversation"
+
+
 class SettingLevels:
     """Reads and changes settings at their levels."""
 
@@ -348,6 +372,11 @@ class SettingLevels:
         policy = policy_of({**below, "policy": own.get("policy") or below.get("policy") or "octavo"}, meter)
         return {**built_in(policy), **{key: value for key, value in below.items() if value is not None}}
 
+    async def aliases(self) -> dict[str, str]:
+        """Give the model that answers in place of another, by the name of the other."""
+        found = await self._store.settings.of_models("alias")
+        return {model: value for model, value in found.items() if isinstance(value, str) and value}
+
     async def change(self, scope: Scope, settings: Mapping[str, Json]) -> None:
         """Change settings at one level; what does not make sense is refused before anything is changed."""
         await self.check(scope, settings)
@@ -361,8 +390,9 @@ class SettingLevels:
         """Refuse settings that do not exist, have the wrong type, or contradict those that hold already."""
         for key, value in settings.items():
             check_setting(key, value)
-            if isinstance(scope, ForModel) and "model" not in SETTINGS[key].levels:
-                raise BadInput(key, "cannot be set for a model: set it everywhere or for a conversation")
+            if (level := _level(scope)) not in SETTINGS[key].levels:
+                where = " or ".join(_AT[level] for level in SETTINGS[key].levels)
+                raise BadInput(key, f"cannot be set {_AT[level]}: set it {where}")
         conversation = scope.id if isinstance(scope, ForConversation) else None
         trial = {**await self.of(conversation), **settings}
         model = scope.model if isinstance(scope, ForModel) else str(trial.get("model") or UNKNOWN_MODEL)

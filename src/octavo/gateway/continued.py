@@ -1,36 +1,48 @@
-"""Finds the stored branch that a request continues by name: the id of an answer, or a compaction of ours.
+"""Finds the stored messages that a request names: by the id of an answer or of an item, or by a compaction of ours.
 
 Such a request brings the new items only. Everything before them is read from the tree, so the request is measured, and
 if need be compressed, as if the client had sent its whole history. While it fits it goes on as it came.
 
-The id of an answer is a note in the store: another replica finds it, and so does this one after a restart.
+Ids of answers and items are notes in the store: another replica finds them, and so does this one after a restart. An
+answer that its provider does not store cannot be named, and is not noted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from octavo.core.json_values import Json, JsonObject
 from octavo.core.messages import Message, Part, Reasoning
-from octavo.core.wire import read
+from octavo.core.wire import read, write
 from octavo.core.wire.notes import notes
 from octavo.core.wire.responses import FORMAT, THOUGHTS
 from octavo.core.wire.stream import text_at
 from octavo.errors import BadInput, NotFound
 from octavo.gateway.dialects.dialect import ClientRequest, Continued, read_items
-from octavo.gateway.dialects.responses import OWN, is_own, items_of
+from octavo.gateway.dialects.responses import OWN, is_own, items_of, kind_of, split
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import PLACES
 
 NOTE = "response:"
 """How the key of a note begins that tells where an answer is stored."""
+ITEM = "item:"
+"""The same for an item of an answer."""
+REFERENCE = "item_reference"
+NO_ITEMS: Mapping[str, str] = MappingProxyType({})
 
 
 async def continue_branch(gateway: Gateway, owner: str, request: ClientRequest) -> ClientRequest:
-    """Complete a request by the stored messages that it continues; raise `NotFound` if they are another owner's."""
+    """Complete a request by the stored messages that it names; raise `NotFound` if they are another owner's."""
     if not request.tracked:
         return request
-    items = items_of(request.body)
+    items = await _spelled_out(gateway, owner, items_of(request.body))
+    if items is not None:
+        body: JsonObject = {**request.body, "input": items}
+        parts = split(body, read_items(items, body.get("instructions")))
+        request = replace(request, system=parts.system, messages=parts.messages, expanded=True)
+    items = items or items_of(request.body)
     at = next((i for i in reversed(range(len(items))) if is_own(items[i])), None)
     if at is not None:
         node = text_at(_object(items[at]), "encrypted_content").removeprefix(OWN)
@@ -48,7 +60,31 @@ async def continue_branch(gateway: Gateway, owner: str, request: ClientRequest) 
     if found is None:
         # The answer was made before Octavo, or its messages were deleted here. Only the provider knows what it follows.
         return replace(request, tracked=False)
-    return await _completed(gateway, request, found, items, whole=False)
+    return await _completed(gateway, request, found, items, whole=known.get("ours") is True)
+
+
+async def _spelled_out(gateway: Gateway, owner: str, items: list[Json]) -> list[Json] | None:
+    """Put items in the place of references to them, as far as they are stored here; None if there are no references."""
+    wanted = [text_at(_object(item), "id") for item in items if kind_of(item) == REFERENCE]
+    if not wanted:
+        return None
+    noted = await gateway.engine.store.notes.named(*(ITEM + id for id in wanted))
+    nodes: dict[str, None] = {}
+    for id in wanted:
+        known = _object(noted[ITEM + id])
+        if known and known.get("owner") != owner:
+            raise NotFound(f"Item with id {id[:200]!r} not found.")
+        if known:
+            nodes[text_at(known, "node")] = None
+    found: dict[str, Json] = {}
+    for node in nodes:
+        if await _find(gateway, owner, node) is not None:
+            message = with_thoughts((await gateway.engine.store.tree.node(node)).message)
+            found |= {text_at(item, "id"): item for item in write("responses", [message]).messages}
+    return [
+        found.get(text_at(_object(item), "id"), item) if kind_of(item) == REFERENCE else item
+        for item in items
+    ]
 
 
 async def _completed(
@@ -64,6 +100,7 @@ async def _completed(
         system=said[:front],
         messages=(*before, *said[front:]),
         continued=found,
+        expanded=True,
         whole=whole,
     )
 
@@ -108,12 +145,32 @@ async def response_note(gateway: Gateway, owner: str, id: str) -> JsonObject:
     return known
 
 
-async def remember_response(gateway: Gateway, owner: str, id: str, *, model: str, node: str) -> None:
-    """Note where an answer is stored, before the client has seen all of it."""
-    key = NOTE + id
-    known = _object(await gateway.engine.store.notes.get(key))
-    if not known or known.get("owner") == owner:
-        await gateway.engine.store.notes.put(key, {"owner": owner, "model": model, "node": node})
+async def remember_response(
+    gateway: Gateway,
+    owner: str,
+    id: str,
+    *,
+    model: str,
+    node: str,
+    items: Mapping[str, str] = NO_ITEMS,
+    ours: bool = False,
+) -> None:
+    """Note where an answer and its items are stored, before the client has seen all of it.
+
+    `items` gives the node of each item, by the item's id. `ours`: no provider has the answer.
+    """
+    about: JsonObject = {"owner": owner, "model": model, "node": node}
+    values: dict[str, Json] = {NOTE + id: about | {"ours": True} if ours else about}
+    values |= {ITEM + item: {"owner": owner, "node": where} for item, where in items.items()}
+    known = await gateway.engine.store.notes.named(*values)
+    # An id that is another owner's already stays so.
+    mine = {key for key, value in known.items() if value is None or _object(value).get("owner") == owner}
+    await gateway.engine.store.notes.put_all({key: values[key] for key in values if key in mine})
+
+
+def item_ids(message: Message) -> list[str]:
+    """List the ids of the items of a message."""
+    return [id for item in write("responses", [message]).messages if (id := text_at(item, "id"))]
 
 
 async def forget_response(gateway: Gateway, id: str) -> None:

@@ -77,7 +77,7 @@ class Exchange:
             client=self.dialect.name,
             provider=self.provider_dialect,
             id=self.id,
-            model=self.request.model,
+            model=self.request.asked,
             request=self.request.body,
             tokens=self.sent,
         )
@@ -110,6 +110,8 @@ class Exchange:
             "tokens-before": str(self.size.reading.tokens),
             "tokens-after": str(self.sent),
         }
+        if self.request.asked != self.request.model:
+            told["model"] = self.request.model
         if self.fitted and self.fitted.recalled:
             told["recalled"] = str(self.fitted.recalled)
         if self.translated:
@@ -144,5 +146,5 @@ class Exchange:
 
     async def send(self, body: bytes) -> httpx2.Response:
         """Send a body to the provider."""
-        sent = body if self.translated else with_model_name(body, self.request.model, self.destination)
+        sent = body if self.translated else with_model_name(body, self.request.asked, self.destination)
         return await send(self.gateway, self.destination, sent, streamed=self.request.stream)

@@ -26,17 +26,22 @@ async def list_models(gateway: Gateway) -> list[ModelCard]:
         cards |= {name: book.find(name) for name in one.models}
     names = [*gateway.upstreams.own_cards, *(n for n in gateway.upstreams.upstreams() if not n.endswith("*"))]
     cards |= {name: book.find(name) for name in names}
+    cards |= {name: replace(book.find(model), name=name) for name, model in gateway.upstreams.aliases.items()}
     windows = await gateway.engine.models.learned_windows()
+    for name, model in gateway.upstreams.aliases.items():
+        windows |= {name: windows[model]} if model in windows else {}
     return [_learned(cards[name], windows) for name in sorted(cards)]
 
 
 async def find_model_card(gateway: Gateway, model: str) -> ModelCard:
     """Give what is known of a model; raise `NotFound` for a name that nothing here stands for."""
-    card = gateway.engine.models.book.find(model)
+    answering = gateway.upstreams.aliases.get(model, model)
+    card = gateway.engine.models.book.find(answering)
     serves_others = bool(gateway.providers.openai.base_url)
-    if card.assumed and not serves_others and gateway.upstreams.upstream(model) is None:
+    if card.assumed and not serves_others and gateway.upstreams.upstream(answering) is None:
         raise NotFound(f"the model {model!r} does not exist here; GET /v1/models lists those that do")
-    return _learned(replace(card, name=model), await gateway.engine.models.learned_windows())
+    windows = await gateway.engine.models.learned_windows()
+    return replace(_learned(replace(card, name=answering), windows), name=model)
 
 
 def _learned(card: ModelCard, windows: Mapping[str, int]) -> ModelCard:

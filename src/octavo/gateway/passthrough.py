@@ -113,11 +113,12 @@ async def _pass(
     body: bytes,
 ) -> Response:
     await gateway.upstreams.refresh()
-    model = "" if dialect is GEMINI else model_of(body, headers)
+    asked = "" if dialect is GEMINI else model_of(body, headers)
+    model = gateway.upstreams.aliases.get(asked, asked)
     destination = await find_destination(gateway, dialect, model, headers, caller, query=query, route=path)
     if _content_type(headers):
         destination = _as_sent(destination, headers)
-    sent = with_model_name(body, model, destination) if _is_json(headers) and model else body
+    sent = with_model_name(body, asked, destination) if _is_json(headers) and asked else body
     response = await send(gateway, destination, sent, streamed=_streams(body, headers), method=method)
     return pass_through(response)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -20,6 +21,7 @@ from octavo.engine.overflow import OverflowRetry
 from octavo.engine.settings import policy_of
 from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, WindowExceeded
 from octavo.gateway import recall
+from octavo.gateway.compaction import answer_trigger, asks_for_compaction
 from octavo.gateway.continued import continue_branch
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.dialects.known import DIALECTS
@@ -83,11 +85,15 @@ async def relay(
     path: str = "",
 ) -> Response:
     """Answer the request of a client; `path` is what follows the model in the address, where it stands there."""
-    await gateway.upstreams.refresh()
+    request = await with_answering_model(gateway, request)
     destination = await find_destination(
         gateway, dialect, request.model, headers, caller, path=path, query=query
     )
     if dialect.name == "responses":
+        if asks_for_compaction(request) and not destination.official:
+            return await answer_trigger(gateway, caller, request, headers)
+        if asks_for_compaction(request):
+            request = replace(request, tracked=False)
         request = await continue_branch(gateway, caller.owner, request)
     if not request.tracked and destination.format != dialect.name:
         raise NotFound(
@@ -100,7 +106,7 @@ async def relay(
         return pass_through(response, _translator(dialect, request, destination, id))
     meter = await load_vocabulary(meter)
     early: asyncio.Task[httpx2.Response] | None = None
-    named = request.options.conversation or request.continued
+    named = request.options.conversation or request.expanded
     if surely_fits(request, meter) and not named:
         body = plain_body(dialect, request, destination, meter.card)
         early = gateway.host.spawn(send(gateway, destination, body, streamed=request.stream))
@@ -113,6 +119,12 @@ async def relay(
     return await _answer(exchange, early)
 
 
+async def with_answering_model(gateway: Gateway, request: ClientRequest) -> ClientRequest:
+    """Name the model that answers: the one that the client asks for, or the one that its alias stands for."""
+    await gateway.upstreams.refresh()
+    return replace(request, model=gateway.upstreams.aliases.get(request.model, request.model))
+
+
 def _translator(
     dialect: Dialect, request: ClientRequest, destination: Destination, id: str
 ) -> AnswerTranslator | None:
@@ -122,7 +134,7 @@ def _translator(
         client=dialect.name,
         provider=DIALECTS[destination.format],
         id=id,
-        model=request.model,
+        model=request.asked,
         request=request.body,
     )
 
@@ -274,7 +286,10 @@ async def count_request(
     gateway: Gateway, dialect: Dialect, caller: Caller, request: ClientRequest, headers: Headers, query: str
 ) -> Response:
     """Count the tokens of a request: by the provider if it counts, else by our meter."""
-    told = await _ask_provider(gateway, dialect, caller, request, headers, query)
+    request = await with_answering_model(gateway, request)
+    told = None
+    if not request.whole:
+        told = await _ask_provider(gateway, dialect, caller, request, headers, query)
     if told is not None:
         return told
     meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
@@ -299,7 +314,7 @@ async def _ask_provider(
         if destination.format != dialect.name:
             return None
         response = await send(
-            gateway, destination, with_model_name(request.onward, request.model, destination), streamed=True
+            gateway, destination, with_model_name(request.onward, request.asked, destination), streamed=True
         )
         body = await receive(destination, response)
     except (Refusal, ProviderError, NotFound):
@@ -321,6 +336,6 @@ async def _learn_count(gateway: Gateway, request: ClientRequest, body: bytes) ->
     except (ValueError, RecursionError):
         return
     tokens = said.get("input_tokens", said.get("totalTokens")) if isinstance(said, dict) else None
-    if type(tokens) is int and tokens > 0 and not reasoning_tokens(request):
+    if type(tokens) is int and tokens > 0 and request.tracked and not reasoning_tokens(request):
         meter = await load_vocabulary(await gateway.engine.models.meter(request.model))
         await gateway.engine.models.learn_bill(request.model, meter.survey(request_context(request)), tokens)

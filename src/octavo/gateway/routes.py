@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from urllib.parse import quote
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from octavo.core.json_values import Json, JsonObject
+from octavo.core.wire.stream import text_at
+from octavo.errors import NotFound
+from octavo.gateway.compaction import answer_compact
+from octavo.gateway.continued import continue_branch, forget_response, response_note
 from octavo.gateway.dialects.anthropic import ANTHROPIC, COUNT_REQUEST, MESSAGES_REQUEST
 from octavo.gateway.dialects.dialect import Dialect
 from octavo.gateway.dialects.gemini import (
@@ -22,9 +27,17 @@ from octavo.gateway.dialects.gemini import (
     whole_count,
 )
 from octavo.gateway.dialects.openai import CHAT_REQUEST, OPENAI
+from octavo.gateway.dialects.responses import COUNT_REQUEST as RESPONSES_COUNT_REQUEST
 from octavo.gateway.dialects.responses import RESPONSES, RESPONSES_REQUEST
-from octavo.gateway.dialects.schema import COUNT_RESPONSES, MODEL_RESPONSES, MODELS_RESPONSES
+from octavo.gateway.dialects.schema import (
+    COMPACT_RESPONSES,
+    COUNT_RESPONSES,
+    MODEL_RESPONSES,
+    MODELS_RESPONSES,
+    RESPONSE_RESPONSES,
+)
 from octavo.gateway.dialects.schema import RESPONSES as RESPONSES_TOLD
+from octavo.gateway.forward import find_destination, send, with_model_name
 from octavo.gateway.gateway import Gateway, TheGateway
 from octavo.gateway.models import anthropic_model, find_model_card, gemini_model, list_models, openai_model
 from octavo.gateway.passthrough import (
@@ -35,6 +48,7 @@ from octavo.gateway.passthrough import (
     speaks_gemini,
     unknown_route,
 )
+from octavo.gateway.reply import pass_through
 from octavo.gateway.request import count_request, relay
 from octavo.http.caller import Caller, TheCaller
 from octavo.http.errors import refuse
@@ -91,6 +105,94 @@ async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller)
         request.headers,
         request.url.query,
     )
+
+
+@routes.post(
+    "/responses/input_tokens",
+    response_model=None,
+    responses=COUNT_RESPONSES,
+    openapi_extra=RESPONSES_COUNT_REQUEST,
+)
+async def count_input_tokens(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Count the tokens of a request of Responses: by the provider if it counts, else by our own meter."""
+    raw, headers = await _body(request), request.headers
+    await gateway.upstreams.refresh()
+    asked = await continue_branch(gateway, caller.owner, RESPONSES.read(raw, headers))
+    return await count_request(gateway, RESPONSES, caller, asked, headers, request.url.query)
+
+
+@routes.post(
+    "/responses/compact",
+    response_model=None,
+    responses=COMPACT_RESPONSES,
+    openapi_extra=RESPONSES_COUNT_REQUEST,
+)
+async def compact_response(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Compact a conversation: by OpenAI for its own models, else into a reference to our snapshot."""
+    gateway.host.check_open()
+    raw, headers = await _body(request), request.headers
+    await gateway.upstreams.refresh()
+    asked = RESPONSES.read(raw, headers)
+    to = await find_destination(
+        gateway, RESPONSES, asked.model, headers, caller, path="/compact", query=request.url.query
+    )
+    if not to.official:
+        return await answer_compact(gateway, caller, asked)
+    body = with_model_name(asked.onward, asked.model, to)
+    return pass_through(await send(gateway, to, body, streamed=False))
+
+
+@routes.get("/responses/{id}", response_model=None, responses=RESPONSE_RESPONSES)
+async def read_response(id: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Read an answer where it was made."""
+    return await _asked_by_id(request, gateway, caller, id)
+
+
+@routes.delete("/responses/{id}", response_model=None, responses=RESPONSE_RESPONSES)
+async def delete_response(id: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Delete an answer where it was made; the conversation here keeps it."""
+    return await _asked_by_id(request, gateway, caller, id)
+
+
+@routes.get("/responses/{id}/input_items", response_model=None, responses=RESPONSE_RESPONSES)
+async def list_input_items(id: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """List what an answer was made from, where it was made."""
+    return await _asked_by_id(request, gateway, caller, id, "/input_items")
+
+
+@routes.post("/responses/{id}/cancel", response_model=None, responses=RESPONSE_RESPONSES)
+async def cancel_response(id: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
+    """Cancel an answer that is made in the background."""
+    return await _asked_by_id(request, gateway, caller, id, "/cancel")
+
+
+async def _asked_by_id(
+    request: Request, gateway: Gateway, caller: Caller, id: str, path: str = ""
+) -> Response:
+    """Pass a request about one answer on to the provider of the model that made it."""
+    await gateway.upstreams.refresh()
+    known = await response_note(gateway, caller.owner, id)
+    if known.get("ours"):
+        raise NotFound(
+            f"{id} is a compaction: it can be named as previous_response_id, and is kept nowhere else"
+        )
+    to = await find_destination(
+        gateway,
+        RESPONSES,
+        text_at(known, "model"),
+        request.headers,
+        caller,
+        path=f"/{quote(id, safe='')}{path}",
+        query=request.url.query,
+    )
+    if to.format != RESPONSES.name:
+        raise NotFound(
+            f"the provider of this model does not keep {id}: its conversation is under /api/v1/conversations"
+        )
+    answer = await send(gateway, to, await request.body(), streamed=False, method=request.method)
+    if request.method == "DELETE" and answer.is_success:
+        await forget_response(gateway, id)
+    return pass_through(answer)
 
 
 @routes.get("/models", response_model=None, responses=MODELS_RESPONSES)

@@ -20,7 +20,7 @@ from octavo.core.policy import Keep
 from octavo.core.wire import Format
 from octavo.core.wire.pairing import renumber
 from octavo.errors import OctavoError, StoreError, UsageError
-from octavo.gateway.continued import remember_response
+from octavo.gateway.continued import item_ids, remember_response
 from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.fit import prefix_sizes, reasoning_tokens
@@ -182,9 +182,13 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
     try:
         answer = _read_answer(exchange, raw, streamed=streamed)
         saved = await _store(exchange, answer)
-        if answer.id and answer.complete and saved.answers:
-            owner, model = exchange.caller.owner, exchange.request.model
-            await remember_response(exchange.gateway, owner, answer.id, model=model, node=saved.answers[0])
+        if (
+            answer.id
+            and answer.complete
+            and saved.answers
+            and exchange.request.body.get("store") is not False
+        ):
+            await _remember(exchange, answer, saved)
         if answer.complete and answer.usage.input and _is_bill_comparable(exchange):
             await _learn_bill(exchange, answer.usage.input)
         if not isinstance(exchange.decision, Keep) and saved.answers:
@@ -203,6 +207,15 @@ def _read_answer(exchange: Exchange, raw: bytes, *, streamed: bool) -> ProviderA
         answer.id = response_id(exchange.id)
         answer.messages = [as_sent_to_client(message, exchange.request.body) for message in answer.messages]
     return answer
+
+
+async def _remember(exchange: Exchange, answer: ProviderAnswer, saved: SavedRequest) -> None:
+    """Note by which ids a later request may name an answer."""
+    owner, (node,) = exchange.caller.owner, saved.answers[:1]
+    items = {id: node for message in answer.messages[:1] for id in item_ids(message)}
+    await remember_response(
+        exchange.gateway, owner, answer.id, model=exchange.request.model, node=node, items=items
+    )
 
 
 async def _store(exchange: Exchange, answer: ProviderAnswer) -> SavedRequest:

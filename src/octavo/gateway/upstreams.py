@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -19,6 +20,7 @@ import httpx2
 
 from octavo.core.json_values import Json, JsonObject
 from octavo.engine.models import Models
+from octavo.engine.settings import SettingLevels
 from octavo.errors import BadInput, NotFound
 from octavo.providers.client import LONGEST_ERROR, Client
 from octavo.providers.secret import HIDDEN, Secret
@@ -28,6 +30,8 @@ from octavo.store.store import Store
 UPSTREAMS = "upstreams"
 UpstreamFormat = Literal["", "openai", "anthropic", "responses"]
 FORMATS: tuple[UpstreamFormat, ...] = ("openai", "anthropic", "responses")
+FRESH_SECONDS = 5.0
+"""How long aliases are used: after that, a change made at another replica takes effect here."""
 CONNECTIONS = 1_000
 """Connections to providers: one for each stream a server is meant to hold."""
 IDLE_SECONDS = 60.0
@@ -48,9 +52,11 @@ class Upstream:
 class UpstreamRegistry:
     """Upstreams and model cards as the store has them."""
 
-    def __init__(self, store: Store, models: Models) -> None:
-        self._store, self._models = store, models
+    def __init__(self, store: Store, models: Models, settings: SettingLevels) -> None:
+        self._store, self._models, self._settings = store, models, settings
         self._upstreams: JsonObject = {}
+        self._aliases: dict[str, str] = {}
+        self._aliases_due = 0.0
 
     async def refresh(self) -> None:
         """Read them again: another replica may have changed them."""
@@ -58,6 +64,18 @@ class UpstreamRegistry:
         self._models.take(found[self._models.CARDS])
         upstreams = found[UPSTREAMS]
         self._upstreams = upstreams if isinstance(upstreams, dict) else {}
+        if time.monotonic() >= self._aliases_due:
+            self._aliases = await self._settings.aliases()
+            self._aliases_due = time.monotonic() + FRESH_SECONDS
+
+    def forget_aliases(self) -> None:
+        """Read the aliases again with the next request: one was changed."""
+        self._aliases_due = 0.0
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The model that answers in place of another, by the name of the other."""
+        return self._aliases
 
     @property
     def own_cards(self) -> frozenset[str]:

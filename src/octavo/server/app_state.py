@@ -52,7 +52,7 @@ class AppState:
         self.tasks = Tasks(limits.keep_seconds)
         self.remote_cancel = RemoteCancel(engine.store, self.tasks)
         self.feeds = ConversationFeeds(engine)
-        self.registry = UpstreamRegistry(engine.store, engine.models)
+        self.registry = UpstreamRegistry(engine.store, engine.models, engine.settings)
         self.telemetry = telemetry or open_telemetry()
         self.closing = False
         self.gateway = Gateway(

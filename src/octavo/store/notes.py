@@ -40,6 +40,12 @@ class NoteStore(Section):
         await upsert(connection, note, {"key": key}, value)
 
     @writes
+    async def put_all(self, connection: Connection, values: Mapping[str, Json]) -> None:
+        """Store several notes at once."""
+        for key, value in values.items():
+            await upsert(connection, note, {"key": key}, value)
+
+    @writes
     async def remove(self, connection: Connection, key: str) -> bool:
         """Forget a note; false when there was none."""
         return bool((await connection.execute(sa.delete(note).where(note.c.key == key))).rowcount)

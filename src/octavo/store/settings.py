@@ -56,6 +56,17 @@ class SettingStore(Section):
         return tuple(levels[scope_text(scope)] for scope in scopes)
 
     @reads
+    async def of_models(self, connection: Connection, key: str) -> dict[str, Json]:
+        """Give what is set for models under one key, by model."""
+        start = scope_text(ForModel(""))
+        found = await connection.execute(
+            sa.select(setting.c.scope, setting.c.value).where(
+                setting.c.key == key, setting.c.scope.startswith(start, autoescape=True)
+            )
+        )
+        return {row.scope.removeprefix(start): row.value for row in found}
+
+    @reads
     async def with_note(
         self, connection: Connection, key: str, *scopes: Scope
     ) -> tuple[Json, tuple[dict[str, Json], ...]]:

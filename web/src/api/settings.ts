@@ -153,6 +153,17 @@ export const SETTINGS = [
     ]
   },
   {
+    "name": "alias",
+    "label": "Answered by",
+    "meaning": "The model that answers in the gateway when this one is asked for.",
+    "kind": "model",
+    "group": "Answers",
+    "choices": [],
+    "levels": [
+      "model"
+    ]
+  },
+  {
     "name": "prompt",
     "label": "Prompt",
     "meaning": "What the summariser is asked for: one of Octavo's prompts, or a text of your own.",

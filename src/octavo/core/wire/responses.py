@@ -44,6 +44,9 @@ UNNAMED = "file"
 ENCRYPTED_HEAD = 650
 """Bytes of an encrypted thought that are not the thought itself."""
 
+UNSEEN = 300
+"""Characters that a thought has at least: what the provider keeps of it is not shown here, but counted there."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Call:
@@ -142,9 +145,11 @@ def write_responses(messages: Sequence[Message]) -> tuple[list[JsonObject], Json
 def reasoning_characters(thought: Reasoning) -> int:
     """Estimate the length of a thought; of an encrypted one, by the length of its code."""
     said = notes(thought.wire, FORMAT).get(WHOLE)
-    code = said.get("encrypted_content") if isinstance(said, dict) else None
-    hidden = max(0, len(code) * 3 // 4 - ENCRYPTED_HEAD) if isinstance(code, str) else 0
-    return max(len(thought.text), hidden)
+    if not isinstance(said, dict):
+        return len(thought.text)
+    code = said.get("encrypted_content")
+    hidden = len(code) * 3 // 4 - ENCRYPTED_HEAD if isinstance(code, str) else 0
+    return max(len(thought.text), hidden, UNSEEN)
 
 
 def settled(value: Json, *, nulls: bool = False) -> Json:
@@ -185,7 +190,7 @@ def _write_instructions(messages: Sequence[Message]) -> Json:
 
 
 def _read_item(data: JsonObject, where: str, calls: _Calls) -> Message | Sequence[Part]:
-    kind = take_optional(data, "type", where) or "message"
+    kind = "message" if data.get("type") is None else take_text(data, "type", where)
     if kind == "message":
         return _read_message(data, where)
     if kind == "reasoning":

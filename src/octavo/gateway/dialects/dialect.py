@@ -59,8 +59,16 @@ class ClientRequest:
     tracked: bool = True
     """False for a request whose past only the provider has: it is passed on, and nothing is stored."""
     continued: Continued | None = None
+    expanded: bool = False
+    """Whether there are more messages than the body spells out."""
     whole: bool = False
     """Whether the messages have to be written out even if they fit: the body names some that only Octavo has."""
+
+    @property
+    def asked(self) -> str:
+        """The name of the model in the body; `model` is the one that answers for it."""
+        said = self.body.get("model")
+        return said if isinstance(said, str) else self.model
 
     @property
     def prompt(self) -> str:

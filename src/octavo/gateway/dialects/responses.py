@@ -14,7 +14,7 @@ from octavo.core.messages import Message, Opaque
 from octavo.core.reply import Usage
 from octavo.core.wire import read
 from octavo.core.wire.notes import whole
-from octavo.core.wire.responses import COMPACTION, FORMAT
+from octavo.core.wire.responses import CALLS, COMPACTION, FORMAT, OUTPUTS
 from octavo.core.wire.responses_stream import LAST, ResponsesStream
 from octavo.core.wire.stream import objects_at, text_at
 from octavo.core.wire.usage import read_usage
@@ -46,13 +46,24 @@ OWN = "octavo:"
 TRIGGER = "compaction_trigger"
 _SPOKEN = (None, "message")
 
+_WORDS: Schema = {"enum": ["input_text", "output_text", "text"]}
+_READ: Schema = {"enum": [*_WORDS["enum"], "refusal", "input_image", "input_file"]}
+PART: Schema = {
+    "oneOf": [
+        object_of(["type", "text"], type=_WORDS, text=TEXT),
+        object_of(["type"], type={"type": "string", "not": _READ}),
+    ]
+}
 MESSAGE_ITEM = object_of(
     ["role", "content"],
-    type={"const": "message"},
+    type={"enum": ["message", None]},
     role={"enum": ["user", "assistant", "system", "developer"]},
-    content=TEXT,
+    content={"anyOf": [TEXT, {"type": "array", "items": PART}]},
 )
-OTHER_ITEM = object_of(["type"], type={"enum": ["item_reference", "web_search_call", "file_search_call"]})
+OTHER_ITEM = object_of(
+    ["type"], type={"type": "string", "not": {"enum": ["message", COMPACTION, *CALLS, *OUTPUTS]}}
+)
+"""Calls and outputs are read, too; only their provider describes all of them."""
 INPUT: Schema = {
     "anyOf": [TEXT, {"type": "array", "minItems": 1, "items": {"anyOf": [MESSAGE_ITEM, OTHER_ITEM]}}]
 }
@@ -104,9 +115,11 @@ def split(body: JsonObject, said: tuple[Message, ...]) -> Parts:
         expected = {"background": bool, "conversation": str | dict}.get(name, str)
         if body.get(name) is not None and not isinstance(body[name], expected):
             raise BadInput(name, f"got {type(body[name]).__name__}")
-    tracked = bool(items) and not body.get("conversation") and not body.get("background")
+    given = isinstance(items, str) or bool(items)
+    tracked = given or bool(body.get("previous_response_id"))
+    tracked = tracked and not body.get("conversation") and not body.get("background")
     if not tracked:
-        if not items and not any(
+        if not given and not any(
             body.get(name) for name in ("previous_response_id", "conversation", "prompt")
         ):
             raise BadInput("input", "expected text or a list of at least one item")

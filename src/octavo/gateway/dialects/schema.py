@@ -83,6 +83,22 @@ COUNT_RESPONSES: Responses = ERRORS | {
         },
     }
 }
+COMPACT_RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "Items that stand for the conversation.",
+        "content": {
+            "application/json": {
+                "schema": object_of(["output"], output={"type": "array", "items": {"type": "object"}})
+            }
+        },
+    }
+}
+RESPONSE_RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "The provider's answer, unchanged.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
 MODELS_RESPONSES: Responses = ERRORS | {
     200: {
         "description": "Models, in OpenAI's format; in Anthropic's for requests with the header `anthropic-version`.",

@@ -26,7 +26,7 @@ TEXT_INPUT = '{"type":"object","properties":{"input":{"type":"string"}},"require
 def plain_body(dialect: Dialect, request: ClientRequest, destination: Destination, card: ModelCard) -> bytes:
     """Give the body that is sent if a request fits: the client's own, or its translation."""
     if destination.format == dialect.name:
-        return with_model_name(request.onward, request.model, destination)
+        return with_model_name(request.onward, request.asked, destination)
     rules = replace(destination.rules, vision=destination.rules.vision and card.vision)
     said = harden(
         (*request.system, *for_any_model(request.messages, request, destination.format)), rules

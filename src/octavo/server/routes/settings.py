@@ -47,6 +47,7 @@ async def _change(app_state: AppState, scope: Scope, body: SettingsIn) -> None:
     await check_settings(app_state, scope, given)
     await app_state.engine.settings.change(scope, given)
     app_state.gateway.cache.forget_settings()
+    app_state.registry.forget_aliases()
 
 
 @routes.get("/settings", response_model=SettingsOut)
