@@ -65,14 +65,14 @@ def table(results: list[Result]) -> str:
 
 async def run_one(client: Client, *, fresh: bool, keep: Path | None) -> Result:
     """Run a client; whatever happens to it is its result."""
-    print(f"{client.name}: {client.dialect}, window {client.window:,} ...", flush=True)
+    print(f"{client.name}: {client.spoken}, window {client.window:,} ...", flush=True)
     begun = time.monotonic()
     try:
         result = await run_client(client, fresh=fresh, keep=keep)
     except InstallFailed as failed:
-        result = Result(client=client.name, dialect=client.dialect, problems=[f"not installed: {failed}"])
+        result = Result(client=client.name, dialect=client.spoken, problems=[f"not installed: {failed}"])
     except Exception as failed:  # noqa: BLE001  one client must not stop the others
-        result = Result(client=client.name, dialect=client.dialect, problems=[f"{failed!r}"])
+        result = Result(client=client.name, dialect=client.spoken, problems=[f"{failed!r}"])
     took = time.monotonic() - begun
     print(
         f"  {result.version}: {result.requests} requests, {result.compressions} compressions, {took:.0f} s",

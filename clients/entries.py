@@ -110,7 +110,7 @@ def aider_answer(number: int) -> str:
     return f"I add a line for part {number}. {why}\n\nnote{number}.txt\n```\n{edit}\n```\n"
 
 
-CODEX = """
+CODEX_SETTINGS = """
 model = "{model}"
 model_provider = "octavo"
 approval_policy = "never"
@@ -121,7 +121,7 @@ base_url = "{url}/v1"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 """
-OPENCODE = """{
+OPENCODE_SETTINGS = """{
   "$schema": "https://opencode.ai/config.json",
   "model": "octavo/{model}",
   "small_model": "octavo/{model}",
@@ -139,28 +139,45 @@ OPENCODE = """{
 }
 """
 
-AGENTS = (
-    Client(
-        name="claude-code",
-        registry="npm",
-        packages=("@anthropic-ai/claude-code",),
-        dialect="anthropic",
-        model="claude-sonnet-4-5",
-        window=48_000,
-        commands=(
-            ("{bin}/claude", "-p", TASK, "--model", "{model}", "--allowedTools", "Bash,Read"),
-            ("{bin}/claude", "-p", ON, "--continue", "--model", "{model}", "--allowedTools", "Bash,Read"),
-        ),
-        env={
-            "ANTHROPIC_BASE_URL": "{url}",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "DISABLE_TELEMETRY": "1",
-        },
-        steps=100,
-        thinking=True,
-        reserve_counts=False,
+CLAUDE_CODE = Client(
+    name="claude-code",
+    registry="npm",
+    packages=("@anthropic-ai/claude-code",),
+    dialect="anthropic",
+    model="claude-sonnet-4-5",
+    window=48_000,
+    commands=(
+        ("{bin}/claude", "-p", TASK, "--model", "{model}", "--allowedTools", "Bash,Read"),
+        ("{bin}/claude", "-p", ON, "--continue", "--model", "{model}", "--allowedTools", "Bash,Read"),
     ),
+    env={
+        "ANTHROPIC_BASE_URL": "{url}",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+    },
+    steps=100,
+    thinking=True,
+    reserve_counts=False,
+)
+CODEX = Client(
+    name="codex",
+    registry="npm",
+    packages=("@openai/codex",),
+    dialect="responses",
+    model="gpt-5",
+    window=32_000,
+    commands=(
+        ("{bin}/codex", "exec", "--skip-git-repo-check", TASK),
+        ("{bin}/codex", "exec", "--skip-git-repo-check", "resume", "--last", ON),
+    ),
+    files={".codex/config.toml": CODEX_SETTINGS},
+    steps=100,
+    thinking=True,
+    trees=None,
+)
+AGENTS = (
+    CLAUDE_CODE,
     Client(
         name="opencode",
         registry="npm",
@@ -173,7 +190,7 @@ AGENTS = (
             ("{bin}/opencode", "run", "--continue", ON),
         ),
         env={"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"},
-        files={".config/opencode/opencode.json": OPENCODE},
+        files={".config/opencode/opencode.json": OPENCODE_SETTINGS},
         steps=100,
         trees=None,
     ),
@@ -216,22 +233,9 @@ AGENTS = (
         least=60,
         trees=2,  # its first request begins with words that no later one has
     ),
-    Client(
-        name="codex",
-        registry="npm",
-        packages=("@openai/codex",),
-        dialect="responses",
-        model="gpt-5",
-        window=32_000,
-        commands=(
-            ("{bin}/codex", "exec", "--skip-git-repo-check", TASK),
-            ("{bin}/codex", "exec", "--skip-git-repo-check", "resume", "--last", ON),
-        ),
-        files={".codex/config.toml": CODEX},
-        steps=100,
-        thinking=True,
-        trees=None,
-    ),
+    CODEX,
+    replace(CLAUDE_CODE, name="claude-code-on-gpt", upstream="chat", model="gpt-4o", thinking=False),
+    replace(CODEX, name="codex-on-claude", upstream="anthropic", model="claude-sonnet-4-5"),
 )
 
 CLIENTS = (*LIBRARIES, *AGENTS)

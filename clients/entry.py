@@ -25,6 +25,9 @@ class Client:
     packages: tuple[str, ...]
     """What is installed; the version shown is that of the first."""
     dialect: str
+    """What the client speaks."""
+    upstream: str = ""
+    """What the provider of the model speaks, if it is another dialect: the gateway translates."""
     model: str
     window: int
     program: str = ""
@@ -54,6 +57,11 @@ class Client:
     """Why it is not run unless it is named."""
     seconds: int = 900
     """When a run is given up."""
+
+    @property
+    def spoken(self) -> str:
+        """What is spoken before the gateway, and behind it."""
+        return f"{self.dialect} → {self.upstream}" if self.upstream else self.dialect
 
     def starts(self) -> tuple[tuple[str, ...], ...]:
         """The commands of a run."""

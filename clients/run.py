@@ -78,7 +78,7 @@ class Place:
 @asynccontextmanager
 async def place(client: Client, folder: Path, script: Script) -> AsyncIterator[Place]:
     """Open a gateway for one client."""
-    provider = PROVIDERS[client.dialect](client, script)
+    provider = PROVIDERS[client.upstream or client.dialect](client, script)
     sent = Watch(provider.app)
     async with (
         await Engine.open(folder / "octavo.db", model=client.model, summariser="none") as engine,
@@ -94,7 +94,7 @@ async def place(client: Client, folder: Path, script: Script) -> AsyncIterator[P
 async def run_client(client: Client, *, fresh: bool, keep: Path | None) -> Result:
     """Install a client, run it, and tell what happened."""
     folder = await asyncio.to_thread(install, client.registry, client.packages, fresh=fresh)
-    result = Result(client=client.name, dialect=client.dialect, window=client.window)
+    result = Result(client=client.name, dialect=client.spoken, window=client.window)
     result.version = version(folder, client.registry, client.packages[0])
     with TemporaryDirectory(prefix="octavo-client-") as made:
         home, work = Path(made) / "home", Path(made) / "work"
