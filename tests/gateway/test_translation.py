@@ -177,9 +177,7 @@ async def test_responses_talk_to_any_model(house: Setup, model: str) -> None:
 @pytest.mark.parametrize("model", [CLAUDE, "compatible/mistral"])
 async def test_responses_stream_the_calls_of_any_model(house: Setup, model: str) -> None:
     house.provider.say = lambda _: Reply("Looking.", [("call_9", "weather", {"city": "Oslo"})])
-    tools: Any = [
-        {"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}
-    ]
+    tools: Any = [{"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}]
     async with house.openai.responses.stream(model=model, input="Weather?", tools=tools) as run:
         events = [event async for event in run]
         final = await run.get_final_response()
