@@ -183,7 +183,8 @@ async def test_responses_stream_the_calls_of_any_model(house: Setup, model: str)
         final = await run.get_final_response()
     assert [item.type for item in final.output] == ["message", "function_call"]
     (done,) = [event for event in events if event.type == "response.function_call_arguments.done"]
-    assert (done.name, done.arguments) == ("weather", '{"city": "Oslo"}')
+    assert done.model_dump()["name"] == "weather"
+    assert done.arguments == '{"city": "Oslo"}'
 
 
 async def test_a_translated_conversation_is_compressed_like_any_other(make_engine: MakeEngine) -> None:
