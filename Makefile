@@ -9,7 +9,7 @@ OPTIONS ?=
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install web run test check fmt bench figures lock audit wheel clean
+.PHONY: help install web run test check fmt bench figures clients lock audit wheel clean
 
 help: ## Show what can be done here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ bench: $(BENCH)/.ready ## Print every figure of speed and quality, beside other 
 figures: $(BENCH)/.ready ## The same, and write docs/benchmarks.md and the tables of the README from it
 	$(BENCH)/bin/python -m benchmarks $(OPTIONS) --json benchmarks/results.json --markdown docs/benchmarks.md --readme README.md
 
+clients: web ## Run real clients and agents through the gateway; needs the network; OPTIONS="--only openai" is one
+	$(BIN)/python -m clients $(OPTIONS)
+
 lock: ## Renew requirements.lock from pyproject.toml
 	$(UV) lock --upgrade
 	$(UV) export --group dev --all-extras --no-emit-project --output-file requirements.lock > /dev/null
@@ -74,5 +77,5 @@ audit: $(READY) ## Look up the known vulnerabilities of everything that is locke
 	$(BIN)/python -c 'import sys; sys.path.insert(0, "web"); from build import run_npm; run_npm("audit", "--loglevel=warn")'
 
 clean: ## Remove everything that was made here
-	rm -rf $(VENV) $(BENCH) dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(BENCH) .clients dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.gateway.conftest import CLAUDE, CLAUDE_WEATHER, Setup, user
+from tests.gateway.conftest import CLAUDE, CLAUDE_WEATHER, WEATHER, Setup, user
 from tests.gateway.strict import BINDING_BETA, StrictProvider
 from tests.server.conftest import MakeEngine
 from tests.server.fake import Reply
@@ -18,6 +18,8 @@ from tests.server.kit import gateway
 pytestmark = pytest.mark.anyio
 
 WINDOW = 8_192
+CHAT_WINDOW = 4_096
+"""What the engine of these tests takes the window of its chat model for."""
 MARK = {"type": "ephemeral"}
 THINK = {"type": "adaptive"}
 
@@ -189,3 +191,44 @@ async def test_a_reserve_that_leaves_room_is_kept_free(strict: Setup) -> None:
     steps(provider, 3)
     await agent(strict, 60, max_tokens=WINDOW // 2)
     assert (provider.wrong, provider.torn, provider.refused) == ([], [], 0)
+
+
+async def chat_turn(house: Setup, history: list[Any], question: str) -> tuple[list[Any], httpx2.Headers]:
+    """Ask, and run the tools that the model calls until it answers; gives the history with all that followed."""
+    history = [*history, user(question)]
+    while True:
+        answer, headers = await house.ask(*history, tools=[WEATHER], max_tokens=300)
+        message = answer.choices[0].message
+        history.append(message.model_dump(exclude_none=True))
+        if not message.tool_calls:
+            return history, headers
+        history += [
+            {"role": "tool", "tool_call_id": call.id, "content": result(len(history), 20)}
+            for call in message.tool_calls
+        ]
+
+
+async def test_a_chat_agent_survives_a_hundred_requests_with_edits_and_answers_made_again(
+    strict: Setup,
+) -> None:
+    provider = provider_of(strict)
+    provider.window = CHAT_WINDOW
+    steps(provider, 5)
+    history: list[Any] = [{"role": "system", "content": "Check the valves."}]
+    starts, told = [], "The first plan holds."
+    headers = httpx2.Headers()
+    for turn in range(18):
+        starts.append(history)
+        history, headers = await chat_turn(strict, history, f"Check part {turn}. {told}")
+        if turn == 6:
+            await chat_turn(strict, starts[turn], f"Check part {turn}. {told}")
+        if turn == 11:
+            edited_at, told = len(provider.bodies), "Another one holds."
+            history, headers = await chat_turn(strict, starts[4], f"Check part 4. {told}")
+    assert len(provider.bodies) >= 100
+    assert headers["x-octavo-compressed"] == "true"
+    assert (provider.wrong, provider.torn, provider.refused) == ([], [], 0)
+    assert len(await strict.engine.store.conversations.list()) == 1
+    asked_after = [json.dumps(json.loads(body)["messages"]) for body in provider.bodies[edited_at:]]
+    gone = [f"Check part {turn}. The first plan" for turn in range(4, 12)]
+    assert not [words for words in gone if any(words in body for body in asked_after)]

@@ -84,15 +84,6 @@ async def test_an_anthropic_client_is_answered_by_the_embedded_model(
         assert house.provider.bodies == []
 
 
-async def test_a_model_that_anthropics_interface_does_not_have_is_told_with_what_works(
-    make_engine: MakeEngine,
-) -> None:
-    async with setup(await make_engine(provider=None), Provider()) as house:
-        with pytest.raises(anthropic.NotFoundError, match="use /v1/chat/completions for it") as refused:
-            await house.ask_claude(user("Hi"), model="ollama/llama3.2")
-        assert refused.value.body["type"] == "error"  # type: ignore[index]
-
-
 async def test_a_model_that_is_not_installed_says_how_to_get_it(
     make_engine: MakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

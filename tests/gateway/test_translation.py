@@ -174,6 +174,19 @@ async def test_responses_talk_to_any_model(house: Setup, model: str) -> None:
     assert len(await house.tree(headers)) == 6
 
 
+@pytest.mark.parametrize("model", [CLAUDE, "compatible/mistral"])
+async def test_responses_stream_the_calls_of_any_model(house: Setup, model: str) -> None:
+    house.provider.say = lambda _: Reply("Looking.", [("call_9", "weather", {"city": "Oslo"})])
+    tools: Any = [{"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}]
+    async with house.openai.responses.stream(model=model, input="Weather?", tools=tools) as run:
+        events = [event async for event in run]
+        final = await run.get_final_response()
+    assert [item.type for item in final.output] == ["message", "function_call"]
+    (done,) = [event for event in events if event.type == "response.function_call_arguments.done"]
+    assert done.model_dump()["name"] == "weather"
+    assert done.arguments == '{"city": "Oslo"}'
+
+
 async def test_a_translated_conversation_is_compressed_like_any_other(make_engine: MakeEngine) -> None:
     engine = await make_engine(provider=None)
     async with setup(engine, Provider(window=4_096)) as house:

@@ -115,6 +115,10 @@ class Provider:
             ]
         )
 
+    def _id(self, kind: str) -> str:
+        """The id of the newest answer: clients take answers with one id for parts of one answer."""
+        return f"{kind}_{len(self.bodies)}"
+
     async def _note(self, request: Request) -> tuple[Json, Response | None]:
         self.bodies.append(await request.body())
         self.headers.append(dict(request.headers))
@@ -172,7 +176,7 @@ class Provider:
             for index in range(body.get("n") or 1)
         ]
         whole = {
-            "id": "chatcmpl-1",
+            "id": self._id("chatcmpl"),
             "object": "chat.completion",
             "created": 1,
             "model": body["model"],
@@ -182,9 +186,11 @@ class Provider:
         return JSONResponse(whole, headers={"x-request-id": "req_fake", "openai-version": "2020-10-01"})
 
     async def _chat_stream(self, body: Json, reply: Reply, usage: Json | None) -> AsyncIterator[bytes]:
+        id_ = self._id("chatcmpl")
+
         def chunk(delta: Json, finish: str | None = None) -> bytes:
             said = {
-                "id": "chatcmpl-1",
+                "id": id_,
                 "object": "chat.completion.chunk",
                 "created": 1,
                 "model": body["model"],
@@ -242,7 +248,7 @@ class Provider:
         reply = self.say(body)
         blocks = _blocks(reply)
         message = {
-            "id": "msg_1",
+            "id": self._id("msg"),
             "type": "message",
             "role": "assistant",
             "model": body["model"],

@@ -249,8 +249,8 @@ class ResponsesWriter:
             return {"item_id": f"msg_{self.opened.id}", "output_index": index, "content_index": 0}
         return {"item_id": f"rs_{self.opened.id}", "output_index": index, "summary_index": 0}
 
-    def _event(self, name: str, **fields: Json) -> bytes:
-        event: JsonObject = {"type": f"response.{name}", "sequence_number": self._sequence, **fields}
+    def _event(self, kind: str, /, **fields: Json) -> bytes:
+        event: JsonObject = {"type": f"response.{kind}", "sequence_number": self._sequence, **fields}
         self._sequence += 1
         return _named(event)
 
