@@ -70,7 +70,7 @@ async def test_without_any_key_the_answer_says_what_to_do(make_engine: MakeEngin
             )
             assert missing.status_code == 404
         wrong = await client.post("/v1/messages", json={"model": "gpt-4o", "messages": [user("Hi")]})
-        assert wrong.status_code == 404
+        assert wrong.status_code == 401
 
 
 async def test_a_prefixed_model_is_called_by_its_own_name_upstream(house: Setup) -> None:
