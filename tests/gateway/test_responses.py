@@ -13,9 +13,10 @@ import openai
 import pytest
 
 from octavo.engine.engine import Engine
-from tests.gateway.conftest import MODEL, Setup, long
+from tests.gateway.conftest import MODEL, Setup, long, setup
 from tests.gateway.strict_responses import Output, StrictResponses, last_user, text_of
 from tests.server.conftest import MakeEngine
+from tests.server.fake import Provider
 from tests.server.kit import gateway
 
 pytestmark = pytest.mark.anyio
@@ -631,3 +632,21 @@ async def test_what_was_deleted_is_not_asked_of_the_provider_again(house: House)
     await house.ask("What was it?", previous_response_id=second.id)
     assert "D-417" not in json.dumps(house.provider.last["input"][:1])
     assert "previous_response_id" not in house.provider.last
+
+
+async def test_users_of_one_key_do_not_reach_each_others_answers_at_the_provider(
+    make_engine: MakeEngine,
+) -> None:
+    """An id that was not made here may be anybody's."""
+    engine = await make_engine(provider=None)
+    _, secret = await engine.store.keys.create("ann", owner="ann", scopes=["write"])
+    async with setup(engine, Provider(), require_key=True) as house:
+        theirs = {"authorization": f"Bearer {secret}"}
+        refused = await house.http.get("/v1/responses/resp_unknown", headers=theirs)
+        assert refused.status_code == 403
+        for named in ({"previous_response_id": "resp_unknown"}, {"conversation": "conv_1"}):
+            body = {"model": "gpt-4o", "input": "Go on.", **named}
+            answer = await house.http.post("/v1/responses", json=body, headers=theirs)
+            assert answer.status_code == 403
+            assert "x-octavo-key" in answer.json()["error"]["octavo"]["hint"]
+        assert house.provider.bodies == []

@@ -83,7 +83,7 @@ async def pass_request(
     _check_path(path)
     dialect = ANTHROPIC if speaks_anthropic(path, headers) else OPENAI
     if _is_below(path, STATEFUL):
-        _check_key(gateway, dialect, caller)
+        check_own_key(gateway, dialect, caller)
     return await _pass(gateway, dialect, caller, method, path, query, headers, body)
 
 
@@ -98,7 +98,7 @@ async def pass_to_gemini(
         listed = ", ".join(f"/v1beta/{name}" for name in (*GEMINI_STATELESS, *GEMINI_STATEFUL))
         raise refuse(404, "not_found", f"there is no route /v1beta/{path[:200]}; there are {listed}")
     if _is_below(path, GEMINI_STATEFUL):
-        _check_key(gateway, GEMINI, caller)
+        check_own_key(gateway, GEMINI, caller)
     return await _pass(gateway, GEMINI, caller, method, path, query, headers, body)
 
 
@@ -152,7 +152,8 @@ def _is_below(path: str, routes: tuple[str, ...]) -> bool:
     return any(path == route or path.startswith(f"{route}/") for route in routes)
 
 
-def _check_key(gateway: Gateway, dialect: Dialect, caller: Caller) -> None:
+def check_own_key(gateway: Gateway, dialect: Dialect, caller: Caller) -> None:
+    """Refuse what lives at a provider to users who share the server's key there."""
     account = getattr(gateway.providers, NATIVE[dialect.name])
     if caller.account == "local" or account.key is None or caller.apart:
         return

@@ -48,6 +48,7 @@ from octavo.gateway.forward import (
 )
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import identify
+from octavo.gateway.passthrough import check_own_key
 from octavo.gateway.recall import ask_with_recall
 from octavo.gateway.reply import ProviderResponse, pass_on, pass_through
 from octavo.gateway.save import SavedRequest, save_exchange
@@ -70,6 +71,8 @@ from octavo.providers.error_mapping import Fault, classify
 
 log = logging.getLogger("octavo.gateway")
 
+KEPT_BY_PROVIDER = ("previous_response_id", "conversation", "cachedContent")
+"""Fields that name what only the provider has."""
 LONGEST_ERROR = 1_000
 """Bytes read of an error that is not JSON: such a page says what happened at its beginning or not at all."""
 
@@ -95,6 +98,8 @@ async def relay(
         if asks_for_compaction(request):
             request = replace(request, tracked=False)
         request = await continue_branch(gateway, caller.owner, request)
+    if not request.tracked and any(request.body.get(name) for name in KEPT_BY_PROVIDER):
+        check_own_key(gateway, dialect, caller)
     if not request.tracked and destination.format != dialect.name:
         raise NotFound(
             "only the provider of its first answer knows what this request continues: send its whole input"

@@ -43,6 +43,7 @@ from octavo.gateway.models import anthropic_model, find_model_card, gemini_model
 from octavo.gateway.passthrough import (
     METHODS,
     WITHOUT_V1,
+    check_own_key,
     pass_request,
     pass_to_gemini,
     speaks_gemini,
@@ -172,6 +173,8 @@ async def _asked_by_id(
     """Pass a request about one answer on to the provider of the model that made it."""
     await gateway.upstreams.refresh()
     known = await response_note(gateway, caller.owner, id)
+    if not known:
+        check_own_key(gateway, RESPONSES, caller)
     if known.get("ours"):
         raise NotFound(
             f"{id} is a compaction: it can be named as previous_response_id, and is kept nowhere else"
