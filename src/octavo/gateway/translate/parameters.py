@@ -252,8 +252,11 @@ def _schema(format: JsonObject) -> JsonObject | None:
 def _number(body: JsonObject, kind: Callable[[float], T], *names: str) -> T | None:
     for name in names:
         value = body.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return kind(value)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise BadInput(name, f"a number is needed, {value!r} is none")
+        return kind(value)
     return None
 
 
