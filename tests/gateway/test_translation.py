@@ -218,6 +218,14 @@ async def test_what_cannot_be_translated_is_refused_by_its_name(house: Setup) ->
     assert house.provider.bodies == []
 
 
+async def test_a_parameter_of_the_wrong_kind_is_refused_by_its_name(house: Setup) -> None:
+    with pytest.raises(anthropic.BadRequestError, match="temperature: a number is needed, 'hot' is none"):
+        await house.ask_claude(user("Hi"), model=MODEL, extra_body={"temperature": "hot"})
+    with pytest.raises(openai.BadRequestError, match="top_p: a number is needed"):
+        await house.ask(user("Hi"), model=CLAUDE, extra_body={"top_p": "many"})
+    assert house.provider.bodies == []
+
+
 async def test_a_providers_error_reaches_the_client_in_its_own_shape(house: Setup) -> None:
     house.provider.fail = [(429, {"error": {"message": "Slow down.", "type": "requests"}})]
     with pytest.raises(anthropic.RateLimitError) as slow:

@@ -7,6 +7,7 @@ kept, byte for byte.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import warnings
 from collections.abc import AsyncIterator, Callable
@@ -117,7 +118,7 @@ class Provider:
 
     def _id(self, kind: str) -> str:
         """The id of the newest answer: clients take answers with one id for parts of one answer."""
-        return f"{kind}_{len(self.bodies)}"
+        return f"{kind}_{hashlib.sha256(self.bodies[-1]).hexdigest()[:16]}"
 
     async def _note(self, request: Request) -> tuple[Json, Response | None]:
         self.bodies.append(await request.body())

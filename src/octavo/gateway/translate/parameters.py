@@ -255,7 +255,7 @@ def _number(body: JsonObject, kind: Callable[[float], T], *names: str) -> T | No
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadInput(name, "expected a number")
+            raise BadInput(name, f"expected a number, got {value!r}"[:200])
         return kind(value)
     return None
 
