@@ -17,6 +17,7 @@ from octavo.core.tools import Tool
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, AnswerFailed, AnswerText, Event, Recalled
+from octavo.engine.recall import recall
 from octavo.engine.recall_tool import NAME, NO_ROOM, NOT_RUN, ROUNDS
 from octavo.engine.turn import PreparedRequest, prepare
 from octavo.store.ids import new_id
@@ -322,3 +323,23 @@ async def test_a_model_that_only_searches_is_stopped_and_its_own_tools_are_put_o
     events = await happened(same.turn("And the weather?", tools=[tool]))
     assert NOT_RUN in str(asked(provider).messages[-1].results)
     assert [event.node.message.calls for event in events if isinstance(event, Answered)] == [(other,)]
+
+
+async def test_a_snapshot_that_is_made_while_passages_are_looked_up_is_used_from_then_on(
+    make: MakeEngine,
+) -> None:
+    """The state with the passages was made from an older one, and must not be taken for the newest."""
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH)
+    await chat.add("Where does the Aurelia lie?")
+    looked_at = await chat._state()
+    serving = await chat.snapshots.serving()
+    assert serving is not None
+    newer = replace(serving, id=new_id(), kind="edited", summary="They talked of ships.")
+    await engine.store.snapshots.add(chat.id, newer)
+    _, found = await recall(engine, looked_at, keep=True)
+    assert found is not None
+    state = await chat._state()
+    assert state.loaded.snapshot is not None
+    assert state.loaded.snapshot.summary == "They talked of ships."
+    assert state.recalled > 0

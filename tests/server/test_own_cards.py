@@ -97,7 +97,8 @@ async def test_the_gateway_takes_it_too(client: httpx2.AsyncClient, provider: Pr
     listed = {model["id"]: model for model in (await client.get("/v1/models")).json()["data"]}
     assert (listed[NAME]["owned_by"], listed[NAME]["context_window"]) == ("ollama", 20_000)
     other = await client.post("/v1/messages", json={"model": NAME, "messages": HELLO, "max_tokens": 50})
-    assert other.status_code == 404
+    assert other.json()["type"] == "message"
+    assert other.headers["x-octavo-provider-format"] == "openai"
 
 
 async def test_every_card_shows_its_thresholds_and_what_it_retains(client: httpx2.AsyncClient) -> None:

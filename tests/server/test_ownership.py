@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from octavo.engine.engine import Engine
+from octavo.gateway.dialects.gemini import COUNT, GENERATE, STREAM
 from octavo.gateway.passthrough import METHODS, WITHOUT_V1
 from octavo.server.app import create_app
 from octavo.server.config import Limits, ServerSettings
@@ -43,6 +44,11 @@ OWN = {
     ("post", "/v1/responses/{id}/cancel"),
     ("post", "/v1/messages"),
     ("post", "/v1/messages/count_tokens"),
+    *(
+        ("post", f"/{version}/models/{{model}}:{method}")
+        for version in ("v1", "v1beta")
+        for method in (GENERATE, STREAM, COUNT)
+    ),
 }
 """Routes that show a caller its own; each has a test below."""
 COMMON = {
@@ -61,6 +67,8 @@ COMMON = {
     ("post", "/api/v1/keys"),
     ("delete", "/api/v1/keys/{key}"),
     ("get", "/v1/models"),
+    ("get", "/v1beta/models"),
+    ("get", "/v1beta/models/{model}"),
     ("get", "/v1/models/{model}"),
     ("get", "/health"),
     ("get", "/ready"),
@@ -70,7 +78,7 @@ COMMON = {
 PAGE = {("get", "/"), ("get", "/openapi.json"), ("head", "/openapi.json")}
 """What a browser loads before anybody is known."""
 PASSED_ON = {
-    *((method.lower(), "/v1/{path}") for method in METHODS),
+    *((method.lower(), f"/{version}/{{path}}") for method in METHODS for version in ("v1", "v1beta")),
     *((method, path) for method in ("get", "post") for path in WITHOUT_V1),
 }
 """What goes to a provider as it is, and what says that its path is wrong: neither reads anything here."""

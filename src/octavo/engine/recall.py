@@ -50,9 +50,9 @@ async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipSta
         return state, None
     if not stored:
         return state, None
-    state = with_recalled(state, stored)
+    asking, state = state, with_recalled(state, stored)
     if keep:
-        engine.states.keep(state, revision)
+        engine.states.replace(asking, state, revision)
     return state, Recalled(node=question.id, passages=stored, tokens=state.recalled)
 
 

@@ -81,6 +81,15 @@ class TipStateCache:
         if len(self._states) > self._most:
             self._states.popitem(last=False)
 
+    def replace(self, before: TipState, after: TipState, revision: int) -> None:
+        """Keep a state in place of the one that it was made from, by the one change that made this revision.
+
+        If anything else was changed since that one was loaded, neither is true any more.
+        """
+        seen = self._states.get(after.conversation)
+        if seen is not None and seen.state is before and seen.revision == revision - 1:
+            self.keep(after, revision)
+
     def grow(self, conversation: str, added: Added, meter: Meter) -> None:
         """Go along with messages that were added below the tip that was looked at."""
         seen = self._states.get(conversation)

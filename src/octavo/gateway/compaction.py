@@ -101,6 +101,8 @@ async def _compact(
     async def load() -> TipState:
         return await engine.state_of(conversation, saved.tip, tools=request.tools, override=settings)
 
+    # What is prepared in the background would make this one give way.
+    await engine.wait_until_idle(conversation)
     state = await load()
     wanted = CompressionRequest(urgency="manual", kind="manual", focus=request.options.focus)
     async with aclosing(engine.run_compression(state, wanted)) as steps:

@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from octavo.gateway.dialects.anthropic import ANTHROPIC
 from octavo.gateway.dialects.dialect import Dialect
-from octavo.gateway.dialects.gemini import GEMINI
+from octavo.gateway.dialects.gemini import COUNT, GEMINI, GENERATE, STREAM
 from octavo.gateway.dialects.openai import OPENAI
 from octavo.gateway.forward import NATIVE, Destination, find_destination, send, with_model_name
 from octavo.gateway.gateway import Gateway
@@ -59,6 +59,12 @@ GEMINI_STATELESS = ("models",)
 GEMINI_STATEFUL = ("files", "cachedContents", "tunedModels", "batches", "operations", "fileSearchStores")
 OWN = ("chat/completions", "responses", "messages", "messages/count_tokens", "models")
 """The routes that Octavo answers itself."""
+GEMINI_OWN = re.compile(rf"models|models/[^:]+|models/.+:({GENERATE}|{STREAM}|{COUNT})")
+OWN_PATHS = re.compile(
+    r"chat/completions|messages(/count_tokens)?|models(/[^/].*)?"
+    r"|responses(/input_tokens|/compact|/[^/]+(/input_items|/cancel)?)?"
+)
+"""Paths that Octavo answers itself, with other methods than the one that was tried."""
 WITHOUT_V1 = ("/chat/completions", "/responses", "/messages", "/completions", "/embeddings", "/models")
 """Paths that clients ask for if their base URL lacks its `/v1`."""
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -91,6 +97,8 @@ async def pass_to_gemini(
     gateway: Gateway, caller: Caller, method: str, path: str, query: str, headers: Headers, body: bytes
 ) -> Response:
     """Pass a request of Gemini's interface on as it is, to Google."""
+    if GEMINI_OWN.fullmatch(path):
+        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
     steps = path.split("/")
     if any(step in ("", ".", "..") for step in steps) or not _is_below(
         path, (*GEMINI_STATELESS, *GEMINI_STATEFUL)
@@ -125,7 +133,7 @@ async def _pass(
 
 def _check_path(path: str) -> None:
     """Refuse a path that no provider has, and say which there are."""
-    if path in OWN:
+    if OWN_PATHS.fullmatch(path):
         raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
     if any(step in ("", ".", "..") for step in path.split("/")) or not _is_below(
         path, (*STATELESS, *STATEFUL)

@@ -28,7 +28,7 @@ from octavo.gateway.forward import connection_error, receive, returned_headers, 
 from octavo.gateway.save import finish, finish_and_wait
 from octavo.gateway.translate.translator import AnswerTranslator
 from octavo.http.errors import ApiError, explain
-from octavo.http.responses import EVENTS, STREAM_HEADERS, to_json
+from octavo.http.responses import EVENTS, JSON, STREAM_HEADERS, to_json
 from octavo.providers.error_mapping import unreadable
 
 log = logging.getLogger("octavo.gateway")
@@ -88,6 +88,8 @@ async def pass_on(exchange: Exchange, answer: ProviderResponse) -> Response:
         headers["x-octavo-recalls"] = str(answer.recalls)
     if answer.failed:
         # A failed request is not stored. The client repeats it, and it is stored with its answer.
+        if exchange.translated:
+            headers["content-type"] = JSON
         return Response(_error(exchange, answer), response.status_code, headers)
     gateway = exchange.gateway
     gateway.host.record_request(compressed=exchange.compressed)

@@ -32,6 +32,9 @@ from octavo.gateway.dialects.responses import RESPONSES, RESPONSES_REQUEST
 from octavo.gateway.dialects.schema import (
     COMPACT_RESPONSES,
     COUNT_RESPONSES,
+    GEMINI_COUNT_RESPONSES,
+    GEMINI_MODEL_RESPONSES,
+    GEMINI_MODELS_RESPONSES,
     MODEL_RESPONSES,
     MODELS_RESPONSES,
     RESPONSE_RESPONSES,
@@ -270,7 +273,7 @@ for _router, _version in ((routes, "v1"), (gemini_routes, "v1beta")):
     for _method, _answer, _told in (
         (GENERATE, generate_content, RESPONSES_TOLD),
         (STREAM, stream_content, RESPONSES_TOLD),
-        (COUNT, count_content, COUNT_RESPONSES),
+        (COUNT, count_content, GEMINI_COUNT_RESPONSES),
     ):
         _router.add_api_route(
             f"/models/{{model:path}}:{_method}",
@@ -283,14 +286,14 @@ for _router, _version in ((routes, "v1"), (gemini_routes, "v1beta")):
         )
 
 
-@gemini_routes.get("/models", response_model=None, responses=MODELS_RESPONSES)
+@gemini_routes.get("/models", response_model=None, responses=GEMINI_MODELS_RESPONSES)
 async def list_gemini_models(gateway: TheGateway, _: TheCaller) -> Response:
     """List the models that can be used, in Gemini's format."""
     await gateway.upstreams.refresh()
     return json_response({"models": [gemini_model(card) for card in await list_models(gateway)]})
 
 
-@gemini_routes.get("/models/{model:path}", response_model=None, responses=MODEL_RESPONSES)
+@gemini_routes.get("/models/{model:path}", response_model=None, responses=GEMINI_MODEL_RESPONSES)
 async def read_gemini_model(model: str, gateway: TheGateway, _: TheCaller) -> Response:
     """Read what is known of a model, in Gemini's format."""
     await gateway.upstreams.refresh()

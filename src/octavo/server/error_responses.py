@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,6 +17,7 @@ from octavo.http.responses import json_response, request_id
 
 log = logging.getLogger("octavo.server")
 
+_PARAMETER = re.compile(r"\{[^{}]*\}")
 GATEWAY = ("/v1/", "/v1beta/")
 
 
@@ -43,8 +45,9 @@ async def handle_exception(request: Request, error: Exception) -> Response:
 def _allowed(request: Request) -> list[str]:
     """List the methods of a path. The framework names those of the first route only."""
     described: dict[str, dict[str, object]] = request.app.openapi()["paths"]
-    for path, operations in described.items():
+    # Where several paths fit, the one that says most of itself is meant.
+    for path in sorted(described, key=lambda path: -len(_PARAMETER.sub("", path))):
         pattern, _, _ = compile_path(path.replace("{model}", "{model:path}"))
         if pattern.match(request.url.path):
-            return sorted(method.upper() for method in operations)
+            return sorted(method.upper() for method in described[path])
     return []

@@ -26,6 +26,8 @@ from octavo.gateway.dialects.schema import OPTIONS, TEXT, Schema, object_of, req
 from octavo.http.responses import to_json
 
 GENERATE, STREAM, COUNT = "generateContent", "streamGenerateContent", "countTokens"
+LAST_EVENT = re.compile(rb'(?<!\\)"finishReason"\s*:')
+"""What only the last event of a stream has; inside a text the quotes would be escaped."""
 NO_CHECK = "skip_thought_signature_validator"
 """What Gemini accepts in place of a signature that is not there any more."""
 CAMEL = {
@@ -118,7 +120,7 @@ GEMINI = Dialect(
     limits=("maxOutputTokens", "max_output_tokens"),
     limits_in="generationConfig",
     ends=(),
-    last_event=re.compile(rb'(?<!\\)"finishReason"\s*:'),
+    last_event=LAST_EVENT,
     no_tools=NONE,
     tool_choice_field="toolConfig",
     read_answer=read_answer,

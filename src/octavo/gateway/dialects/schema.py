@@ -118,3 +118,27 @@ MODEL_RESPONSES: Responses = ERRORS | {
         "content": {"application/json": {"schema": object_of(["id"], id=TEXT)}},
     }
 }
+GEMINI_COUNT_RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "Tokens of the request.",
+        "content": {
+            "application/json": {"schema": object_of(["totalTokens"], totalTokens={"type": "integer"})}
+        },
+    }
+}
+GEMINI_MODELS_RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "Models, in Gemini's format.",
+        "content": {
+            "application/json": {
+                "schema": object_of(["models"], models={"type": "array", "items": {"type": "object"}})
+            }
+        },
+    }
+}
+GEMINI_MODEL_RESPONSES: Responses = ERRORS | {
+    200: {
+        "description": "A model, in Gemini's format.",
+        "content": {"application/json": {"schema": object_of(["name"], name=TEXT)}},
+    }
+}

@@ -11,6 +11,7 @@ from octavo.core.json_values import JsonObject, compact
 from octavo.core.messages import Message, Part, ToolCall
 from octavo.core.tools import Tool
 from octavo.core.wire import Wired, write, write_tools
+from octavo.errors import BadInput
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.forward import Destination, with_model_name
 from octavo.gateway.translate.answers import custom_tools
@@ -32,6 +33,8 @@ def plain_body(dialect: Dialect, request: ClientRequest, destination: Destinatio
         (*request.system, *for_any_model(request.messages, request, destination.format)), rules
     ).messages
     wired = write(destination.format, said)
+    if not wired.messages:
+        raise BadInput(dialect.list_field, "expected a message that says something")
     return to_json(translated_body(dialect.name, request, wired, destination, card))
 
 
