@@ -20,6 +20,7 @@ from octavo.gateway.dialects.dialect import Dialect
 from octavo.gateway.dialects.gemini import (
     COUNT,
     GEMINI,
+    GEMINI_COUNT_REQUEST,
     GEMINI_REQUEST,
     GENERATE,
     STREAM,
@@ -270,10 +271,10 @@ async def count_content(model: str, request: Request, gateway: TheGateway, calle
 gemini_routes = APIRouter(prefix="/v1beta", tags=["gateway"])
 # Google's library asks under /v1 or under /v1beta, by its version.
 for _router, _version in ((routes, "v1"), (gemini_routes, "v1beta")):
-    for _method, _answer, _told in (
-        (GENERATE, generate_content, RESPONSES_TOLD),
-        (STREAM, stream_content, RESPONSES_TOLD),
-        (COUNT, count_content, GEMINI_COUNT_RESPONSES),
+    for _method, _answer, _asked, _told in (
+        (GENERATE, generate_content, GEMINI_REQUEST, RESPONSES_TOLD),
+        (STREAM, stream_content, GEMINI_REQUEST, RESPONSES_TOLD),
+        (COUNT, count_content, GEMINI_COUNT_REQUEST, GEMINI_COUNT_RESPONSES),
     ):
         _router.add_api_route(
             f"/models/{{model:path}}:{_method}",
@@ -282,7 +283,7 @@ for _router, _version in ((routes, "v1"), (gemini_routes, "v1beta")):
             name=f"{_answer.__name__}_{_version}",
             response_model=None,
             responses=_told,
-            openapi_extra=GEMINI_REQUEST,
+            openapi_extra=_asked,
         )
 
 

@@ -193,6 +193,8 @@ class Dialect:
     def _reply(self, body: JsonObject) -> int | None:
         found: list[int] = []
         holder = body.get(self.limits_in) if self.limits_in else body
+        if holder is not None and not isinstance(holder, dict):
+            raise BadInput(self.limits_in, "expected an object")
         for name in self.limits:
             value = holder.get(name) if isinstance(holder, dict) else None
             if value is None:

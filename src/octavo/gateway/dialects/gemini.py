@@ -22,7 +22,7 @@ from octavo.gateway.dialects.dialect import (
     read_stream,
     split_front,
 )
-from octavo.gateway.dialects.schema import OPTIONS, TEXT, Schema, object_of, request_of
+from octavo.gateway.dialects.schema import MAYBE_OBJECT, NAME, OPTIONS, TEXT, Schema, object_of, request_of
 from octavo.http.responses import to_json
 
 GENERATE, STREAM, COUNT = "generateContent", "streamGenerateContent", "countTokens"
@@ -39,17 +39,25 @@ CAMEL = {
 }
 """The other spelling of fields, which some clients use."""
 
-PART: Schema = object_of([], text=TEXT)
-CONTENT = object_of(["parts"], role={"enum": ["user", "model"]}, parts={"type": "array", "items": PART})
-GEMINI_REQUEST = request_of(
-    object_of(
-        ["contents"],
-        contents={"type": "array", "minItems": 1, "items": CONTENT},
-        systemInstruction={"type": "object"},
-        generationConfig={"type": "object"},
-        octavo=OPTIONS,
+
+def _described(part: Schema, *, least: int) -> Schema:
+    parts: Schema = {"type": "array", "items": part, "minItems": least}
+    content = object_of(["parts"], role={"enum": ["user", "model"]}, parts=parts)
+    spoken = object_of(["parts"], parts={"type": "array", "items": {"type": "object"}})
+    return request_of(
+        object_of(
+            ["contents"],
+            contents={"type": "array", "minItems": 1, "items": content},
+            systemInstruction={"anyOf": [TEXT, spoken, {"type": "null"}]},
+            generationConfig=MAYBE_OBJECT,
+            octavo=OPTIONS,
+        )
     )
-)
+
+
+GEMINI_REQUEST = _described(object_of(["text"], text=NAME), least=1)
+"""Only texts are described; parts of other kinds are read as well."""
+GEMINI_COUNT_REQUEST = _described({"type": "object"}, least=0)
 
 
 def normalise(body: JsonObject) -> JsonObject:
