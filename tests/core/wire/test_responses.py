@@ -381,3 +381,13 @@ def test_why_a_stream_stopped(response: JsonObject, finish: str | None) -> None:
     stream = ResponsesStream()
     feed(stream, event("response.incomplete", response=response))
     assert stream.finish == finish
+
+
+def test_a_system_message_that_holds_calls_is_no_instruction() -> None:
+    """Only strange histories have one, and nothing of them is lost."""
+    call = {"type": "tool_use", "id": "call_1", "name": "search", "input": {}}
+    said = read("anthropic", [{"role": "system", "content": [{"type": "text", "text": "x"}, call]}])
+    wired = write("responses", said)
+    assert wired.system is None
+    again = read("responses", wired.messages)
+    assert [c.name for message in again for c in message.calls] == ["search"]

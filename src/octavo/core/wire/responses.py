@@ -168,9 +168,11 @@ def settled(value: Json, *, nulls: bool = False) -> Json:
 
 
 def _inline(message: Message) -> bool:
-    """Tell whether a system message stood in the list itself."""
+    """Tell whether a system message stood in the list itself, or has what instructions cannot hold."""
     return notes(message.wire, FORMAT).get("kind") == "system" or any(
-        True for part in message.parts if isinstance(part, Opaque) and _is_item(part) for _ in _whole(part)
+        isinstance(part, ToolCall | ToolResult)
+        or (isinstance(part, Opaque) and _is_item(part) and any(True for _ in _whole(part)))
+        for part in message.parts
     )
 
 
