@@ -14,7 +14,8 @@ from dataclasses import replace
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from octavo.core.json_values import Json, JsonObject
+from octavo.core.json_values import JsonObject
+from octavo.core.reply import Usage
 from octavo.engine.compression import CompressionRequest
 from octavo.engine.state import TipState
 from octavo.errors import NotFound
@@ -25,6 +26,7 @@ from octavo.gateway.fit import load_vocabulary, request_context, settings_for
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import identify
 from octavo.gateway.save import save_request
+from octavo.gateway.translate.answers import responses_usage
 from octavo.http.caller import Caller
 from octavo.http.responses import EVENTS, STREAM_HEADERS, json_response, to_json
 from octavo.store.ids import new_id
@@ -79,7 +81,7 @@ async def answer_compact(gateway: Gateway, caller: Caller, request: ClientReques
             "object": "response.compaction",
             "created_at": int(time.time()),
             "output": [item],
-            "usage": _usage(before, after),
+            "usage": responses_usage(Usage(input=before, output=after)),
         }
     )
 
@@ -127,15 +129,5 @@ def _response(request: ClientRequest, item: JsonObject, before: int, after: int)
         "error": None,
         "incomplete_details": None,
         "instructions": request.body.get("instructions"),
-        "usage": _usage(before, after),
-    }
-
-
-def _usage(before: int, after: int) -> Json:
-    return {
-        "input_tokens": before,
-        "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": after,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": before + after,
+        "usage": responses_usage(Usage(input=before, output=after)),
     }

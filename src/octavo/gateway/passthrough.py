@@ -9,7 +9,6 @@ see the files of all the others, so on a server with users these routes take the
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from http import HTTPStatus
@@ -19,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from octavo.gateway.dialects.anthropic import ANTHROPIC
-from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.dialects.dialect import Dialect, read_object
 from octavo.gateway.dialects.gemini import COUNT, GEMINI, GENERATE, STREAM
 from octavo.gateway.dialects.openai import OPENAI
 from octavo.gateway.forward import NATIVE, Destination, find_destination, send, with_model_name
@@ -178,20 +177,12 @@ def model_of(body: bytes, headers: Headers) -> str:
     if _content_type(headers).startswith("multipart/"):
         found = MODEL_FIELD.search(body)
         return found[1].decode("utf-8", "replace") if found else ""
-    model = _object(body).get("model") if _is_json(headers) else None
+    model = read_object(body).get("model") if _is_json(headers) else None
     return model if isinstance(model, str) else ""
 
 
-def _object(body: bytes) -> dict[str, object]:
-    try:
-        said = json.loads(body) if body else {}
-    except (ValueError, RecursionError):
-        return {}
-    return said if isinstance(said, dict) else {}
-
-
 def _streams(body: bytes, headers: Headers) -> bool:
-    return _is_json(headers) and _object(body).get("stream") is True
+    return _is_json(headers) and read_object(body).get("stream") is True
 
 
 def _is_json(headers: Headers) -> bool:

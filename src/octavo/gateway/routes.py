@@ -101,7 +101,6 @@ async def _relayed(request: Request, gateway: Gateway, caller: Caller, dialect: 
 async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
     """Count the tokens of a request: by the provider if it counts, else by our own meter."""
     raw = await _body(request)
-    await gateway.upstreams.refresh()
     return await count_request(
         gateway,
         ANTHROPIC,
@@ -121,7 +120,6 @@ async def count_tokens(request: Request, gateway: TheGateway, caller: TheCaller)
 async def count_input_tokens(request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
     """Count the tokens of a request of Responses: by the provider if it counts, else by our own meter."""
     raw, headers = await _body(request), request.headers
-    await gateway.upstreams.refresh()
     asked = await continue_branch(gateway, caller.owner, RESPONSES.read(raw, headers))
     return await count_request(gateway, RESPONSES, caller, asked, headers, request.url.query)
 
@@ -263,7 +261,6 @@ async def _generated(
 async def count_content(model: str, request: Request, gateway: TheGateway, caller: TheCaller) -> Response:
     """Count the tokens of a request of Gemini's interface."""
     raw = await _body(request)
-    await gateway.upstreams.refresh()
     read = GEMINI.read(whole_count(raw), request.headers, model=model, stream=False)
     return await count_request(gateway, GEMINI, caller, replace(read, raw=raw), request.headers, "")
 

@@ -106,10 +106,15 @@ def read_items(items: Json, instructions: Json = None) -> tuple[Message, ...]:
     try:
         return read("responses", [] if items is None else items, instructions)
     except BadInput as error:
-        where = error.where
-        for ours, theirs in (("messages", "input"), ("system", "instructions")):
-            where = theirs + where.removeprefix(ours) if where.startswith(ours) else where
-        raise BadInput(where, error.problem) from None
+        raise in_clients_words(error, "input", "instructions") from None
+
+
+def in_clients_words(error: BadInput, list_field: str, system_field: str) -> BadInput:
+    """Name the place of an error by the fields of the client; without a `system_field` that place stays."""
+    where = error.where
+    for ours, theirs in (("messages", list_field), ("system", system_field)):
+        where = theirs + where.removeprefix(ours) if theirs and where.startswith(ours) else where
+    return BadInput(where, error.problem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,10 +183,7 @@ class Dialect:
         try:
             return read(self.name, messages, system)
         except BadInput as error:
-            where = error.where
-            for ours, theirs in (("messages", self.list_field), ("system", self.system_field)):
-                where = theirs + where.removeprefix(ours) if theirs and where.startswith(ours) else where
-            raise BadInput(where, error.problem) from None
+            raise in_clients_words(error, self.list_field, self.system_field) from None
 
     def _tools(self, body: JsonObject) -> tuple[Tool, ...]:
         tools, functions = body.get("tools"), body.get("functions")

@@ -95,10 +95,7 @@ def _opens_turn(content: JsonObject) -> bool:
 
 def read_answer(raw: bytes, *, streamed: bool) -> ProviderAnswer:
     """Read an answer in Gemini's format."""
-    if streamed:
-        return read_stream(GeminiStream(), raw)
-    stream = GeminiStream()
-    return read_stream(stream, b"data: %s\n\n" % to_json(read_object(raw)))
+    return read_stream(GeminiStream(), raw if streamed else b"data: %s\n\n" % to_json(read_object(raw)))
 
 
 def whole_count(raw: bytes) -> bytes:
