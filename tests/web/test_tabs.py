@@ -66,8 +66,6 @@ def test_compressions_and_pins_of_one_tab_are_seen_in_the_other(
 def test_branches_and_messages_of_one_tab_are_seen_in_the_other(
     page: Page, other: Page, octavo: Octavo, watch: Watch
 ) -> None:
-    # A tab may be asking about the message that is deleted below.
-    watch.forgive("404")
     id = octavo.conversation("u: Which port?", "a: Port 8080.", "u: And the host?", "a: The host is heron.")
     _, _, question, answer = (one["id"] for one in octavo.get(f"conversations/{id}/messages")["messages"])
     for tab in (page, other):
@@ -83,6 +81,8 @@ def test_branches_and_messages_of_one_tab_are_seen_in_the_other(
     for tab in (page, other):
         expect(tab.get_by_text("The host is heron.")).to_be_visible()
         expect(row_of(tab, question)).to_contain_text("1/2")
+    watch.check()
+    watch.forgive("404")  # from here on, a tab may be asking about the message that is deleted
     octavo.delete(f"conversations/{id}/messages/{answer}?subtree=true")
     for tab in (page, other):
         expect(tab.get_by_text("The host is heron.")).to_have_count(0)
