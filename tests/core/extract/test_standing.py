@@ -11,8 +11,9 @@ from octavo.core.extract.choose import extract, survey
 from octavo.core.extract.render import HEAD, STANDING_HEAD, parse, render
 from octavo.core.extract.shares import SharedChoice
 from octavo.core.extract.sources import line_up
-from octavo.core.extract.standing import STANDS, apart, find_standing, own_lines, without_change
+from octavo.core.extract.standing import LIKELY, STANDS, apart, find_standing, own_lines, without_change
 from octavo.core.extract.units import analyse, analyse_all
+from octavo.core.extract.value import intent_quality
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
 from octavo.core.snapshot import DroppedLine
 from octavo.testing import talk
@@ -122,6 +123,30 @@ def test_what_stands_takes_no_more_than_its_share_where_there_is_too_much_of_it(
     standing, _, others = text.partition(HEAD)
     assert 150 < quarter(standing) < 420
     assert "boats" in others
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Numbers below ten are spelled out.",
+        "If a build is flaky, quarantine it and tell Ada.",
+        "The old addresses have to survive.",
+        "Nadia reviews everything that touches payments.",
+        "Let's call the new service Heron.",
+    ],
+)
+def test_what_may_stand_is_kept_before_other_talk_but_does_not_stand(said: str) -> None:
+    assert find_standing(said) & (STANDS | LIKELY) == LIKELY
+    stories = [f"u: I saw {n} boats with my sister Ada at the lake in June." for n in range(60)]
+    text = render(extract(talk(f"u: Nice boat! {said}", *stories), budget=90, measure=quarter))
+    assert said in text
+    assert STANDING_HEAD not in text
+
+
+def test_in_work_what_may_stand_settles_something() -> None:
+    (said,) = analyse(user("Nadia reviews everything that touches payments.")).units
+    (other,) = analyse(user("Nadia reviewed a page about payments.")).units
+    assert intent_quality(said, 0.5) == 2 * intent_quality(other, 0.5)
 
 
 def test_in_a_tiny_room_there_is_no_part_of_its_own() -> None:

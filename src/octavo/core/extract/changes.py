@@ -149,7 +149,7 @@ def _settling(sources: Sequence[Source]) -> Iterator[tuple[Place, Source, TextUn
     for at, source in enumerate(sources):
         if source.covered:
             for index, unit in enumerate(source.units):
-                if unit.standing:
+                if unit.standing & (STANDS | CHANGE):
                     yield (at, index), source, unit
 
 

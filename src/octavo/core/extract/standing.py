@@ -40,6 +40,8 @@ DEADLINE = 16
 DECISION = 32
 CHANGE = 64
 """Something is not as it was. Alone it does not stand."""
+LIKELY = 128
+"""It may settle something; too many such sentences do not. It does not stand, but is kept before others."""
 STANDS = RULE | PREFERENCE | NAME | OWNER | DEADLINE | DECISION
 
 LONGEST = 280
@@ -62,6 +64,7 @@ _KINDS: tuple[tuple[str, int], ...] = (
     ("deadline", DEADLINE),
     ("decision", DECISION),
     ("change", CHANGE),
+    ("likely", LIKELY),
 )
 _PLACES = ("^^", "&&")
 _START = (

@@ -25,6 +25,8 @@ class Forms(NamedTuple):
     """What says that something is not as it was. It stands only where it changes what stood."""
     passing: tuple[str, ...] = ()
     """What looks like a rule and is none: encouragement, stories, what holds for the moment."""
+    likely: tuple[str, ...] = ()
+    """What often settles something and often does not. It does not stand, but is kept before other sentences."""
 
 
 ENGLISH = Forms(
@@ -631,7 +633,7 @@ ENGLISH = Forms(
         r"|doesn't|needn't) (?:have|need)\b",
     ),
     passing=(
-        r"\b(?:give up|keep (?:up|going|it up|at it|pushing|shining|being|in touch|me posted|me updated"
+        r"\b(?:give up|(?<!s )keep (?:up|going|it up|at it|pushing|shining|being|in touch|me posted|me updated"
         r"|on \w{1,30}ing|on|smiling|dreaming|believing|exploring|inspiring|spreading|an eye|doing|making"
         r"|\w{1,30}ing)"
         r"|take care of yourself|believe in yourself|hang in there|have fun|good luck|be yourself"
@@ -663,6 +665,139 @@ ENGLISH = Forms(
         r"\byou should know\b|\b(?:told|tells?) (?:my|his|her|their) [a-z]{1,20} (?:that|to|he|she|not)\b"
         r"|^(?:my|his|her) [a-z]{1,20} (?:always |once |used to )?(?:says?|said) (?:that )?",
         r"^(?:wow|whoa|aw+|oh wow|yay|hey|hi|hello|haha|lol|omg|cool|nice|awesome|great|amazing)\b",
+    ),
+    likely=(
+        # Orders whose scope is a kind of thing rather than the thing at hand.
+        r"^^(?:please )?(?:make|give|start|end|begin|open|close|finish|back|support|mark|check|read|test"
+        r"|review|send|file|save|store|log|write|print|show|round|sort|date|sign|number|explain"
+        r"|translate|keep|hold|run|name) (?:all|every|each|any) (?!day|moment|minute|second|time|night"
+        r"|one of)[a-z]",
+        r"^^(?:please )?(?:translate|change|touch|edit|add|remove|delete|move|publish|post|send|share"
+        r"|commit|merge|buy|book|sign|install|log|store|print|promise|quote|assume) (?:nothing|no)"
+        r" (?!one)",
+        r"^^please [a-z]{2,20} .{3,80}\b(?:everywhere|throughout|each time|every time|in general"
+        r"|consistently|formally|informally|politely|generally)[.!]?$",
+        r"^(?:do|make|use|write|send|put|show|spell|format|give|work|go|move|change|ask|name|keep|apply"
+        r"|repeat|commit|number|sign) .{3,80}(?:\b(?:everywhere|throughout|consistently|one at a time|at"
+        r" a time)|\bone [a-z]{3,20} (?:each|per [a-z]{3,20}))[.!]?$",
+        r"^(?:please )?(?:address|greet|approach|treat) (?:the |my |our |all )?[\w ]{2,20} (?:formally"
+        r"|informally|politely|directly|with|by|as)\b",
+        r"^^assume (?:a|an|that|no|we|the|i|every|all|people|everyone)\b",
+        r"^^(?:please )?(?:prefer|favou?r|choose|pick) [a-z]",
+        r"^^(?:please )?(?:stay|keep|steer) (?:away|clear|out|off|within|below|under|inside)\b",
+        r"^^(?:please )?(?:take|treat|regard|see|read|view) .{2,40}\bas (?:read-only|final|given|the|a"
+        r"|private|confidential|fixed|law)\b",
+        r"^^(?:please )?(?:plan|allow|leave|reserve|budget|save|set aside) (?:at least |up to |about "
+        r"|always )?(?:\d|one|two|three|four|five|ten|a|an|some|enough|room|time|space)\b.{0,30}\b(?:for"
+        r"|between|before|after|per)\b",
+        r"^if (?:a|an|any|some|something|anything|someone|somebody|anyone|anybody|no|nobody|two|there"
+        r"|one|the|it|they) [^,]{3,60}, (?!i\b|i'|we\b|we'|you\b|you'|he\b|she\b|it\b|it's|they\b|that"
+        r"|this|these|there|then (?:i|we|you|it)|what|how|the\b|a\b|an\b|is\b|are\b|can\b|do (?:i|we|you"
+        r"|they)|does|did|would|will|could|should|my\b|our\b|maybe|people|let me|please let|so\b|and\b"
+        r"|or\b|but\b|why|where|who|even)[a-z]",
+        r"^(?:please )?(?:cap|handle|err|pretend|reply|run|book|order|put|ignore|hide|drop|ship|deploy"
+        r"|merge|push|notify|cc|copy|charge|invoice|pay|pack|serve|water|feed|lock|label|tag|indent"
+        r"|credit|exclude|omit|block|ban|restrict|schedule|reserve|target|trim|shorten|split|group|rank"
+        r"|prioriti[sz]e|escalate|forward|archive|back up|track|monitor|measure|document|rename"
+        r"|apologi[sz]e|respond|respect|honou?r|ensure|verify|consult|inform|quarantine|spell|abbreviate"
+        r"|capitali[sz]e|pin|freeze|mask|redact|anonymi[sz]e|encrypt|batch|cache|throttle|retry|default"
+        r"|count|bill|date|stamp|water|season|chill|refrigerate|cook|avoid|skip|check with|talk to|go"
+        r" through|stay|stick) (?!me\b|it\b|you\b|this\b|that\b|through\b|up\b|out\b|strong|positive"
+        r"|tuned|motivated|focused|true|safe|well|calm|warm|curious|healthy|active|connected|in"
+        r" touch)[^!?]{4,120}[^!?]$",
+        r"^(?:just|only|simply) (?:the|a|one|plain|facts|numbers|text|code) [\w' -]{0,30}, (?:no|not"
+        r"|without|never)\b",
+        # What things do or are as a rule, without anybody telling a story.
+        r"^(?:it|this|that|everything|all of it|the whole thing|whatever we \w{2,20}) (?:has|have|needs?"
+        r"|ought) to (?:work|run|fit|stay|pass|support|load|sound|look|last|read|show|survive|end|start"
+        r"|arrive|come|go|cost|match|be (?:ready|done|finished|there|in|on|under|below|at|by|accessible"
+        r"|readable|printed|signed|tested))\b",
+        r"\b(?:the|our|all|every|my|these) [\w' -]{2,40} (?:has|have|needs?) to (?:survive|exist|compile"
+        r"|build|last|hold|appear|arrive|happen|finish|live|know|see|sign|approve|agree|say|name|link"
+        r"|open|close|add up|load|print|balance|wait)\b",
+        r"^(?:the |our |all |my )?[\w'-]{2,20}(?: [\w'-]{2,20}){0,2}s (?:need|require|take|carry|bear"
+        r"|get|come|end|start|open|close|begin|run|stop|live|belong|sit|stay|go|happen|count|apply"
+        r"|expire|work) (?:the|a|an|at|at least|two|three|one|my|our|in|into|on|onto|under|beside|next"
+        r" to|out|to|with|without|before|after|from|until|by|only|no)\b",
+        r"^(?!i |we |they |you |she |he |it |that |this |there |who |what )[\w' -]{3,40} (?:is|are)"
+        r" (?:spelled|spelt|written|given|rounded|shown|printed|typed|capitali[sz]ed|abbreviated|counted"
+        r"|billed|paid|charged|measured|named|numbered|sent|signed|stored|kept|held|reviewed|approved"
+        r"|handled|done|reported|booked|tracked|published|versioned|tagged|formatted|indented|translated"
+        r"|called) (?:out|in|as|with|to|without|by|on|at|from|after|before|only|twice|once|every|every"
+        r"|monthly|weekly|daily)\b",
+        r"^(?:our|the) (?:fiscal|financial|business|school|working|office|opening|support|billing"
+        r"|release|sprint) (?:year|week|day|days|hours|cycle|period|times?)\b.{0,30}\b(?:begins?|starts?"
+        r"|ends?|runs?|is|are|lasts?)\b",
+        r"^(?:every|each) (?:other |second |first |last )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+        r" (?:is|stays|remains|belongs)\b",
+        r"^(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days? (?:is|are|stays?|remains?) [\w"
+        r" -]{3,40}[.]?$",
+        r"^[a-z][\w'-]{1,20}(?: [a-z][\w'-]{1,20})? (?:reviews|approves|handles|signs|owns|manages"
+        r"|checks|maintains|decides|leads|covers|supervises|has the (?:last|final) (?:word|say)|looks"
+        r" after|takes care of) (?:all|every|everything|each|any|the|our|what|who|when|whether|off|on)\b",
+        r"^(?:for|with|about|regarding|on) (?:anything|everything|all|any|questions?|problems?|issues?)"
+        r" [^,]{0,40}, (?:please )?(?:loop|involve|include|cc|bring|check|use|go|see|ask|contact|write"
+        r"|call|talk|speak|wait)\b",
+        r"\brules? out\b|\bis (?:taken|spoken for|a given|set in stone|final|fixed|frozen|settled"
+        r"|non-negotiable)[.!]?$",
+        r"\b(?:you|we|they|nobody|they) (?:do not|don't|doesn't|has no|have no) (?:have )?(?:any |the"
+        r" )?(?:permission|right|authority|budget|mandate|clearance) to\b",
+        r"\b(?:belongs?|goes|go) (?:in|into|under|on|to|at|below|beside|next to) (?:the |our |a |an |one"
+        r" |its |their )?[\w/.'-]{2,30}(?: [\w/.'-]{2,20}){0,2}, (?:even|not|never|no matter|whatever"
+        r"|however)\b",
+        r"^(?:comments|names|titles|headings|files|docs|notes|logs|secrets|keys|tests|images|pictures"
+        r"|photos|invoices|receipts|numbers|dates|prices|links|sources|quotes|footnotes|answers|replies"
+        r"|meetings|mails|emails|tickets|releases|changes|commits|branches|backups|reports|drafts"
+        r"|passwords|credentials|migrations|fixtures|variables|constants|tables|charts|figures|examples"
+        r"|requests|orders|payments|refunds|guests|visitors|customers|users|clients|readers|contractors"
+        r"|interns) (?!i\b|we\b|that\b|which\b|who\b|you\b|were\b|was\b|had\b)[a-z]",
+        r"^(?!.{0,80}\b(?:i|i'\w{1,2}|me|my|mine|us|you|your|it's|let's|it|who|that|those|what|when|hope"
+        r"|glad|can|really|others|their|seeing)\b)[\w' -]{3,50} (?:get|gets|ship|ships|defaults? to"
+        r"|(?:is|are) (?:due|paid|published|free)|counts? as|stays? (?:in|with)|remains? with"
+        r"|goes through|runs? on|takes precedence|comes? (?:before|after)|rides? free|opens? at"
+        r"|closes? at)\b (?!better|worse|me|married|old|so|really|along|well|back|boring|easier|harder"
+        r"|tough)[\w' -]{2,60}[.]?$",
+        r"^(?:the|our|my) (?:house|company|team|project|code|writing|brand|family) (?:style|rule"
+        r"|standard|colou?rs?|language|motto|policy|tradition|limit|budget) (?:is|are)\b",
+        r"\byou (?:report|answer|defer|reply|write) to [a-z]",
+        r"\b(?:can't|cannot|may not|must not|won't) leave (?:the|our|this|my) [a-z]",
+        r"\bso (?:nothing|no [a-z]{3,20}|never|only|not) (?:on|in|at|before|after|for|with|from|until"
+        r"|during)\b|, so it's not for\b",
+        r"^for [\w' -]{2,40} we (?:only|always|never|use|buy|take|pay|send|write|need)\b",
+        # What was chosen, and how it shall be.
+        r"^^let's (?:call|name|say|aim|plan|set|put|treat|schedule|leave|limit|target|meet|go) (?:the"
+        r"|our|this|it|that|for|with|on|at|every|all|no|things)\b",
+        r"\bwe(?:'ve| have)? (?:went|gone) (?:for|with) (?:option|plan|version|variant|design|approach"
+        r"|number|model|proposal|the (?:first|second|third|last|cheaper|cheapest|bigger|smaller|larger"
+        r"|other|simpler|simple|old|new|blue|red|green|white|black))\b",
+        r"\bwe(?:'ve| have)? (?:picked|chose|chosen|took|selected|voted for|opted for) [\w' -]{2,40}(?:"
+        r" over| instead| for the| rather)\b|\bwe(?:'ll| will|'re going to) (?:stay|stick|go|keep"
+        r"|remain) (?:with|to|on|at|using)\b|^the (?:vote|decision|verdict|choice) (?:was|is|fell|went)\b",
+        r"^i (?:want|need|expect|insist on|like) [\w' -]{3,40} (?:throughout|everywhere|across|at all"
+        r" times|in (?:all|every|each|this|our|the (?:report|code|text|app|book)))\b",
+        r"^(?:i|we) (?:want|need|expect|require) (?:the|all|every|each|our|any|no) [\w' -]{2,40} (?:to"
+        r"|in|as|by|on|with|without|before|under|within)\b",
+        r"^(?:the|our) (?:tone|style|voice|format|language|audience|target|budget|scope|plan|name|title"
+        r"|deadline|launch|release|default|currency|timezone|time zone|order|limit|colou?r|font|layout"
+        r"|unit|version|password|stack|database|framework|theme|venue|motto|slogan)\b[\w ]{0,20} (?:is"
+        r"|are|will be|stays|remains|should|must|has|shall)\b",
+        r"^(?:target|tone|style|voice|format|language|audience|scope|goal|currency|units?|time ?zone"
+        r"|budget|deadline|theme|stack)\s?[:=-] ?\S",
+        r"^(?:nobody|no one|nothing|none of|neither|no (?!doubt|wonder|words)[a-z]{3,20}) (?!better"
+        r"|\w{1,30}ed\b|was|were|had|did|came|went|knew|said|saw|got|could|would|really|else|knows|cares"
+        r"|beats|like|is perfect|can|worries|problem|way|idea|doubt|one|matter|thanks)[a-z]",
+        r"^(?!i |i'|we |they |you |she |he |it |that |this |there )[\w' -]{3,50} (?:may|must|shall"
+        r"|should|has to|have to|needs to|need to|are to|cannot|may not) (?!have|be (?:so|very|really|a"
+        r" lot|fun|great|hard|tough|such|amazing|challenging|difficult)|feel|make|help|bring|have been"
+        r"|take|teach|really|get|happen|lead|give)[a-z]",
+        r"\bi(?:'m| am) (?:on|using|running|based in|in (?:the )?[a-z]+ (?:time|timezone)|not allowed"
+        r"|not available|unavailable|away|off|free|out) (?:on|until|every|only|windows|linux|mac\w*"
+        r"|android|ios|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?)\b",
+        r"\bi (?:can't|cannot|don't|never|won't) (?:do|take|make|have|work|meet|accept|read|open|use"
+        r"|travel|attend) (?!it\b|that\b|this\b|much|a lot|anything|with you|without|any(?:thing)?"
+        r" (?:more|better))[a-z]",
+        r"\b(?:in case|if|when|whenever) you (?:order|cook|book|write|send|plan|call|buy|reply|answer"
+        r"|pick|choose|quote|mention)\b",
     ),
 )
 
