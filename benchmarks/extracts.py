@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
-from itertools import cycle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import cycle, pairwise
 
 from benchmarks.clock import best_cpu
-from benchmarks.figures import Cell, Item, Table, Tell
+from benchmarks.figures import Cell, Goal, Item, Table, Tell
 from benchmarks.places import DATA
-from octavo.core.extract import scan
+from octavo.core.extract import scan, units
 from octavo.core.extract.choose import extract
 from octavo.core.extract.units import analyse_all
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
@@ -30,6 +30,11 @@ SIZES = (25_000, 50_000, 100_000, 200_000, 400_000)
 UNIT = 100_000
 KEPT = 0.10
 REPEATS = 3
+GROWING = (1_250, 2_500, 5_000)
+QUICK_GROWING = (40, 80)
+"""Messages of the texts that could make choosing slow, each size twice the one before."""
+GOAL_GROWTH = 2.6
+"""Times the processor time when the size doubles: 2 is linear."""
 SYLLABLES = ("ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "za", "dor", "len")
 
 
@@ -101,6 +106,70 @@ def real(file: str) -> Branch | None:
     return place(read("openai", plain))
 
 
+def few_words(size: int) -> list[str]:
+    """Write sentences of forty words, which all share most of what they are worth."""
+    drawn = ranks(40)
+    return [" ".join(word(next(drawn)) for _ in range(14)) + "." for _ in range(size)]
+
+
+def chinese(size: int) -> list[str]:
+    signs, drawn = (
+        "的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下得可你年生",
+        ranks(40),
+    )
+    return ["".join(signs[next(drawn)] for _ in range(30)) + "。" for _ in range(size)]
+
+
+HOSTILE: Mapping[str, Callable[[int], list[str]]] = {
+    "forty words": few_words,
+    "identical turns": lambda size: ["The weather is nice today, and the train was on time."] * size,
+    "templated logs": lambda size: [
+        f"2026-11-{1 + n % 28:02d} 12:{n % 60:02d}:{n % 59:02d} INFO worker-{n % 8} finished job {n} in {n % 97} ms"
+        for n in range(size)
+    ],
+    "tables of numbers": lambda size: [
+        "\n".join(" ".join(str((n * 7_919 + row * at) % 9_973) for at in range(6)) for row in range(4))
+        for n in range(size)
+    ],
+    "one word": lambda size: ["word " * 20] * size,
+    "all words unique": lambda size: [" ".join(f"w{n}x{at}q" for at in range(14)) for n in range(size)],
+    "Chinese": chinese,
+}
+"""Texts by which choosing could become slow, by what they are."""
+
+
+def growth(name: str, size: int) -> float:
+    """Measure how long it takes to choose from such a text and to write the receipt."""
+    texts = HOSTILE[name](size)
+    branch = place([(user, assistant)[at % 2](text) for at, text in enumerate(texts)])
+
+    def once() -> None:
+        scan.forget()
+        units.forget()
+        chosen = extract(branch, budget=int(tokens_of(branch) * KEPT), measure=tokens_in)
+        receipt(branch, extracts=chosen)
+
+    return best_cpu(once, REPEATS)
+
+
+def grown(sizes: Sequence[int], tell: Tell) -> Iterator[Item]:
+    """Measure how the time grows with texts that could make it grow faster than they do."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in HOSTILE:
+        tell(f"{name}, up to {sizes[-1]:,} messages")
+        times = [growth(name, size) for size in sizes]
+        rows.append((name, *times, max(after / before for before, after in pairwise(times))))
+    yield Table(
+        name="extracts.growth",
+        title="Choosing extracts and the receipt, ms of processor time, by the number of messages",
+        columns=("text", *(f"{size:,}" for size in sizes), "most, per doubling"),
+        rows=tuple(rows),
+        reading="Two per doubling is linear. No text may make it quadratic.",
+    )
+    worst = max(float(row[-1] or 0) for row in rows)
+    yield Goal(what="growth per doubling", found=worst, limit=GOAL_GROWTH, unit=" times")
+
+
 def tokens_of(branch: Branch) -> int:
     return sum(
         tokens_in(node.message.text)
@@ -118,11 +187,15 @@ def row(name: str, branch: Branch) -> tuple[Cell, ...]:
 
     def cold() -> None:
         scan.forget()
+        analysed()
+
+    def analysed() -> None:
+        units.forget()
         extract(branch, budget=budget, measure=tokens_in)
 
     times = (
         best_cpu(cold, REPEATS),
-        best_cpu(lambda: extract(branch, budget=budget, measure=tokens_in), REPEATS),
+        best_cpu(analysed, REPEATS),
         best_cpu(lambda: extract(branch, budget=budget, measure=tokens_in, analyses=analyses), REPEATS),
         best_cpu(lambda: receipt(branch, extracts=chosen, analyses=analyses), REPEATS),
     )
@@ -139,6 +212,7 @@ def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
         if branch := real(file):
             tell(f"real {name}")
             rows.append(row(f"real {name}", branch))
+    yield from grown(QUICK_GROWING if quick else GROWING, tell)
     yield Table(
         name="extracts",
         title="Choosing extracts, ms of processor time per 100,000 tokens",

@@ -64,7 +64,8 @@ def test_the_core_and_the_extracts_are_measured() -> None:
     found = tables([*core.measure(quick=True, tell=told), *extracts.measure(quick=True, tell=told)])
     assert all(isinstance(cell, float) and cell > 0 for cell in found["core"].rows[0][1:])
     assert {row[0] for row in found["extracts"].rows} == {"made-up chat", "made-up work"}
-    assert len(told) == 3
+    assert {row[0] for row in found["extracts.growth"].rows} == set(extracts.HOSTILE)
+    assert len(told) == 3 + len(extracts.HOSTILE)
 
 
 def test_turns_go_on_while_a_slow_summary_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from octavo.core.budget import ModelCard, fraction
 from octavo.core.context import Context, ContextInputs, build_context, parse_summary
 from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
+from octavo.core.memory import Memory
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, opens_turn, place
 from octavo.core.policy import Policy, budget_for, preset
@@ -62,6 +63,10 @@ LEAST_RECALL = 60
 """Tokens below which no passage is looked for: the frame alone takes a third of it."""
 REMEMBERED = 10_000
 """Snapshots that are recognised when they come back: about a megabyte."""
+
+COUNTED = 4_000_000
+"""Tokens of the messages whose counts are remembered: some twenty megabytes of text at most."""
+_counted = Memory[tuple[str, Message], int](COUNTED)
 
 Write = Callable[[Sequence[Message], str], str | Awaitable[str]]
 """A summariser as a plain function: the covered messages and the previous summary to a new summary."""
@@ -170,7 +175,7 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: CompressionO
     scale = _Scale(_meter(options.get("meter"), options.get("model", "")), kind, offered)
     chosen = options.get("policy", "octavo")
     policy = preset(chosen) if isinstance(chosen, str) else chosen
-    before = scale.meter.read(Context(tools=offered, retained=said)).tokens
+    before = scale.meter.read(Context(tools=offered, retained=said), scale.counts(said)).tokens
     limit = _limit(options, before, policy, scale.meter.card)
     result = Result(
         messages=plain,
@@ -286,7 +291,21 @@ class _Scale:
 
     def measure(self, context: Context) -> int:
         messages = harden(context.messages, RULES[self.format]).messages
-        return self.meter.read(Context(tools=self.tools, retained=messages)).tokens
+        return self.meter.read(Context(tools=self.tools, retained=messages), self.counts(messages)).tokens
+
+    def counts(self, messages: Iterable[Message]) -> dict[Message, int]:
+        """Count messages, where the vocabulary is exact; what was counted lately is remembered."""
+        unit = self.meter.unit
+        return {message: self.count(message) for message in messages} if unit.tokenizer.exact else {}
+
+    def count(self, message: Message) -> int:
+        """Count a message, or remember its count."""
+        key = self.meter.unit.name, message
+        tokens = _counted.get(key)
+        if tokens is None:
+            tokens = self.meter.count_message(message)
+            _counted.put(key, tokens, tokens + 1)
+        return tokens
 
 
 def _meter(meter: Meter | Literal["chars4"] | None, model: str) -> Meter:
@@ -376,7 +395,7 @@ class _Cut:
 def _choose_cut(branch: Branch, scale: _Scale, limit: int, keep: float | int, policy: Policy) -> _Cut | None:
     """Decide what is covered; a last turn too large for its share is cut inside, and its question goes along."""
     said = [node.message for node in branch]
-    sizes = [scale.meter.count_message(message) for message in said]
+    sizes = [scale.count(message) for message in said]
     start = lead(said)
     room = max(0, limit - scale.measure(Context(system=tuple(said[:start]))))
     share = keep if isinstance(keep, int) and not isinstance(keep, bool) else math.floor(room * _share(keep))

@@ -21,6 +21,7 @@ from octavo.core.extract.fact_patterns import figures, setting
 from octavo.core.extract.render import find_head, headline, parse, weigh
 from octavo.core.extract.scan import Identifier, atom, atoms, stem_of
 from octavo.core.extract.standing import RULE, STANDS, apart, find_standing, own_lines
+from octavo.core.memory import Memory
 from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
 from octavo.core.snapshot import Channel, Extract
 
@@ -28,6 +29,10 @@ PIECE = 100
 """Bytes of a piece of an over-long line: much less cuts a fact from the words around it, much more pays for ballast."""
 SLACK = 1.4
 """A line this many pieces long is left whole: two halves would cost more in marks than they save."""
+REMEMBERED = 16_000_000
+"""Letters of the messages whose analyses are remembered: forty thousand, in a hundred megabytes at most."""
+OVERHEAD = 100
+"""Letters that a message counts for besides its own: an empty one takes memory, too."""
 SHORTEST = 3
 """Bytes below which a line is a bracket or a bullet."""
 ONE_LINE_CALL = 160
@@ -118,9 +123,27 @@ class Analysis:
 
 
 def analyse_all(nodes: Iterable[Node], known: Mapping[str, Analysis] | None = None) -> dict[str, Analysis]:
-    """Analyse the messages of nodes by node id, taking over what is known; the result may be kept and passed again."""
-    known = known or {}
-    return {node.id: known.get(node.id) or analyse(node.message) for node in nodes}
+    """Analyse the messages of nodes by node id, taking over what is known; what was analysed lately is remembered."""
+    if not known:
+        return {node.id: _remembered(node.message) for node in nodes}
+    return {node.id: known.get(node.id) or _remembered(node.message) for node in nodes}
+
+
+_analyses = Memory["Message", "Analysis"](REMEMBERED)
+
+
+def _remembered(message: Message) -> Analysis:
+    """Analyse a message, or remember how that ended the last time."""
+    found = _analyses.get(message)
+    if found is None:
+        found = analyse(message)
+        _analyses.put(message, found, OVERHEAD + sum(len(unit.text) for unit in found.units))
+    return found
+
+
+def forget() -> None:
+    """Forget all analyses."""
+    _analyses.clear()
 
 
 def analyse(message: Message, *, ours: bool = False) -> Analysis:

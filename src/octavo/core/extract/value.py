@@ -48,9 +48,9 @@ LASTING = 3.0
 chat are of these kinds."""
 CONCRETE = 0.5
 """Added for a name inside the sentence, for a figure or a time, and for a decision, rule, liking or change."""
-MAY_STAND = 16.0
-"""Added for a user's sentence that has a form in which rules are often said: four times what a lasting fact gets. One
-sentence in a hundred of ordinary talk has one."""
+MAY_STAND = 8.0
+"""Added for a user's sentence that has a form in which rules are often said: more than twice what a lasting fact gets.
+One sentence in some hundreds of ordinary talk has one."""
 QUESTION = 0.35
 """Factor of a question: the answer says it too."""
 ASSISTANT = 0.35
@@ -58,6 +58,10 @@ ASSISTANT = 0.35
 FADING_BETWEEN_PEOPLE = 0.6
 FADING_WITH_ASSISTANT = 0.8
 """What is left of a word's worth each time it is chosen; to an assistant, sentences on one topic each add a fact."""
+
+WORN_OUT = 0.01
+"""Worth below which a word does not fade, a hundredth of that of a common word. Sentences that repeat a few words would
+otherwise fall in worth for ever, and each fall is another look at all of them."""
 
 USER_INTENT = 3.0
 """Factor of what users wrote, against an assistant's prose."""
@@ -213,7 +217,7 @@ class WordValues:
 
     def add(self, found: Iterable[str]) -> None:
         left, fading = self.left, self.fading
-        past = [(word, left[word]) for word in found if word in left]
+        past = [(word, worth) for word in found if (worth := left.get(word, 0.0)) > WORN_OUT]
         self._past.append(past)
         for word, before in past:
             left[word] = before * fading
