@@ -32,6 +32,15 @@ ANTHROPIC = Client(
     program="anthropic_messages.py",
     thinking=True,
 )
+GEMINI = Client(
+    name="google-genai",
+    registry="pypi",
+    packages=("google-genai",),
+    dialect="gemini",
+    model="gemini-2.5-flash",
+    window=8_192,
+    program="google_genai.py",
+)
 VERCEL = Client(
     name="vercel-chat",
     registry="npm",
@@ -48,6 +57,7 @@ LIBRARIES = (
     RESPONSES,
     replace(RESPONSES, name="openai-responses-chained", env={"STYLE": "chained"}),
     ANTHROPIC,
+    GEMINI,
     replace(
         OPENAI, name="langchain", packages=("langchain", "langchain-openai"), program="langchain_agent.py"
     ),

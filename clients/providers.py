@@ -14,7 +14,9 @@ from starlette.types import ASGIApp
 
 from clients.entry import Client
 from clients.script import Script
+from tests.gateway import strict_gemini
 from tests.gateway.strict import StrictProvider, TitleCase
+from tests.gateway.strict_gemini import GeminiProvider, GeminiReply
 from tests.gateway.strict_responses import Output, StrictResponses
 from tests.server.fake import Json, count
 
@@ -73,8 +75,20 @@ def responses(client: Client, script: Script) -> Upstream:
     )
 
 
+def gemini(client: Client, script: Script) -> Upstream:
+    """Google's Gemini."""
+
+    def say(body: Json) -> GeminiReply:
+        reply = script(body)
+        return GeminiReply(reply.text, next(((name, given) for _, name, given in reply.calls), None))
+
+    provider = GeminiProvider(say=say, window=client.window)
+    return Upstream(TitleCase(provider.app), lambda: provider.wrong, strict_gemini.count)
+
+
 PROVIDERS: Mapping[str, Callable[[Client, Script], Upstream]] = {
     "chat": chat_and_messages,
     "anthropic": chat_and_messages,
     "responses": responses,
+    "gemini": gemini,
 }
