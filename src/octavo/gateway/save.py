@@ -34,6 +34,7 @@ from octavo.gateway.identify import (
     stored_form,
     without_reasoning,
 )
+from octavo.gateway.rebound import remember_rebound
 from octavo.gateway.translate.answers import as_sent_to_client, response_id
 from octavo.meters.meter import Meter
 from octavo.store.values import Entry
@@ -182,6 +183,8 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
     try:
         answer = _read_answer(exchange, raw, streamed=streamed)
         saved = await _store(exchange, answer)
+        if exchange.is_claude and (exchange.compressed or exchange.rebound):
+            await remember_rebound(exchange.gateway, exchange.branch.conversation)
         if (
             answer.id
             and answer.complete
@@ -214,7 +217,13 @@ async def _remember(exchange: Exchange, answer: ProviderAnswer, saved: SavedRequ
     owner, (node,) = exchange.caller.owner, saved.answers[:1]
     items = {id: node for message in answer.messages[:1] for id in item_ids(message)}
     await remember_response(
-        exchange.gateway, owner, answer.id, model=exchange.request.model, node=node, items=items
+        exchange.gateway,
+        owner,
+        answer.id,
+        conversation=saved.branch.conversation,
+        model=exchange.request.model,
+        node=node,
+        items=items,
     )
 
 
