@@ -128,7 +128,7 @@ async def relay(
 
 async def with_answering_model(gateway: Gateway, request: ClientRequest) -> ClientRequest:
     """Name the model that answers: the one that the client asks for, or the one that its alias stands for."""
-    await gateway.upstreams.refresh()
+    await gateway.upstreams.refresh_in_time()
     return replace(request, model=gateway.upstreams.aliases.get(request.model, request.model))
 
 

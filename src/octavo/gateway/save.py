@@ -31,6 +31,7 @@ from octavo.gateway.identify import (
     digests_of,
     identify,
     make_id,
+    remembered,
     stored_form,
     without_reasoning,
 )
@@ -70,12 +71,15 @@ async def save_request(
     """Store the new messages of a request, and its answers below them; several answers are siblings."""
     if branch.new:
         # Requests that fork one unseen history come at once. The first stores it, and the others find it there.
+        before = gateway.cache.created.get(branch.conversation)
         async with gateway.cache.creating(branch.conversation):
             if gateway.cache.created.get(branch.conversation) is None:
                 saved = await _save_or_look_again(gateway, owner, request, branch, format, meter, answers)
                 gateway.cache.created.put(branch.conversation, saved.branch.conversation)
                 return saved
-        branch = await identify(gateway, owner, request, branch)
+        # Only what was cached while this one waited is known to be there still.
+        found = remembered(gateway, owner, request, branch.digests) if before is None else None
+        branch = found or await identify(gateway, owner, request, branch)
     return await _save_or_look_again(gateway, owner, request, branch, format, meter, answers)
 
 
@@ -130,6 +134,9 @@ async def _save(
     ]
     saved = [*nodes[len(said) :], *(node for branch in others for node in branch)]
     spots = {branch.digests[-1]: tip}
+    if len(said) > 1:
+        # Forks of the same history come at once, and go on from here.
+        spots[branch.digests[-2]] = nodes[len(said) - 2].id
     for entry, node in zip(answers, saved, strict=True):
         if entry.status == "complete":
             spots[chain(branch.digests[-1], canonical(entry.message))] = node.id
