@@ -51,6 +51,16 @@ MODEL = "gpt-4o"
 QUICK = 10
 """How many times less is done in a quick run."""
 API_TURNS = 50
+CHAT = "a chat goes on"
+FORKS = 12
+"""Requests that continue one unseen history at the same time."""
+FORKED_HISTORIES = 10
+FORKED = 240
+"""Messages of that history."""
+GOAL_ADDED = 3.0
+"""Milliseconds that the gateway may add to a chat in the median."""
+GOAL_FORK = 300.0
+"""Milliseconds in which each fork is recognised, sent and answered."""
 GOAL_FIRST_BYTE = 100.0
 """Milliseconds added to the first byte at the 95th percentile while all streams are held."""
 
@@ -147,6 +157,10 @@ def request(number: int, length: int = HISTORY - 1, **options: object) -> bytes:
     body = json.dumps(
         {"model": MODEL, "messages": [message(number, at) for at in range(length)], **options}
     ).encode()
+    return post(body)
+
+
+def post(body: bytes) -> bytes:
     head = (
         "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
         f"connection: close\r\ncontent-length: {len(body)}\r\n\r\n"
@@ -175,7 +189,7 @@ async def timed(url: str, request: bytes) -> tuple[float, float]:
 
 def plans(rounds: int) -> Iterator[tuple[str, list[bytes]]]:
     """Requests by kind: chats that go on, whole and streamed, and long histories that were never seen before."""
-    for name, options in (("a chat goes on", {}), ("the same, streamed", {"stream": True})):
+    for name, options in ((CHAT, {}), ("the same, streamed", {"stream": True})):
         chats = range(rounds // TURNS)
         yield (
             name,
@@ -220,6 +234,44 @@ async def latency(direct: str, gateway: str, pid: int, rounds: int) -> Table:
         rows=tuple(rows),
         reading="`added` is the gateway less the provider asked directly in the same run.",
     )
+
+
+def added_goal(table: Table) -> Goal:
+    """What a chat that goes on waits longer for its whole answer."""
+    (added,) = (row[4] for row in table.rows if row[:2] == (CHAT, "end"))
+    assert isinstance(added, float)
+    return Goal(what="added to a chat that goes on, median", found=added, limit=GOAL_ADDED, unit=" ms")
+
+
+def fork(history: int, number: int) -> bytes:
+    """A request that continues a history in its own way."""
+    messages = [message(history, at) for at in range(FORKED)]
+    messages.append({"role": "user", "content": f"Question {number} of fork {number}?"})
+    return post(json.dumps({"model": MODEL, "messages": messages}).encode())
+
+
+async def forks(direct: str, gateway: str, pid: int, rounds: int) -> Iterator[Item]:
+    """Fork a history that nobody has seen, many times at once."""
+    rows: list[tuple[Cell, ...]] = []
+    slowest = 0.0
+    for name, url in (("provider", direct), ("gateway", gateway)):
+        ends, spent = list[float](), 0.0
+        for history in range(rounds):
+            asked = [fork(30_000 + history, number) for number in range(FORKS)]
+            before = cpu(pid)
+            ends += [end for _, end in await asyncio.gather(*(timed(url, one) for one in asked))]
+            spent += cpu(pid) - before
+        each = spent / (rounds * FORKS) * 1_000
+        rows.append((name, len(ends), median(ends), max(ends), each if url == gateway else None))
+        slowest = max(ends)
+    table = Table(
+        name="gateway.forks",
+        title=f"{FORKS} requests at once that continue one unseen history of {FORKED} messages, ms",
+        columns=("", "requests", "end, median", "end, slowest", "server's processor"),
+        rows=tuple(rows),
+        reading="All are recognised as branches of one conversation, and stored.",
+    )
+    return iter((table, Goal(what="the slowest fork", found=slowest, limit=GOAL_FORK, unit=" ms")))
 
 
 async def flood(url: str, pid: int, floods: int) -> tuple[Cell, ...]:
@@ -318,7 +370,10 @@ def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
         process("server", f"sqlite:///{folder}/bench.db", direct) as (pid, gateway),
     ):
         tell("latency")
-        yield asyncio.run(latency(direct, gateway, pid, ROUNDS // less))
+        table = asyncio.run(latency(direct, gateway, pid, ROUNDS // less))
+        yield from (table, added_goal(table))
+        tell("forks of an unseen history")
+        yield from asyncio.run(forks(direct, gateway, pid, FORKED_HISTORIES // less or 1))
         tell("events and turns per second")
         yield asyncio.run(rates(gateway, pid, FLOODS // less))
         tell(f"{STREAMS // less} streams")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from typing import Any
 
 from clients.entry import Client
+from octavo.providers.model_files import DEFAULT as SMALL_MODEL
+from octavo.providers.settings import cache_folder
 
 GPT, CLAUDE = "gpt-4-0613", "claude-3-haiku"
 LITELLM = "litellm[mcp]"
@@ -32,6 +36,15 @@ ANTHROPIC = Client(
     program="anthropic_messages.py",
     thinking=True,
 )
+GEMINI = Client(
+    name="google-genai",
+    registry="pypi",
+    packages=("google-genai",),
+    dialect="gemini",
+    model="gemini-2.5-flash",
+    window=8_192,
+    program="google_genai.py",
+)
 VERCEL = Client(
     name="vercel-chat",
     registry="npm",
@@ -48,6 +61,7 @@ LIBRARIES = (
     RESPONSES,
     replace(RESPONSES, name="openai-responses-chained", env={"STYLE": "chained"}),
     ANTHROPIC,
+    GEMINI,
     replace(
         OPENAI, name="langchain", packages=("langchain", "langchain-openai"), program="langchain_agent.py"
     ),
@@ -238,4 +252,49 @@ AGENTS = (
     replace(CODEX, name="codex-on-claude", upstream="anthropic", model="claude-sonnet-4-5"),
 )
 
-CLIENTS = (*LIBRARIES, *AGENTS)
+EMBEDDED = f"local/{SMALL_MODEL.name}"
+BRIEFLY = (
+    "Read log1.txt and tell me which valve reads most.",
+    "And in log2.txt?",
+    "Which of the two is higher?",
+)
+SMALL: Any = {
+    "upstream": "embedded",
+    "model": EMBEDDED,
+    "window": 8_192,
+    "thinking": False,
+    "least": len(BRIEFLY),
+    "compressions": 0,
+    "trees": None,
+    "off": ""
+    if SMALL_MODEL.is_installed(cache_folder(os.environ))
+    else f"octavo local install {SMALL_MODEL.name} is needed",
+}
+"""A small model decides for itself what it does. What is shown: its requests fit, and no client sees an error."""
+ON_EMBEDDED = (
+    replace(
+        CLAUDE_CODE,
+        name="claude-code-embedded",
+        commands=tuple(
+            (
+                *("{bin}/claude", "-p", said, *(("--continue",) if number else ()), "--model", "{model}"),
+                *("--tools", "Bash", "--allowedTools", "Bash", "--max-turns", "4"),
+                *("--system-prompt", "Be brief."),
+            )
+            for number, said in enumerate(BRIEFLY)
+        ),
+        env={**CLAUDE_CODE.env, "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "300"},
+        **SMALL,
+    ),
+    replace(
+        CODEX,
+        name="codex-embedded",
+        commands=tuple(
+            ("{bin}/codex", "exec", "--skip-git-repo-check", *(("resume", "--last") if number else ()), said)
+            for number, said in enumerate(BRIEFLY)
+        ),
+        **SMALL,
+    ),
+)
+
+CLIENTS = (*LIBRARIES, *AGENTS, *ON_EMBEDDED)

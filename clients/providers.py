@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,7 +15,9 @@ from starlette.types import ASGIApp
 
 from clients.entry import Client
 from clients.script import Script
+from tests.gateway import strict_gemini
 from tests.gateway.strict import StrictProvider, TitleCase
+from tests.gateway.strict_gemini import GeminiProvider, GeminiReply
 from tests.gateway.strict_responses import Output, StrictResponses
 from tests.server.fake import Json, count
 
@@ -52,13 +55,6 @@ def chat_and_messages(client: Client, script: Script) -> Upstream:
     return Upstream(provider.strict_app, lambda: [*provider.wrong, *provider.torn], count)
 
 
-class ServingResponses(StrictResponses):
-    """A strict provider of Responses; a field without a value, as Codex sends them, is one that is not there."""
-
-    def check(self, items: list[Json]) -> None:
-        super().check([{name: value for name, value in item.items() if value is not None} for item in items])
-
-
 def responses(client: Client, script: Script) -> Upstream:
     """OpenAI's Responses."""
 
@@ -67,14 +63,33 @@ def responses(client: Client, script: Script) -> Upstream:
         call = next(((name, json.dumps(arguments)) for _, name, arguments in reply.calls), None)
         return Output(reply.text, call, thinks=client.thinking)
 
-    provider = ServingResponses(say=say, window=client.window)
+    provider = StrictResponses(say=say, window=client.window)
     return Upstream(
         TitleCase(provider.app), lambda: provider.torn, lambda body: provider.size(body, provider.whole(body))
     )
+
+
+def gemini(client: Client, script: Script) -> Upstream:
+    """Google's Gemini."""
+
+    def say(body: Json) -> GeminiReply:
+        reply = script(body)
+        return GeminiReply(reply.text, next(((name, given) for _, name, given in reply.calls), None))
+
+    provider = GeminiProvider(say=say, window=client.window)
+    return Upstream(TitleCase(provider.app), lambda: provider.wrong, strict_gemini.count)
+
+
+def embedded(client: Client, _: Script) -> Upstream:
+    """The model inside the gateway: nobody else is asked. Its window is set as a user sets it."""
+    os.environ["OCTAVO_LOCAL_WINDOW"] = str(client.window)
+    return Upstream(Starlette(), list, count)
 
 
 PROVIDERS: Mapping[str, Callable[[Client, Script], Upstream]] = {
     "chat": chat_and_messages,
     "anthropic": chat_and_messages,
     "responses": responses,
+    "gemini": gemini,
+    "embedded": embedded,
 }

@@ -12,7 +12,7 @@ import shutil
 import signal
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -24,8 +24,10 @@ from clients.providers import PROVIDERS, Upstream
 from clients.script import FILES, Script, log
 from clients.watch import Exchange, Watch, unchanged
 from octavo.engine.engine import Engine
+from octavo.providers.settings import ProviderAccount
 from octavo.server.app import create_app
 from octavo.server.config import ServerSettings
+from tests.server.kit import KEY as SERVER_KEY
 from tests.server.kit import accounts, listening
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -85,7 +87,9 @@ async def place(client: Client, folder: Path, script: Script) -> AsyncIterator[P
         listening(sent) as upstream,
     ):
         await engine.models.learn_window(client.model, client.window)
-        app = create_app(engine, ServerSettings(providers=accounts(upstream)))
+        google = ProviderAccount(key=SERVER_KEY, base_url=upstream)
+        providers = replace(accounts(upstream), google=google)
+        app = create_app(engine, ServerSettings(providers=providers))
         asked = Watch(app)
         async with listening(asked) as url:
             yield Place(engine, provider, asked, sent, url)
@@ -167,6 +171,7 @@ async def _run(client: Client, folder: Path, home: Path, work: Path, url: str, r
         "NO_PROXY": "127.0.0.1,localhost",
         "OPENAI_API_KEY": KEY,
         "ANTHROPIC_API_KEY": KEY,
+        "GEMINI_API_KEY": KEY,
         "GATEWAY": url,
         "MODEL": client.model,
         **{name: fill(value) for name, value in client.env.items()},

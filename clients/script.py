@@ -23,7 +23,8 @@ def log(number: int) -> str:
 
 def tools(body: Json) -> list[str]:
     """The names of the tools that a request offers, in any dialect."""
-    return [str((tool.get("function") or tool).get("name") or "") for tool in body.get("tools") or []]
+    offered = [one for tool in body.get("tools") or [] for one in tool.get("functionDeclarations") or [tool]]
+    return [str((tool.get("function") or tool).get("name") or "") for tool in offered]
 
 
 Arguments = Callable[[int, str], Json]

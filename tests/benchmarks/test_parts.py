@@ -101,7 +101,13 @@ def test_the_gateway_is_measured_beside_the_provider(tmp_path: Path) -> None:
         gateway.process("server", f"sqlite:///{tmp_path}/bench.db", direct) as (pid, url),
     ):
         table = asyncio.run(gateway.latency(direct, url, pid, gateway.TURNS))
+        forks, slowest = asyncio.run(gateway.forks(direct, url, pid, 1))
         assert gateway.memory(pid) > 0
+    assert gateway.added_goal(table).limit == gateway.GOAL_ADDED
+    assert isinstance(forks, Table)
+    assert [row[:2] for row in forks.rows] == [("provider", gateway.FORKS), ("gateway", gateway.FORKS)]
+    assert isinstance(slowest, Goal)
+    assert slowest.found > 0
     assert {row[:2] for row in table.rows} == {
         (request, until)
         for request in ("a chat goes on", "the same, streamed", f"{gateway.HISTORY} unknown messages")

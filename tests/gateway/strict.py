@@ -1,15 +1,17 @@
 """A provider as strict as the real ones: it checks what they check, and answers with header names in title case.
 
-What it adds to the fake provider: turns alternate, no content is empty, the room reserved for the answer counts, and a
-thinking block is bound to everything before it, as newer Claude models bind theirs.
+What it adds to the fake provider: no content is empty, calls are well formed and their ids are unique, results stand
+first in their message, parts are of the kinds that a role may have, the room reserved for the answer counts, and a
+thinking block is bound to everything before it, as newer Claude models bind theirs. Two messages of one role in a row
+are no mistake: both providers take them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from starlette.requests import Request
@@ -18,6 +20,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tests.server.fake import Json, Provider, count
 
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+CHAT_PARTS = {
+    "system": {"text"},
+    "developer": {"text"},
+    "user": {"text", "image_url", "input_audio", "file"},
+    "assistant": {"text", "refusal"},
+    "tool": {"text"},
+}
+"""The kinds of parts that each role may have in Chat Completions."""
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 
 
@@ -103,13 +114,8 @@ class TitleCase:
 
 def wrong_with_anthropic(body: Json, window: int) -> str:
     """Say what Anthropic would refuse besides torn calls; `window` counts the room for the answer, 0: it does not."""
-    for index, message in enumerate(body["messages"]):
-        content = message["content"]
-        if not content or any(block["type"] == "text" and not block["text"] for block in _blocks(content)):
-            return f"messages.{index}: content must not be empty"
-    for index, (before, after) in enumerate(pairwise(body["messages"])):
-        if before["role"] == after["role"]:
-            return f"messages.{index + 1}: roles must alternate"
+    if wrong := _wrong_with_messages(body):
+        return wrong
     markers = json.dumps(body).count('"cache_control"')
     if markers > 4:
         return f"A maximum of 4 blocks with cache_control may be provided. Found {markers}."
@@ -117,6 +123,27 @@ def wrong_with_anthropic(body: Json, window: int) -> str:
         return f"input length and `max_tokens` exceed context limit: {count(body)} + {body['max_tokens']} > {window}"
     if thinks(body) and (loop := _open_step(body["messages"])) and loop[0]["type"] == "tool_use":
         return "Expected `thinking` before `tool_use` in the last assistant message"
+    return ""
+
+
+def _wrong_with_messages(body: Json) -> str:
+    if not isinstance(body.get("max_tokens"), int):
+        return "max_tokens: Field required"
+    for index, message in enumerate(body["messages"]):
+        if message["role"] not in ("user", "assistant"):
+            return f'messages.{index}: Unexpected role "{message["role"]}"'
+        blocks = _blocks(message["content"])
+        if not blocks or any(block["type"] == "text" and not block["text"].strip() for block in blocks):
+            return f"messages.{index}: text content blocks must be non-empty"
+        results = [block["type"] == "tool_result" for block in blocks]
+        if results != sorted(results, reverse=True):
+            return f"messages.{index}: tool_result blocks must come first"
+    called = [b["id"] for m in body["messages"] for b in _blocks(m["content"]) if b["type"] == "tool_use"]
+    if len(called) > len({*called}):
+        return "messages: `tool_use` ids must be unique"
+    last = body["messages"][-1]
+    if last["role"] == "assistant" and _blocks(last["content"])[-1].get("text", "").endswith((" ", "\n")):
+        return "messages: final assistant content cannot end with trailing whitespace"
     return ""
 
 
@@ -132,9 +159,31 @@ def _open_step(messages: list[Json]) -> list[Json]:
 
 
 def wrong_with_openai(body: Json) -> str:
+    """Say what OpenAI would refuse besides torn calls and what is too long."""
     for index, message in enumerate(body["messages"]):
-        if message["role"] != "assistant" and not message.get("content"):
+        role, content, calls = message["role"], message.get("content"), message.get("tool_calls")
+        if role not in CHAT_PARTS:
+            return f"Invalid value: '{role}' (messages[{index}].role)"
+        if not content and not (role == "assistant" and calls):
             return f"messages[{index}]: content must not be empty"
+        parts = {part["type"] for part in content} if isinstance(content, list) else set()
+        if parts - CHAT_PARTS[role]:
+            return f"Invalid value: {sorted(parts - CHAT_PARTS[role])} (messages[{index}].content)"
+        if calls is not None and (wrong := _wrong_with_calls(calls)):
+            return f"messages[{index}].tool_calls: {wrong}"
+    return ""
+
+
+def _wrong_with_calls(calls: list[Json]) -> str:
+    if not calls:
+        return "[] is too short"
+    if len({call["id"] for call in calls}) < len(calls):
+        return "duplicate ids"
+    for call in calls:
+        if not TOOL_NAME.fullmatch(call["function"]["name"]):
+            return f"{call['function']['name']!r} does not match the pattern of names"
+        if not isinstance(call["function"]["arguments"], str):
+            return "arguments: expected a string"
     return ""
 
 

@@ -1,7 +1,7 @@
 """A provider with Gemini's interface that refuses what Google refuses.
 
-Contents begin with the user and end with the user, a response stands directly after its call, and every call of the
-current turn carries its signature.
+Contents begin with the user and end with the user, a call follows a turn of the user, a response stands directly after
+its call, and every call of the current turn carries its signature. Tools count against the window.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def _refused(message: str) -> JSONResponse:
 def count(body: Json) -> int:
     said = [part for content in body["contents"] for part in content["parts"]]
     said += (body.get("systemInstruction") or {}).get("parts", [])
-    return sum(
+    tools = sum(tokens(json.dumps(tool)) for tool in body.get("tools") or [])
+    return tools + sum(
         4 + tokens(part["text"] if "text" in part else json.dumps({**part, "thoughtSignature": ""}))
         for part in said
     )
@@ -130,6 +131,13 @@ def wrong_with(body: Json) -> str:
         return "a request must not end with a model turn"
     called: list[str] = []
     for index, content in enumerate(contents):
+        if content["role"] not in ("user", "model") or not content["parts"]:
+            return f"contents[{index}]: a role is user or model, and parts must not be empty"
+        calls = any("functionCall" in part for part in content["parts"])
+        if calls and (content["role"] != "model" or contents[index - 1]["role"] != "user"):
+            return (
+                "a function call turn comes immediately after a user turn or after a function response turn"
+            )
         answered = [p["functionResponse"]["name"] for p in content["parts"] if "functionResponse" in p]
         if answered != called:
             return f"contents[{index}]: the calls {called} were answered by {answered}"

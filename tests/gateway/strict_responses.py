@@ -155,7 +155,8 @@ class StrictResponses:
         raise Refused(f"Item with id '{reference['id']}' not found.", status=404)
 
     def check(self, items: list[Json]) -> None:
-        """Refuse what OpenAI refuses."""
+        """Refuse what OpenAI refuses. A field without a value, as Codex sends them, is one that is not there."""
+        items = [{name: value for name, value in item.items() if value is not None} for item in items]
         if not items:
             raise Refused("Missing required parameter: 'input'.")
         for at, item in enumerate(items):
@@ -177,8 +178,7 @@ class StrictResponses:
             raise Refused(
                 f"Item '{item['id']}' of type 'reasoning' was provided without its required following item."
             )
-        said = {key: value for key, value in item.items() if value is not None}
-        if said != self.thoughts.get(item.get("id", "")):
+        if item != self.thoughts.get(item.get("id", "")):
             raise Refused(f"The encrypted content of item {item.get('id')} could not be verified.")
 
     def _check_pairs(self, items: list[Json]) -> None:

@@ -71,10 +71,13 @@ def marked(messages: list[Any]) -> list[Any]:
     return [*front, {**last, "content": blocks}]
 
 
-async def agent(house: Setup, requests: int, **options: Any) -> httpx2.Headers:
-    """Run an agent with a tool for that many requests; its cache marker moves along."""
+async def agent(
+    house: Setup, requests: int, history: list[Any] | None = None, **options: Any
+) -> httpx2.Headers:
+    """Run an agent with a tool for that many requests; its cache marker moves along, and its history grows."""
     system: Any = [{"type": "text", "text": "Check the valves.", "cache_control": MARK}]
-    history: list[Any] = [{"role": "user", "content": [{"type": "text", "text": "Begin."}]}]
+    history = [] if history is None else history
+    history += [] if history else [{"role": "user", "content": [{"type": "text", "text": "Begin."}]}]
     headers = httpx2.Headers()
     for number in range(requests):
         answer, headers = await house.ask_claude(
@@ -116,6 +119,26 @@ async def test_thinking_survives_two_hundred_turns_with_many_compressions(strict
     }
     assert provider.headers[-1]["anthropic-beta"] == BINDING_BETA
     assert "block_binding" not in json.loads(provider.bodies[0])["thinking"]
+    assert provider.dropped
+
+
+async def test_a_gateway_that_starts_anew_remembers_what_thinking_is_bound_to(
+    make_engine: MakeEngine,
+) -> None:
+    """The window is larger by then: nothing is compressed, and the thinking is still bound to the snapshot."""
+    history = list[Any]()
+    provider = StrictProvider(window=WINDOW)
+    steps(provider, 3, thinking=True)
+    for window, requests, compressed in ((WINDOW, 60, "true"), (8 * WINDOW, 3, "false")):
+        provider.window = window
+        engine = await make_engine(provider=None)
+        await engine.models.define(CLAUDE, {"window": window, "max_output": 4_096})
+        async with gateway(engine, provider.strict_app) as (app, url):
+            house = Setup(app, url, provider, engine)
+            headers = await agent(house, requests, history, thinking=THINK)
+            await house.anthropic.close()
+        assert headers["x-octavo-compressed"] == compressed
+    assert (provider.wrong, provider.torn, provider.refused) == ([], [], 0)
     assert provider.dropped
 
 

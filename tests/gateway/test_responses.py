@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -650,3 +651,27 @@ async def test_users_of_one_key_do_not_reach_each_others_answers_at_the_provider
             assert answer.status_code == 403
             assert "x-octavo-key" in answer.json()["error"]["octavo"]["hint"]
         assert house.provider.bodies == []
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+async def test_ids_of_answers_go_with_their_conversation(
+    database: str, postgres_url: str, tmp_path: Path
+) -> None:
+    where = postgres_url if database == "postgresql" else tmp_path / "octavo.db"
+    async with (
+        await Engine.open(where, model=MODEL, summariser="none") as engine,
+        open_house(engine, StrictResponses()) as house,
+    ):
+        first, gone = await house.ask("Which door?")
+        await house.ask("And now?", previous_response_id=first.id)
+        _, kept = await house.ask("What is in the safe?")
+        notes = house.engine.store.notes
+        noted = {**await notes.starting("response:"), **await notes.starting("item:")}
+        assert len(noted) > 6
+        place = f"{house.url}/api/v1/conversations/{gone['x-octavo-conversation']}"
+        assert (await house.setup.http.delete(f"{place}?undo=0")).is_success
+        await house.engine.store.bin.remove_due()
+        left = {**await notes.starting("response:"), **await notes.starting("item:")}
+        assert left
+        tree = {node.id for node in await house.setup.tree(kept)}
+        assert {note["node"] for note in left.values()} <= tree  # type: ignore[index,call-overload]

@@ -138,7 +138,8 @@ class Provider:
             self.torn.append(wrong)
             return JSONResponse({"error": {"message": wrong, "type": "invalid_request_error"}}, 400)
         size = int(count(body) * self.factor)
-        if size + (body.get("max_tokens") or 0) > self.window:
+        reserve = body.get("max_completion_tokens") or body.get("max_tokens") or 0
+        if size + reserve > self.window:
             self.refused += 1
             message = (
                 f"This model's maximum context length is {self.window} tokens. However, your messages resulted in "

@@ -76,6 +76,27 @@ async def test_pages_are_full_although_the_newest_hits_were_deleted(store: Store
     assert [one.id for one in await store.conversations.list(limit=2, offset=2)] == kept[1::-1]
 
 
+async def test_notes_of_a_conversation_go_with_it_and_no_others(store: Store) -> None:
+    (kept, _), (gone, _), (late, _) = [await talk(store, f"u: {word}") for word in ("one", "two", "three")]
+    many = {f"response:{number}": number for number in range(500)}
+    await store.notes.put_all(many, conversation=gone.id)
+    await store.notes.put_all({"response:late": 1}, conversation=late.id)
+    await store.notes.put_all({"response:kept": 1}, conversation=kept.id)
+    await store.notes.put("learned:model", 1)
+    await store.bin.delete(late.id, undo=LONG)
+    assert await store.notes.get("response:late") == 1, "it can still be restored"
+    await store.bin.delete(gone.id)
+    assert sorted(await store.notes.starting("response:")) == ["kept", "late"]
+    await make_due(store, late.id)
+    await store.bin.remove_due()
+    assert await store.notes.starting("response:") == {"kept": 1}
+    assert await store.notes.get("learned:model") == 1
+    assert await store.settings.of_scope(ForConversation(kept.id)) == {}
+    with pytest.raises(NotFound):
+        await store.notes.put_all({"response:more": 1}, conversation=gone.id)
+    assert await store.notes.get("response:more") is None
+
+
 async def test_it_comes_back_to_where_it_was(store: Store) -> None:
     made, _ = await talk(store, "u: hi")
     await store.conversations.archive(made.id)

@@ -30,6 +30,7 @@ from octavo.core.messages import (
 )
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import Entry, Store, new_id
+from octavo.store.connection import Connection, SyncConnection
 from octavo.store.parts import HEAD, LARGE
 from octavo.store.sqlite import Sqlite
 from tests.store.scenes import beside, digests, long_talk, talk, texts
@@ -261,6 +262,29 @@ async def test_the_longest_known_prefix_is_found_by_content_and_owner(store: Sto
     assert await store.tree.find_prefix(digests(asked), owner="bob") is None
     assert await store.tree.find_prefix(digests([user("unknown")]), owner="ann") is None
     assert await store.tree.find_prefix([], owner="ann") is None
+
+
+async def test_a_long_prefix_is_found_wherever_it_ends_and_an_unknown_one_takes_few_reads(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"{'ua'[number % 2]}: message {number}" for number in range(60)]
+    _, branch = await talk(store, *lines, owner="ann")
+    said = [node.message for node in branch]
+    for shared in (1, 15, 16, 17, 40, 60):
+        asked = [*said[:shared], *(user(f"other {number}") for number in range(120))]
+        assert await store.tree.find_prefix(digests(asked), owner="ann") == branch[shared - 1]
+    reads = 0
+
+    async def counted(self: Connection, *given: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return await scalar(self, *given)
+
+    scalar: Any = SyncConnection.scalar
+    monkeypatch.setattr(SyncConnection, "scalar", counted)
+    unknown = digests([user(f"new {number}") for number in range(240)])
+    assert await store.tree.find_prefix(unknown, owner="ann") is None
+    assert reads <= 2
     again = await store.conversations.create(owner="ann")
     (copy,) = await store.messages.append_many(again.id, said[:1])
     assert await store.tree.find_prefix(digests(said), owner="ann", conversation=again.id) == copy

@@ -25,7 +25,7 @@ from octavo.gateway.dialects.responses import OWN, RESPONSES, TRIGGER, items_of,
 from octavo.gateway.fit import load_vocabulary, request_context, settings_for
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import identify
-from octavo.gateway.save import save_request
+from octavo.gateway.save import SavedRequest, save_request
 from octavo.gateway.translate.answers import responses_usage
 from octavo.http.caller import Caller
 from octavo.http.responses import EVENTS, STREAM_HEADERS, json_response, to_json
@@ -49,10 +49,16 @@ async def answer_trigger(
     gateway: Gateway, caller: Caller, request: ClientRequest, headers: Headers
 ) -> Response:
     """Answer a request that ends in a trigger: the only item of the answer is a compaction."""
-    item, before, after, node = await _compact(gateway, caller, without_trigger(request, headers))
+    item, before, after, saved = await _compact(gateway, caller, without_trigger(request, headers))
     response = _response(request, item, before, after)
     await remember_response(
-        gateway, caller.owner, str(response["id"]), model=request.model, node=node, ours=True
+        gateway,
+        caller.owner,
+        str(response["id"]),
+        conversation=saved.branch.conversation,
+        model=request.model,
+        node=saved.tip,
+        ours=True,
     )
     if not request.stream:
         return json_response(response)
@@ -88,8 +94,8 @@ async def answer_compact(gateway: Gateway, caller: Caller, request: ClientReques
 
 async def _compact(
     gateway: Gateway, caller: Caller, request: ClientRequest
-) -> tuple[JsonObject, int, int, str]:
-    """Store a request and compress its branch; give the compaction, the tokens before and after, and the last node."""
+) -> tuple[JsonObject, int, int, SavedRequest]:
+    """Store a request and compress its branch; give the compaction, the tokens before and after, and where it is."""
     request = await continue_branch(gateway, caller.owner, request)
     if not request.tracked:
         raise NotFound("the previous response is not known here, so there is nothing to compact")
@@ -112,7 +118,7 @@ async def _compact(
             gateway.host.announce(conversation, step)
     item: JsonObject = {"id": f"cmp_{saved.tip}", "type": "compaction", "encrypted_content": OWN + saved.tip}
     before = meter.read(request_context(request)).tokens
-    return item, before, (await load()).reading.tokens, saved.tip
+    return item, before, (await load()).reading.tokens, saved
 
 
 def _response(request: ClientRequest, item: JsonObject, before: int, after: int) -> JsonObject:

@@ -4,7 +4,7 @@ Such a request brings the new items only. Everything before them is read from th
 if need be compressed, as if the client had sent its whole history. While it fits it goes on as it came.
 
 Ids of answers and items are notes in the store: another replica finds them, and so does this one after a restart. An
-answer that its provider does not store cannot be named, and is not noted.
+answer that its provider does not store cannot be named, and is not noted. The notes go with their conversation.
 """
 
 from __future__ import annotations
@@ -152,6 +152,7 @@ async def remember_response(
     owner: str,
     id: str,
     *,
+    conversation: str,
     model: str,
     node: str,
     items: Mapping[str, str] = NO_ITEMS,
@@ -167,7 +168,9 @@ async def remember_response(
     known = await gateway.engine.store.notes.named(*values)
     # An id that is another owner's already stays so.
     mine = {key for key, value in known.items() if value is None or _object(value).get("owner") == owner}
-    await gateway.engine.store.notes.put_all({key: values[key] for key in values if key in mine})
+    await gateway.engine.store.notes.put_all(
+        {key: values[key] for key in values if key in mine}, conversation=conversation
+    )
 
 
 def item_ids(message: Message) -> list[str]:

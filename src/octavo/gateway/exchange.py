@@ -49,6 +49,8 @@ class Exchange:
     retry: OverflowRetry
     fitted: FittedContext | None = None
     """What is sent in place of the request; None while the request is sent unchanged."""
+    rebound: bool = False
+    """Whether the provider is asked to leave out thinking that is bound to something else."""
 
     @property
     def too_large(self) -> bool:
@@ -81,6 +83,11 @@ class Exchange:
             request=self.request.body,
             tokens=self.sent,
         )
+
+    @property
+    def is_claude(self) -> bool:
+        """Whether a client of Anthropic's interface talks to a provider of the same."""
+        return self.dialect.name == "anthropic" and not self.translated
 
     @property
     def compressed(self) -> bool:

@@ -60,6 +60,9 @@ class LruCache(Generic[K, V]):
         for key in [key for key, value in self._entries.items() if unwanted(value)]:
             del self._entries[key]
 
+    def discard(self, key: K) -> None:
+        self._entries.pop(key, None)
+
     def clear(self) -> None:
         self._entries.clear()
 
@@ -82,10 +85,10 @@ class GatewayCache:
         self.sizes: LruCache[tuple[str, bytes], int] = LruCache(CACHED_SIZES)
         """Tokens of all messages of a prefix, by token unit and digest."""
         self.tools: LruCache[tuple[str, tuple[Tool, ...]], int] = LruCache(CACHED_TOOLS)
-        self.dropping: LruCache[str, bool] = LruCache(CACHED_SETTINGS)
-        """Conversations whose requests tell the provider to leave out thinking that is bound to something else."""
+        self.rebound: LruCache[str, bool] = LruCache(CACHED_SETTINGS)
+        """Conversations that are known to have thinking which is bound to a snapshot."""
         self.no_binding: LruCache[str, bool] = LruCache(CACHED_TOOLS)
-        """Addresses that do not know how to leave it out."""
+        """Addresses that do not know how to leave such thinking out."""
         self.created: LruCache[str, str] = LruCache(CACHED_SETTINGS)
         """Conversations that this process has created, by the id that was derived from their first messages."""
         self._creating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -98,6 +101,7 @@ class GatewayCache:
     def forget(self, conversation: str) -> None:
         """Forget the nodes of a conversation: something in it was deleted."""
         self.created.drop(lambda made: made == conversation)
+        self.rebound.discard(conversation)
         self.nodes.drop(lambda cached: cached.conversation == conversation)
 
     def settings(self, conversation: str) -> Mapping[str, Json] | None:

@@ -48,7 +48,7 @@ async def identify(
     if request.options.conversation:
         return await _named(gateway, owner, request.options.conversation, digests)
     least = first_turn(request.messages)
-    if known is None and (branch := _remembered(gateway, owner, request, digests, least)) is not None:
+    if known is None and (branch := remembered(gateway, owner, request, digests)) is not None:
         return branch
     node = await gateway.engine.store.tree.find_prefix(digests[least - 1 :], owner=owner)
     if node is not None:
@@ -93,14 +93,14 @@ async def _named(gateway: Gateway, owner: str, wanted: str, digests: tuple[bytes
     )
 
 
-def _remembered(
-    gateway: Gateway, owner: str, request: ClientRequest, digests: tuple[bytes, ...], least: int
+def remembered(
+    gateway: Gateway, owner: str, request: ClientRequest, digests: tuple[bytes, ...]
 ) -> BranchMatch | None:
     """Find the branch in the cache.
 
     The search stops at an answer that is not cached: another replica may have stored it.
     """
-    for known in range(len(digests), least - 1, -1):
+    for known in range(len(digests), first_turn(request.messages) - 1, -1):
         cached = gateway.cache.nodes.get((owner, digests[known - 1]))
         if cached is not None:
             return BranchMatch(

@@ -17,15 +17,17 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from octavo.core.json_values import JsonObject
 from octavo.gateway.dialects.anthropic import ANTHROPIC
 from octavo.gateway.dialects.dialect import Dialect, read_object
 from octavo.gateway.dialects.gemini import COUNT, GEMINI, GENERATE, STREAM
 from octavo.gateway.dialects.openai import OPENAI
-from octavo.gateway.forward import NATIVE, Destination, find_destination, send, with_model_name
+from octavo.gateway.forward import NATIVE, Destination, find_destination, send
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.reply import pass_through
 from octavo.http.caller import Caller
 from octavo.http.errors import Refusal, refuse
+from octavo.http.responses import to_json
 
 STATELESS = (
     "embeddings",
@@ -85,7 +87,10 @@ async def pass_request(
     gateway: Gateway, caller: Caller, method: str, path: str, query: str, headers: Headers, body: bytes
 ) -> Response:
     """Pass a request on as it is, to the provider of its model or of its interface."""
-    _check_path(path)
+    if OWN_PATHS.fullmatch(path):
+        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
+    if not _is_passed_on(path, (*STATELESS, *STATEFUL)):
+        raise unknown_route(f"/v1/{path}")
     dialect = ANTHROPIC if speaks_anthropic(path, headers) else OPENAI
     if _is_below(path, STATEFUL):
         check_own_key(gateway, dialect, caller)
@@ -98,10 +103,7 @@ async def pass_to_gemini(
     """Pass a request of Gemini's interface on as it is, to Google."""
     if GEMINI_OWN.fullmatch(path):
         raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
-    steps = path.split("/")
-    if any(step in ("", ".", "..") for step in steps) or not _is_below(
-        path, (*GEMINI_STATELESS, *GEMINI_STATEFUL)
-    ):
+    if not _is_passed_on(path, (*GEMINI_STATELESS, *GEMINI_STATEFUL)):
         listed = ", ".join(f"/v1beta/{name}" for name in (*GEMINI_STATELESS, *GEMINI_STATEFUL))
         raise refuse(404, "not_found", f"there is no route /v1beta/{path[:200]}; there are {listed}")
     if _is_below(path, GEMINI_STATEFUL):
@@ -119,25 +121,17 @@ async def _pass(
     headers: Headers,
     body: bytes,
 ) -> Response:
-    await gateway.upstreams.refresh()
-    asked = "" if dialect is GEMINI else model_of(body, headers)
+    await gateway.upstreams.refresh_in_time()
+    said = read_object(body) if _is_json(headers) else {}
+    asked = "" if dialect is GEMINI else _model_of(said, body, headers)
     model = gateway.upstreams.aliases.get(asked, asked)
     destination = await find_destination(gateway, dialect, model, headers, caller, query=query, route=path)
     if _content_type(headers):
         destination = _as_sent(destination, headers)
-    sent = with_model_name(body, asked, destination) if _is_json(headers) and asked else body
-    response = await send(gateway, destination, sent, streamed=_streams(body, headers), method=method)
+    renamed = said and asked and destination.model != asked
+    sent = to_json({**said, "model": destination.model}) if renamed else body
+    response = await send(gateway, destination, sent, streamed=said.get("stream") is True, method=method)
     return pass_through(response)
-
-
-def _check_path(path: str) -> None:
-    """Refuse a path that no provider has, and say which there are."""
-    if OWN_PATHS.fullmatch(path):
-        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
-    if any(step in ("", ".", "..") for step in path.split("/")) or not _is_below(
-        path, (*STATELESS, *STATEFUL)
-    ):
-        raise unknown_route(f"/v1/{path}")
 
 
 def unknown_route(path: str) -> Refusal:
@@ -153,6 +147,11 @@ def unknown_route(path: str) -> Refusal:
     return refuse(
         404, "not_found", f"there is no route {path[:200]}; {hint}", "use one of the routes that are named"
     )
+
+
+def _is_passed_on(path: str, routes: tuple[str, ...]) -> bool:
+    """Tell whether a path is one of a provider's routes, or below one, without a way out of it."""
+    return _is_below(path, routes) and not any(step in ("", ".", "..") for step in path.split("/"))
 
 
 def _is_below(path: str, routes: tuple[str, ...]) -> bool:
@@ -172,17 +171,13 @@ def check_own_key(gateway: Gateway, dialect: Dialect, caller: Caller) -> None:
     )
 
 
-def model_of(body: bytes, headers: Headers) -> str:
+def _model_of(said: JsonObject, body: bytes, headers: Headers) -> str:
     """Find the model that a request names, in JSON or in a form; empty if it names none."""
     if _content_type(headers).startswith("multipart/"):
         found = MODEL_FIELD.search(body)
         return found[1].decode("utf-8", "replace") if found else ""
-    model = read_object(body).get("model") if _is_json(headers) else None
+    model = said.get("model")
     return model if isinstance(model, str) else ""
-
-
-def _streams(body: bytes, headers: Headers) -> bool:
-    return _is_json(headers) and read_object(body).get("stream") is True
 
 
 def _is_json(headers: Headers) -> bool:

@@ -60,6 +60,7 @@ from octavo.gateway.thinking import (
     must_drop,
     refuses_switch,
     refuses_thinking,
+    sends_thinking,
 )
 from octavo.gateway.translate.requests import plain_body
 from octavo.gateway.translate.translator import AnswerTranslator
@@ -112,7 +113,8 @@ async def relay(
     meter = await load_vocabulary(meter)
     early: asyncio.Task[httpx2.Response] | None = None
     named = request.options.conversation or request.expanded
-    if surely_fits(request, meter) and not named:
+    # Thinking may be bound to a snapshot of its conversation, which has to be known then.
+    if surely_fits(request, meter) and not named and not sends_thinking(request):
         body = plain_body(dialect, request, destination, meter.card)
         early = gateway.host.spawn(send(gateway, destination, body, streamed=request.stream))
     try:
@@ -126,7 +128,7 @@ async def relay(
 
 async def with_answering_model(gateway: Gateway, request: ClientRequest) -> ClientRequest:
     """Name the model that answers: the one that the client asks for, or the one that its alias stands for."""
-    await gateway.upstreams.refresh()
+    await gateway.upstreams.refresh_in_time()
     return replace(request, model=gateway.upstreams.aliases.get(request.model, request.model))
 
 
@@ -190,7 +192,7 @@ async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | Non
     rewritten = (exchange.too_large or exchange.request.whole) and not early
     body = await _fitted_body(exchange) if rewritten else exchange.plain_body()
     while True:
-        if early is None and must_drop(exchange):
+        if early is None and await must_drop(exchange):
             body = drop_bound_blocks(exchange, body)
         answer = await _ask_about_thinking(exchange, body, early)
         early = None

@@ -134,7 +134,7 @@ async def compact_response(request: Request, gateway: TheGateway, caller: TheCal
     """Compact a conversation: by OpenAI for its own models, else into a reference to our snapshot."""
     gateway.host.check_open()
     raw, headers = await _body(request), request.headers
-    await gateway.upstreams.refresh()
+    await gateway.upstreams.refresh_in_time()
     asked = RESPONSES.read(raw, headers)
     to = await find_destination(
         gateway, RESPONSES, asked.model, headers, caller, path="/compact", query=request.url.query
@@ -173,7 +173,7 @@ async def _asked_by_id(
     request: Request, gateway: Gateway, caller: Caller, id: str, path: str = ""
 ) -> Response:
     """Pass a request about one answer on to the provider of the model that made it."""
-    await gateway.upstreams.refresh()
+    await gateway.upstreams.refresh_in_time()
     known = await response_note(gateway, caller.owner, id)
     if not known:
         check_own_key(gateway, RESPONSES, caller)
@@ -203,7 +203,7 @@ async def _asked_by_id(
 @routes.get("/models", response_model=None, responses=MODELS_RESPONSES)
 async def list_gateway_models(request: Request, gateway: TheGateway, _: TheCaller) -> Response:
     """List the models that can be used, in the format of the client: OpenAI's or Anthropic's."""
-    await gateway.upstreams.refresh()
+    await gateway.upstreams.refresh_in_time()
     cards = await list_models(gateway)
     if speaks_gemini(request.url.path, request.headers):
         return json_response({"models": [gemini_model(card) for card in cards]})
@@ -220,7 +220,7 @@ async def list_gateway_models(request: Request, gateway: TheGateway, _: TheCalle
 @routes.get("/models/{model:path}", response_model=None, responses=MODEL_RESPONSES)
 async def read_gateway_model(model: str, request: Request, gateway: TheGateway, _: TheCaller) -> Response:
     """Read what is known of a model."""
-    await gateway.upstreams.refresh()
+    await gateway.upstreams.refresh_in_time()
     card = await find_model_card(gateway, model)
     if speaks_gemini(request.url.path, request.headers):
         return json_response(gemini_model(card))
@@ -287,14 +287,14 @@ for _router, _version in ((routes, "v1"), (gemini_routes, "v1beta")):
 @gemini_routes.get("/models", response_model=None, responses=GEMINI_MODELS_RESPONSES)
 async def list_gemini_models(gateway: TheGateway, _: TheCaller) -> Response:
     """List the models that can be used, in Gemini's format."""
-    await gateway.upstreams.refresh()
+    await gateway.upstreams.refresh_in_time()
     return json_response({"models": [gemini_model(card) for card in await list_models(gateway)]})
 
 
 @gemini_routes.get("/models/{model:path}", response_model=None, responses=GEMINI_MODEL_RESPONSES)
 async def read_gemini_model(model: str, gateway: TheGateway, _: TheCaller) -> Response:
     """Read what is known of a model, in Gemini's format."""
-    await gateway.upstreams.refresh()
+    await gateway.upstreams.refresh_in_time()
     return json_response(gemini_model(await find_model_card(gateway, model)))
 
 

@@ -31,9 +31,11 @@ from octavo.gateway.identify import (
     digests_of,
     identify,
     make_id,
+    remembered,
     stored_form,
     without_reasoning,
 )
+from octavo.gateway.rebound import remember_rebound
 from octavo.gateway.translate.answers import as_sent_to_client, response_id
 from octavo.meters.meter import Meter
 from octavo.store.values import Entry
@@ -69,12 +71,15 @@ async def save_request(
     """Store the new messages of a request, and its answers below them; several answers are siblings."""
     if branch.new:
         # Requests that fork one unseen history come at once. The first stores it, and the others find it there.
+        before = gateway.cache.created.get(branch.conversation)
         async with gateway.cache.creating(branch.conversation):
             if gateway.cache.created.get(branch.conversation) is None:
                 saved = await _save_or_look_again(gateway, owner, request, branch, format, meter, answers)
                 gateway.cache.created.put(branch.conversation, saved.branch.conversation)
                 return saved
-        branch = await identify(gateway, owner, request, branch)
+        # Only what was cached while this one waited is known to be there still.
+        found = remembered(gateway, owner, request, branch.digests) if before is None else None
+        branch = found or await identify(gateway, owner, request, branch)
     return await _save_or_look_again(gateway, owner, request, branch, format, meter, answers)
 
 
@@ -129,6 +134,9 @@ async def _save(
     ]
     saved = [*nodes[len(said) :], *(node for branch in others for node in branch)]
     spots = {branch.digests[-1]: tip}
+    if len(said) > 1:
+        # Forks of the same history come at once, and go on from here.
+        spots[branch.digests[-2]] = nodes[len(said) - 2].id
     for entry, node in zip(answers, saved, strict=True):
         if entry.status == "complete":
             spots[chain(branch.digests[-1], canonical(entry.message))] = node.id
@@ -182,6 +190,8 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
     try:
         answer = _read_answer(exchange, raw, streamed=streamed)
         saved = await _store(exchange, answer)
+        if exchange.is_claude and (exchange.compressed or exchange.rebound):
+            await remember_rebound(exchange.gateway, exchange.branch.conversation)
         if (
             answer.id
             and answer.complete
@@ -214,7 +224,13 @@ async def _remember(exchange: Exchange, answer: ProviderAnswer, saved: SavedRequ
     owner, (node,) = exchange.caller.owner, saved.answers[:1]
     items = {id: node for message in answer.messages[:1] for id in item_ids(message)}
     await remember_response(
-        exchange.gateway, owner, answer.id, model=exchange.request.model, node=node, items=items
+        exchange.gateway,
+        owner,
+        answer.id,
+        conversation=saved.branch.conversation,
+        model=exchange.request.model,
+        node=node,
+        items=items,
     )
 
 

@@ -14,7 +14,9 @@ from http import HTTPStatus
 
 from octavo.core.json_values import JsonObject
 from octavo.core.messages import Reasoning
+from octavo.gateway.dialects.dialect import ClientRequest
 from octavo.gateway.exchange import Exchange
+from octavo.gateway.rebound import is_rebound
 from octavo.gateway.reply import ProviderResponse
 from octavo.http.responses import to_json
 
@@ -27,19 +29,21 @@ LONGEST_ERROR = 2_000
 """Bytes of an error that are searched for what it is about."""
 
 
+def sends_thinking(request: ClientRequest) -> bool:
+    """Tell whether a request sends thinking back."""
+    return any(isinstance(part, Reasoning) for message in request.messages for part in message.parts)
+
+
 def has_thinking(exchange: Exchange) -> bool:
     """Tell whether a request sends thinking of Claude back."""
-    both = exchange.dialect.name == "anthropic" and not exchange.translated
-    return both and any(
-        isinstance(part, Reasoning) for message in exchange.request.messages for part in message.parts
-    )
+    return exchange.is_claude and sends_thinking(exchange.request)
 
 
-def must_drop(exchange: Exchange) -> bool:
+async def must_drop(exchange: Exchange) -> bool:
     """Tell whether a request must tell the provider to leave out thinking that is bound to something else."""
     if not has_thinking(exchange) or exchange.gateway.cache.no_binding.get(exchange.destination.url):
         return False
-    return exchange.compressed or bool(exchange.gateway.cache.dropping.get(exchange.branch.conversation))
+    return exchange.compressed or await is_rebound(exchange.gateway, exchange.branch.conversation)
 
 
 def drop_bound_blocks(exchange: Exchange, body: bytes, *, ask: bool = False) -> bytes:
@@ -53,7 +57,7 @@ def drop_bound_blocks(exchange: Exchange, body: bytes, *, ask: bool = False) -> 
         thinking = {"type": "adaptive"}
     if not isinstance(thinking, dict) or thinking.get("type") not in THINKING_TYPES or BINDING in thinking:
         return body
-    exchange.gateway.cache.dropping.put(exchange.branch.conversation, value=True)
+    exchange.rebound = True
     headers = exchange.destination.headers
     betas = [beta.strip() for beta in headers.get(BETA_HEADER, "").split(",") if beta.strip()]
     if BETA not in betas:

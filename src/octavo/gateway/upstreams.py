@@ -1,8 +1,8 @@
 """Upstream addresses that administrators set, and the client that carries the gateway's requests to providers.
 
-Addresses and model cards are notes in the store. They are read again with every request that depends on them, so a
-change made at one replica holds at all of them. The client checks every address before it connects, and removes the
-server's keys from every error.
+Addresses and model cards are notes in the store. Requests read them again every second, so a change made at one replica
+holds at all of them by then, and at once where it was made. The client checks every address before it connects, and
+removes the server's keys from every error.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ UpstreamFormat = Literal["", "openai", "anthropic", "responses"]
 FORMATS: tuple[UpstreamFormat, ...] = ("openai", "anthropic", "responses")
 FRESH_SECONDS = 5.0
 """How long aliases are used: after that, a change made at another replica takes effect here."""
+READ_EVERY = 1.0
+"""Seconds for which requests use upstreams and cards without reading them again."""
 CONNECTIONS = 1_000
 """Connections to providers: one for each stream a server is meant to hold."""
 IDLE_SECONDS = 60.0
@@ -57,13 +59,25 @@ class UpstreamRegistry:
         self._upstreams: JsonObject = {}
         self._aliases: dict[str, str] = {}
         self._aliases_due = 0.0
+        self._due = 0.0
+        self._refreshing = asyncio.Lock()
+
+    async def refresh_in_time(self) -> None:
+        """Read them again if they were read a while ago; requests that come at once read them once."""
+        if time.monotonic() < self._due:
+            return
+        async with self._refreshing:
+            if time.monotonic() >= self._due:
+                await self.refresh()
 
     async def refresh(self) -> None:
         """Read them again: another replica may have changed them."""
+        due = time.monotonic() + READ_EVERY
         found = await self._store.notes.named(self._models.CARDS, UPSTREAMS)
         self._models.take(found[self._models.CARDS])
         upstreams = found[UPSTREAMS]
         self._upstreams = upstreams if isinstance(upstreams, dict) else {}
+        self._due = due
         if time.monotonic() >= self._aliases_due:
             self._aliases = await self._settings.aliases()
             self._aliases_due = time.monotonic() + FRESH_SECONDS

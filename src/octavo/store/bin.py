@@ -13,6 +13,7 @@ from octavo.store.clock import in_seconds
 from octavo.store.connection import Connection
 from octavo.store.database import Database
 from octavo.store.deletion import purge_words
+from octavo.store.notes import remove_some_notes
 from octavo.store.schema import conversation, job, large_text, message, recall_lane, setting, snapshot
 from octavo.store.section import Section, reads, writes
 from octavo.store.settings import scope_text
@@ -111,7 +112,7 @@ async def _remove_some(connection: Connection, id: str) -> bool:
     """Remove some rows of a conversation, those without which nothing breaks first; false when all are gone."""
     for table in (job, snapshot):
         await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
-    if await recall.remove_some(connection, id):
+    if await recall.remove_some(connection, id) or await remove_some_notes(connection, id, STEP):
         return True
     # A message is older than what lies below it: the newest go first.
     for table in (large_text, message):

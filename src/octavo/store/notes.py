@@ -1,4 +1,8 @@
-"""Notes the program keeps for itself, such as the state of a meter: JSON values under text keys."""
+"""Notes the program keeps for itself, such as the state of a meter: JSON values under text keys.
+
+A note may belong to a conversation, and is removed with it. Which notes do is a list beside the settings of the
+conversation, under a scope of its own: a note is looked up by its key alone.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from octavo.core.json_values import Json
 from octavo.store import rows
 from octavo.store.connection import Connection
-from octavo.store.schema import note
+from octavo.store.locks import lock
+from octavo.store.schema import note, plain_id, setting
 from octavo.store.section import Section, reads, writes
 
 _NAMED = sa.select(note).where(note.c.key.in_(sa.bindparam("keys", expanding=True)))
@@ -40,15 +45,36 @@ class NoteStore(Section):
         await upsert(connection, note, {"key": key}, value)
 
     @writes
-    async def put_all(self, connection: Connection, values: Mapping[str, Json]) -> None:
-        """Store several notes at once."""
+    async def put_all(
+        self, connection: Connection, values: Mapping[str, Json], *, conversation: str | None = None
+    ) -> None:
+        """Store several notes at once; those of a `conversation` are removed with it."""
+        if conversation is not None:
+            # Held until the commit, so that a deletion meanwhile does not leave notes behind.
+            await lock(connection, conversation)
         for key, value in values.items():
             await upsert(connection, note, {"key": key}, value)
+            if conversation is not None:
+                await upsert(connection, setting, {"scope": _scope(conversation), "key": key}, None)
 
     @writes
     async def remove(self, connection: Connection, key: str) -> bool:
         """Forget a note; false when there was none."""
         return bool((await connection.execute(sa.delete(note).where(note.c.key == key))).rowcount)
+
+
+def _scope(conversation: str) -> str:
+    return f"notes:{plain_id(conversation)}"
+
+
+async def remove_some_notes(connection: Connection, conversation: str, most: int) -> bool:
+    """Remove some notes of a conversation; false when there were none left."""
+    listed = setting.c.scope == _scope(conversation)
+    keys = (await connection.scalars(sa.select(setting.c.key).where(listed).limit(most))).all()
+    if keys:
+        await connection.execute(sa.delete(note).where(note.c.key.in_(keys)))
+        await connection.execute(sa.delete(setting).where(listed, setting.c.key.in_(keys)))
+    return bool(keys)
 
 
 async def upsert(connection: Connection, table: sa.Table, key: Mapping[str, str], value: Json) -> None:

@@ -203,19 +203,19 @@ class TreeReader(Section):
     ) -> Node | None:
         """Find the newest node whose branch is the longest of these prefixes; `digests[i]` is of `i + 1` messages.
 
-        The longest are asked for first and few at a time: what many conversations have in common (a system prompt) is
-        at the other end.
+        The longest are asked for first and few at a time: what many conversations have in common (their first words) is
+        at the other end. If none of the first few is stored, and the shortest is not either, none is.
         """
         m, here = message, _owned_by(owner)
         if conversation is not None:
             here &= m.c.conversation_id == conversation
-        for stop in range(len(digests), 0, -PROBES):
-            wanted = list(digests[max(0, stop - PROBES) : stop])
-            found = await connection.scalar(
+
+        async def find(wanted: Sequence[bytes]) -> str | None:
+            id: str | None = await connection.scalar(
                 sa.select(m.c.id)
                 # Said in so many words, or SQLite does not see that the partial index will do.
                 .where(
-                    m.c.digest.in_(wanted),
+                    m.c.digest.in_(list(wanted)),
                     m.c.digest.is_not(None),
                     m.c.status.in_(["complete", "aborted"]),
                     here,
@@ -223,8 +223,14 @@ class TreeReader(Section):
                 .order_by(m.c.depth.desc(), m.c.n.desc())
                 .limit(1)
             )
+            return id
+
+        for stop in range(len(digests), 0, -PROBES):
+            found = await find(digests[max(0, stop - PROBES) : stop])
             if found is not None:
                 return await TreeReader.within(connection).node(found)
+            if stop == len(digests) > 2 * PROBES and await find(digests[:1]) is None:
+                return None
         return None
 
     @reads
