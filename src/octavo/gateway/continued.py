@@ -19,11 +19,11 @@ from octavo.core.wire import read, write
 from octavo.core.wire.notes import notes
 from octavo.core.wire.responses import FORMAT, THOUGHTS
 from octavo.core.wire.stream import text_at
+from octavo.engine.history import PLACES
 from octavo.errors import BadInput, NotFound
 from octavo.gateway.dialects.dialect import ClientRequest, Continued, read_items
 from octavo.gateway.dialects.responses import OWN, is_own, items_of, kind_of, split
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.identify import PLACES
 
 NOTE = "response:"
 """How the key of a note begins that tells where an answer is stored."""
