@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "gateway": BASE | {"gateway", "http", "engine", "meters", "providers", "store"},
     "server": BASE
     | {"server", "gateway", "http", "engine", "protocols", "settings", "meters", "providers", "store"},
+    "integrations": BASE | {"integrations", "engine", "settings", "meters", "store"},
     "evals": BASE | {"evals", "engine", "protocols", "settings", "meters", "providers", "store"},
     "__main__": {"cli"},
     "cli": BASE

@@ -19,12 +19,13 @@ from octavo.core.context import Context
 from octavo.core.json_values import Json, compact, parse
 from octavo.core.messages import Message, Opaque, Part, Reasoning, Text, ToolCall, Wire, chain, opens_turn
 from octavo.core.recall.render import with_passages
-from octavo.core.wire import Format, write
+from octavo.core.wire import Format, read, write
 from octavo.core.wire.cache_markers import without_markers
+from octavo.core.wire.notes import notes
 from octavo.core.wire.responses import FORMAT as RESPONSES
 from octavo.core.wire.responses import THOUGHTS, settled
 from octavo.engine.turn import PreparedRequest
-from octavo.errors import StoreError, UsageError
+from octavo.errors import BadInput, StoreError, UsageError
 from octavo.store.ids import new_id
 from octavo.store.values import Added, Entry
 
@@ -247,6 +248,24 @@ def stored_form(message: Message, format: Format) -> Message:
         kept += not _is_left_out(part)
     noted: Json = {THOUGHTS: [*write(format, [thoughts]).messages], PLACES: places}
     return replace(said, wire=Wire(format, compact(noted)))
+
+
+def with_thoughts(message: Message) -> Message:
+    """Put the reasoning of a stored message back where it stood."""
+    noted = notes(message.wire, RESPONSES)
+    thoughts, places = noted.get(THOUGHTS), noted.get(PLACES)
+    if not isinstance(thoughts, list) or not isinstance(places, list):
+        return message
+    try:
+        found = [
+            part for one in read("responses", thoughts) for part in one.parts if isinstance(part, Reasoning)
+        ]
+    except BadInput:
+        return message
+    parts: list[Part] = [*message.parts]
+    for thought, place in reversed(list(zip(found, places, strict=False))):
+        parts.insert(place if isinstance(place, int) else 0, thought)
+    return replace(message, parts=tuple(parts))
 
 
 def in_callers_words(
