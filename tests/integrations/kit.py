@@ -21,6 +21,8 @@ MODEL = "gpt-4-0613"
 """A model whose card has a window of 8,192 tokens, and the tokenizer that the strict provider counts with."""
 WINDOW = 8_192
 STEPS = 150
+CLOSE = {"connection": "close"}
+"""For clients that nobody closes: no connection outlives its request."""
 SYSTEM = "You check the valves of a plant."
 
 

@@ -17,6 +17,7 @@ from openai import OpenAIError
 from octavo.integrations.langchain import OctavoMiddleware
 from octavo.integrations.shared_engine import close_engines
 from tests.integrations.kit import (
+    CLOSE,
     MODEL,
     STEPS,
     SYSTEM,
@@ -40,7 +41,7 @@ def read_log(number: int) -> str:
 
 
 def agent(service: Service, middleware: list[Any], **options: Any) -> Any:
-    model = ChatOpenAI(model=MODEL, base_url=service.url, api_key=KEY, max_retries=0)
+    model = ChatOpenAI(model=MODEL, base_url=service.url, api_key=KEY, max_retries=0, default_headers=CLOSE)
     return create_agent(model, [read_log], system_prompt=SYSTEM, middleware=middleware, **options)
 
 
