@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -41,6 +42,18 @@ def serving(app: ASGIApp) -> Iterator[str]:
         server.should_exit = True
         thread.join()
         listening.close()
+
+
+@contextmanager
+def own_loop() -> Iterator[None]:
+    """Set an event loop for frameworks that would make one and leave it open."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
 
 
 def log(number: int) -> str:
@@ -112,3 +125,9 @@ def responses_service(script: Callable[[Json], Reply], window: int = WINDOW) -> 
 def texts(value: Any) -> str:
     """All that a request says, as one text."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def is_compressed(body: Any) -> bool:
+    """Tell whether a request has something in place of its older messages."""
+    said = texts(body)
+    return "<earlier messages=" in said or "older messages are left out" in said

@@ -24,6 +24,7 @@ from tests.integrations.kit import (
     Script,
     Service,
     chat_service,
+    is_compressed,
     log,
     texts,
 )
@@ -51,10 +52,6 @@ def asked(text: str) -> Any:
 
 def config(thread: str = "t", **more: Any) -> Any:
     return {"configurable": {"thread_id": thread, **more}, "recursion_limit": LIMIT}
-
-
-def is_compressed(body: Any) -> bool:
-    return "<earlier messages=" in texts(body)
 
 
 def test_an_agent_of_150_steps_never_overflows_and_its_history_stays_whole(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -34,7 +33,9 @@ from tests.integrations.kit import (
     Script,
     Service,
     chat_service,
+    is_compressed,
     log,
+    own_loop,
     responses_service,
     texts,
 )
@@ -64,10 +65,6 @@ def agent(service: Service, *, chat: bool) -> Agent[Any]:
 
 def with_filter(store: Path | None = None, window: int = WINDOW) -> RunConfig:
     return RunConfig(call_model_input_filter=octavo_filter(store, window=window))
-
-
-def is_compressed(body: Any) -> bool:
-    return "<earlier messages=" in texts(body)
 
 
 Serving = Callable[[Any, int], AbstractContextManager[Service]]
@@ -148,16 +145,12 @@ async def test_what_is_streamed_is_what_would_be_streamed_without_it() -> None:
 
 
 def test_without_an_event_loop_it_is_the_same() -> None:
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)  # else the SDK makes one, and nobody closes it
-    with chat_service(Script(20), SMALL) as service:
+    with own_loop(), chat_service(Script(20), SMALL) as service:
         ran = Runner.run_sync(
             agent(service, chat=True), "Check.", max_turns=50, run_config=with_filter(window=SMALL)
         )
         assert service.problems() == []
         assert is_compressed(service.bodies()[-1])
-    asyncio.set_event_loop(None)
-    loop.close()
     assert len(ran.to_input_list()) > 60
 
 
