@@ -6,6 +6,8 @@ READY  := $(VENV)/.ready
 UV     := $(BIN)/python -m uv --quiet
 BENCH  := .venv-bench
 OPTIONS ?=
+# Frameworks that pin other versions than ours, or are large: `make clients` tries them in environments of their own.
+APART  := --no-extra litellm --no-extra google-adk --no-extra llama-index
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
@@ -65,7 +67,7 @@ clients: web ## Run real clients and agents through the gateway; needs the netwo
 
 lock: ## Renew requirements.lock from pyproject.toml
 	$(UV) lock --upgrade
-	$(UV) export --group dev --all-extras --no-emit-project --output-file requirements.lock > /dev/null
+	$(UV) export --group dev --all-extras $(APART) --no-emit-project --output-file requirements.lock > /dev/null
 	$(UV) export --only-group bench --no-emit-project --output-file benchmarks/requirements.lock > /dev/null
 
 wheel: web ## Build the package, and try the wheel in an empty environment

@@ -100,6 +100,11 @@ SECTIONS = (
     ),
     Shown("octavo serve", "", ("octavo serve --help",)),
     Shown(
+        "octavo mcp",
+        "",
+        ("octavo mcp --help", "octavo mcp install --help", "octavo mcp uninstall --help"),
+    ),
+    Shown(
         "octavo compress",
         "",
         (

@@ -29,7 +29,19 @@ MAY_IMPORT = {
     "http": BASE | {"http"},
     "gateway": BASE | {"gateway", "http", "engine", "meters", "providers", "store"},
     "server": BASE
-    | {"server", "gateway", "http", "engine", "protocols", "settings", "meters", "providers", "store"},
+    | {
+        "server",
+        "gateway",
+        "integrations",
+        "http",
+        "engine",
+        "protocols",
+        "settings",
+        "meters",
+        "providers",
+        "store",
+    },
+    "integrations": BASE | {"integrations", "engine", "settings", "meters", "store"},
     "evals": BASE | {"evals", "engine", "protocols", "settings", "meters", "providers", "store"},
     "__main__": {"cli"},
     "cli": BASE
@@ -43,6 +55,7 @@ MAY_IMPORT = {
         "providers",
         "store",
         "server",
+        "integrations",
         "evals",
     },
 }

@@ -16,6 +16,7 @@ from octavo.cli.setup import setup_of
 ORDER = (
     "chat",
     "serve",
+    "mcp",
     "compress",
     "count",
     "plan",

@@ -23,6 +23,7 @@ from octavo.errors import OctavoError, UsageError
 COMMANDS = (
     "chat",
     "serve",
+    "mcp",
     "compress",
     "count",
     "evaluate",

@@ -226,6 +226,13 @@ class Models:
             await self.save()
         return card
 
+    async def set_window(self, model: str, window: int) -> None:
+        """Believe the caller about the size of a window, as long as this process lives."""
+        meter = await self.meter(model)
+        if meter.card.window != window:
+            card = replace(meter.card, window=window, assumed=False)
+            self.meters[model] = Meter(card, meter.calibration)
+
     async def learned_windows(self) -> dict[str, int]:
         """Give the windows that are believed in by now, of the models that were used or that errors told about."""
         stored = await self.store.notes.starting(LEARNED)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast
@@ -40,15 +41,19 @@ class Loop:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there and wait for it here; interrupting the wait stops the work."""
-        if self.stopped:
-            work.close()
-            raise UsageError("this conversation was closed: open it again with octavo.open()")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = self.submit(work)
         try:
             return future.result()
         except KeyboardInterrupt:
             future.cancel()
             raise
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run a coroutine there; the future tells how it ends."""
+        if self.stopped:
+            work.close()
+            raise UsageError("this conversation was closed: open it again with octavo.open()")
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def iterate(self, stream: AsyncIterator[T]) -> Iterator[T]:
         """Iterate over an asynchronous iterator; leaving early closes it."""

@@ -14,16 +14,14 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from octavo.core.json_values import Json, JsonObject
-from octavo.core.messages import Message, Part, Reasoning
-from octavo.core.wire import read, write
-from octavo.core.wire.notes import notes
-from octavo.core.wire.responses import FORMAT, THOUGHTS
+from octavo.core.messages import Message
+from octavo.core.wire import write
 from octavo.core.wire.stream import text_at
-from octavo.errors import BadInput, NotFound
+from octavo.engine.history import with_thoughts
+from octavo.errors import NotFound
 from octavo.gateway.dialects.dialect import ClientRequest, Continued, read_items
 from octavo.gateway.dialects.responses import OWN, is_own, items_of, kind_of, split
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.identify import PLACES
 
 NOTE = "response:"
 """How the key of a note begins that tells where an answer is stored."""
@@ -119,24 +117,6 @@ async def _find(gateway: Gateway, owner: str, node: str) -> Continued | None:
     if conversation.owner != owner:
         raise NotFound("there is no such response")
     return None if conversation.deleted else Continued(conversation=conversation.id, node=node, depth=depth)
-
-
-def with_thoughts(message: Message) -> Message:
-    """Put the reasoning of a stored message back where it stood."""
-    noted = notes(message.wire, FORMAT)
-    thoughts, places = noted.get(THOUGHTS), noted.get(PLACES)
-    if not isinstance(thoughts, list) or not isinstance(places, list):
-        return message
-    try:
-        found = [
-            part for one in read("responses", thoughts) for part in one.parts if isinstance(part, Reasoning)
-        ]
-    except BadInput:
-        return message
-    parts: list[Part] = [*message.parts]
-    for thought, place in reversed(list(zip(found, places, strict=False))):
-        parts.insert(place if isinstance(place, int) else 0, thought)
-    return replace(message, parts=tuple(parts))
 
 
 async def response_note(gateway: Gateway, owner: str, id: str) -> JsonObject:

@@ -12,13 +12,13 @@ from octavo.core.json_values import Json, JsonObject
 from octavo.core.policy import Compress, Decision, Keep, Prepare, Shrink
 from octavo.core.tools import Tool
 from octavo.core.wire import Wired
+from octavo.engine.history import BranchMatch
 from octavo.engine.overflow import OverflowRetry
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.dialects.known import DIALECTS
 from octavo.gateway.fit import FittedContext, RequestSize, request_context
 from octavo.gateway.forward import Destination, send, with_model_name
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.identify import BranchMatch
 from octavo.gateway.translate.requests import left_out, plain_body, translated_body
 from octavo.gateway.translate.translator import AnswerTranslator
 from octavo.http.caller import Caller

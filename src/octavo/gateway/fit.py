@@ -26,13 +26,11 @@ from octavo.core.messages import (
     Part,
     Reasoning,
     ToolResult,
-    chain,
     last_turn,
     system,
 )
 from octavo.core.policy import Compress, Decision, Keep, Policy, budget_for, decide
 from octavo.core.protocol import Rules
-from octavo.core.recall.render import with_passages
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe
 from octavo.core.wire import Wired, write
@@ -42,16 +40,15 @@ from octavo.core.wire.cache_markers import (
     marker_of,
     newest_marker,
     with_marker,
-    without_markers,
 )
 from octavo.core.wire.responses import reasoning_characters
+from octavo.engine.history import BranchMatch, digests_of, in_callers_words, without_reasoning
 from octavo.engine.settings import policy_of
 from octavo.engine.state import TipState
 from octavo.engine.turn import PreparedRequest, prepare
 from octavo.errors import BadBudget, ContextOverflow
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.identify import BranchMatch, canonical, digests_of, without_reasoning
 from octavo.gateway.translate.requests import for_any_model
 from octavo.meters.meter import Meter
 
@@ -289,7 +286,7 @@ async def fit(
                 gateway.host.announce(conversation, step)
     if ready is None:
         raise ContextOverflow("nothing can be sent", {})
-    worded = with_client_wording(ready, request)
+    worded = in_callers_words(ready, request.system, request.messages)
     worded = replace(worded, retained=for_any_model(worded.retained, request, dialect.name))
     if dialect.name == "anthropic":
         worded = with_cache_markers(worded, request)
@@ -303,33 +300,6 @@ async def fit(
         compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
         recalled=len({passage.source for passage in ready.recalled}),
     )
-
-
-def with_client_wording(ready: PreparedRequest, request: ClientRequest) -> Context:
-    """Replace retained messages by the client's own wording of them."""
-    context, recipe = ready.context, ready.state.recipe
-    nodes = {node.id: node for node in recipe.branch}
-    if recipe.carried:
-        nodes[recipe.carried.id] = recipe.carried
-
-    def own(id: str, message: Message) -> Message:
-        node = nodes[id]
-        said, passages = request.messages[node.depth - 1], recipe.recalled.get(id, ())
-        whole = message in (node.message, with_passages(node.message, passages))
-        if chain(b"", canonical(said)) != chain(b"", node.message):
-            return without_markers(message)
-        if not whole:  # a message that was shortened stays short, and its thinking stays whole
-            return without_markers(replace(message, parts=(*_thoughts(said), *message.parts)))
-        return with_passages(said, passages) if message != node.message else said
-
-    stored = context.system[len(recipe.system) :] + context.retained
-    sent = [own(*pair) for pair in zip(context.sent, stored, strict=True)]
-    front = len(context.system) - len(recipe.system)
-    return replace(context, system=(*request.system, *sent[:front]), retained=tuple(sent[front:]))
-
-
-def _thoughts(message: Message) -> tuple[Part, ...]:
-    return tuple(part for part in message.parts if isinstance(part, Reasoning))
 
 
 def with_cache_markers(context: Context, request: ClientRequest) -> Context:

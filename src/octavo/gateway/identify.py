@@ -1,41 +1,15 @@
 """Finds the stored branch that a request continues: the longest prefix of its messages that is stored.
 
-Prefixes are compared by a chain of hashes over the canonical form of each message. Clients drop reasoning, empty texts
-and the spaces of tool arguments before they send a message back; two messages that differ in nothing else have one
-canonical form. The system prompt is not part of the chain: many clients put the time of day into it.
+How messages are compared is told in `octavo.engine.history`. What is cached is looked at first; a client may also name
+the conversation, or the message that it continues.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from hashlib import blake2b
-
-from octavo.core.json_values import Json, compact, parse
-from octavo.core.messages import Message, Opaque, Part, Reasoning, Text, ToolCall, Wire, chain, opens_turn
-from octavo.core.wire import Format, write
-from octavo.core.wire.cache_markers import without_markers
-from octavo.core.wire.responses import FORMAT as RESPONSES
-from octavo.core.wire.responses import THOUGHTS, settled
+from octavo.engine.history import BranchMatch, digests_of, find_branch, first_turn
 from octavo.errors import NotFound
 from octavo.gateway.dialects.dialect import ClientRequest, Continued
 from octavo.gateway.gateway import Gateway
-from octavo.store.ids import new_id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchMatch:
-    """The stored branch that a request continues."""
-
-    conversation: str
-    new: bool
-    """Whether the conversation has yet to be created."""
-    known: int
-    """How many of the request's messages are stored."""
-    node: str | None
-    """The node of the last stored message."""
-    digests: tuple[bytes, ...]
-    """The digest of each prefix of the request."""
 
 
 async def identify(
@@ -47,20 +21,9 @@ async def identify(
         return await _continued(gateway, owner, request.continued, digests)
     if request.options.conversation:
         return await _named(gateway, owner, request.options.conversation, digests)
-    least = first_turn(request.messages)
     if known is None and (branch := remembered(gateway, owner, request, digests)) is not None:
         return branch
-    node = await gateway.engine.store.tree.find_prefix(digests[least - 1 :], owner=owner)
-    if node is not None:
-        (details,) = await gateway.engine.store.tree.details([node.id])
-        return BranchMatch(
-            conversation=details.conversation, new=False, known=node.depth, node=node.id, digests=digests
-        )
-    made = make_id(b"conversation", owner.encode("utf-8", "surrogatepass"), digests[least - 1])
-    if await gateway.engine.store.conversations.list(archived=None, deleted=True, ids=[made]):
-        # The conversation is in the bin, where nobody finds it. The same words begin a new one.
-        made = new_id()
-    return BranchMatch(conversation=made, new=True, known=0, node=None, digests=digests)
+    return await find_branch(gateway.engine.store, owner, request.messages, digests)
 
 
 async def _continued(
@@ -109,85 +72,3 @@ def remembered(
         if request.messages[known - 1].role == "assistant":
             return None
     return None
-
-
-def make_id(*pieces: bytes) -> str:
-    """Derive an id from content, so that the same content gets the same id everywhere."""
-    digest = blake2b(digest_size=16)
-    for piece in pieces:
-        digest.update(len(piece).to_bytes(4, "big") + piece)
-    return digest.hexdigest()
-
-
-PLACES = "places"
-"""The note of a stored message that tells before which of its parts each thought stood."""
-
-
-def without_reasoning(message: Message) -> Message:
-    """Leave out reasoning and empty texts. The rest is counted."""
-    said = tuple(part for part in message.parts if not _is_left_out(part))
-    return message if len(said) == len(message.parts) else replace(message, parts=said)
-
-
-def _is_left_out(part: Part) -> bool:
-    return isinstance(part, Reasoning) or (isinstance(part, Text) and not part.text)
-
-
-def canonical(message: Message) -> Message:
-    """Give the form in which messages are compared and stored."""
-    said = without_reasoning(message)
-    if not any(isinstance(part, ToolCall | Opaque) for part in said.parts):
-        return said
-    parts = tuple(_plain(part) for part in said.parts)
-    return said if parts == said.parts else replace(said, parts=parts)
-
-
-def _plain(part: Part) -> Part:
-    match part:
-        case ToolCall():
-            return _respaced(part)
-        case Opaque(wire=Wire(format=format, fields=fields)) if format == RESPONSES:
-            return replace(part, wire=Wire(format, compact(settled(parse(fields)))))
-        case _:
-            return part
-
-
-def _respaced(call: ToolCall) -> ToolCall:
-    """Write tool arguments without spaces: client libraries parse them and write them again in their own way."""
-    try:
-        input = compact(parse(call.input))
-    except ValueError:
-        return call
-    return call if input == call.input else replace(call, input=input)
-
-
-def stored_form(message: Message, format: Format) -> Message:
-    """Give a message as it is stored: in canonical form, without cache markers, with its reasoning in a note."""
-    said = without_markers(canonical(message))
-    thinking = tuple(part for part in message.parts if isinstance(part, Reasoning))
-    if not thinking:
-        return said
-    thoughts = replace(message, parts=thinking, wire=None)
-    places: list[Json] = []
-    kept = 0
-    for part in message.parts:
-        if isinstance(part, Reasoning):
-            places.append(kept)
-        kept += not _is_left_out(part)
-    noted: Json = {THOUGHTS: [*write(format, [thoughts]).messages], PLACES: places}
-    return replace(said, wire=Wire(format, compact(noted)))
-
-
-def digests_of(messages: Sequence[Message]) -> tuple[bytes, ...]:
-    """Compute the digest of every prefix of a list of messages."""
-    found: list[bytes] = []
-    value = b""
-    for message in messages:
-        value = chain(value, canonical(message))
-        found.append(value)
-    return tuple(found)
-
-
-def first_turn(messages: Sequence[Message]) -> int:
-    """Count the messages up to the first question: requests that share fewer belong to different conversations."""
-    return next((i + 1 for i, message in enumerate(messages) if opens_turn(message)), 1)

@@ -11,30 +11,30 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 
 from octavo.core.json_values import Json
-from octavo.core.messages import chain, opens_turn
+from octavo.core.messages import Branch, chain
 from octavo.core.policy import Keep
 from octavo.core.wire import Format
 from octavo.core.wire.pairing import renumber
+from octavo.engine.history import (
+    BranchMatch,
+    canonical,
+    digests_of,
+    new_entries,
+    store_entries,
+    stored_form,
+    title_of,
+    without_reasoning,
+)
 from octavo.errors import OctavoError, StoreError, UsageError
 from octavo.gateway.continued import item_ids, remember_response
 from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.fit import prefix_sizes, reasoning_tokens
 from octavo.gateway.gateway import CachedNode, Gateway
-from octavo.gateway.identify import (
-    BranchMatch,
-    canonical,
-    digests_of,
-    identify,
-    make_id,
-    remembered,
-    stored_form,
-    without_reasoning,
-)
+from octavo.gateway.identify import identify, remembered
 from octavo.gateway.rebound import remember_rebound
 from octavo.gateway.translate.answers import as_sent_to_client, response_id
 from octavo.meters.meter import Meter
@@ -42,8 +42,6 @@ from octavo.store.values import Entry
 
 log = logging.getLogger("octavo.gateway")
 
-TITLE = 80
-"""Characters of the first question that become the title."""
 LEARNED_FROM = 0.5
 """The meter learns from bills above this share of the window. Far below the window nothing depends on them."""
 
@@ -115,18 +113,14 @@ async def _save(
 ) -> SavedRequest:
     """Store a request and its first answer in one transaction, which is faster than two."""
     store, entries = gateway.engine.store, [*said, *answers[:1]]
-    if branch.new:
-        values: dict[str, Json] = {"model": request.model}
-        if request.prompt.strip():
-            # For chats that continue the conversation. Requests bring their own system prompt.
-            values["system"] = request.prompt
-        nodes = await store.messages.record(
-            branch.conversation, entries, title=_title(request), owner=owner, values=values
-        )
-    elif entries:
-        nodes = await store.messages.append_many(branch.conversation, entries, parent=branch.node)
-    else:
-        nodes = ()
+    values: dict[str, Json] = {"model": request.model}
+    if request.prompt.strip():
+        # For chats that continue the conversation. Requests bring their own system prompt.
+        values["system"] = request.prompt
+    title = title_of(request.messages)
+    nodes: Branch = ()
+    if branch.new or entries:
+        nodes = (await store_entries(store, branch, entries, title=title, owner=owner, values=values)).nodes
     tip = nodes[len(said) - 1].id if said else branch.node or ""
     others = [
         await store.messages.append_many(branch.conversation, [one], parent=tip, select=False)
@@ -150,24 +144,9 @@ def _entries(
     gateway: Gateway, request: ClientRequest, branch: BranchMatch, format: Format, meter: Meter
 ) -> list[Entry]:
     """Make the entries for the new messages of a request."""
-    now, unit = datetime.now(UTC).isoformat(), meter.unit.name
     sums = prefix_sizes(gateway, meter, request.messages, branch.digests)
     sizes = [after - before for before, after in pairwise([0, *sums])]
-    new = slice(branch.known, None)
-    return [
-        Entry(
-            message=stored_form(message, format),
-            id=make_id(b"message", branch.conversation.encode(), digest),
-            counts={unit: size},
-            created=now,
-        )
-        for message, digest, size in zip(request.messages[new], branch.digests[new], sizes[new], strict=True)
-    ]
-
-
-def _title(request: ClientRequest) -> str:
-    said = next((message.text for message in request.messages if opens_turn(message)), "")
-    return " ".join(said.split())[:TITLE]
+    return new_entries(request.messages, branch, format, meter.unit.name, sizes)
 
 
 async def save_exchange(exchange: Exchange, *answers: Entry) -> SavedRequest:

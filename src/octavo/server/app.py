@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route
 
 from octavo import __version__
 from octavo.engine.engine import Engine
@@ -24,7 +25,8 @@ from octavo.providers.catalogue import open_provider, resolve
 from octavo.server.app_state import AppState
 from octavo.server.config import ServerSettings
 from octavo.server.error_responses import handle_exception
-from octavo.server.guard import GuardMiddleware
+from octavo.server.guard import MCP, GuardMiddleware
+from octavo.server.mcp_endpoint import McpEndpoint
 from octavo.server.page import add_page
 from octavo.server.routes import (
     context,
@@ -82,6 +84,7 @@ def create_app(
     `transport` carries the requests of the gateway; tests pass a fake provider.
     """
     told = source if isinstance(source, ServerSettings) else settings or ServerSettings()
+    mcp = McpEndpoint()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -92,6 +95,7 @@ def create_app(
         try:
             yield
         finally:
+            await mcp.close()
             await app_state.close()
             if isinstance(source, ServerSettings):
                 await app_state.engine.close()
@@ -139,6 +143,7 @@ def create_app(
         health,
     ):
         app.include_router(noun.routes)
+    app.router.routes.append(Route(MCP, mcp, include_in_schema=False))
     add_page(app)
     return app
 

@@ -25,7 +25,9 @@ from octavo.store.ids import new_id
 
 log = logging.getLogger("octavo.access")
 
-GUARDED = ("/api/", "/v1/", "/v1beta/", "/metrics")
+MCP = "/mcp"
+"""Where agents ask. Every question is a POST; what changes something asks for the scope itself."""
+GUARDED = ("/api/", "/v1/", "/v1beta/", "/metrics", MCP)
 """Paths that need a caller. The rest is public: the page, health, and the OpenAPI document."""
 GOOGLE = ("/v1beta/", "/v1/models/")
 """Where clients of Google put their key into the query."""
@@ -94,7 +96,8 @@ class GuardMiddleware:
             return ""
         caller = await self._identify(guarded, app_state)
         guarded.scope["state"]["caller"] = caller
-        needed = "read" if guarded.method in READING else "write"
+        reads = guarded.method in READING or guarded.path == MCP
+        needed = "read" if reads else "write"
         if not caller.may(needed):
             raise refuse(
                 403, "forbidden", f"this key may not {needed}", f"use a key with the scope {needed!r}"

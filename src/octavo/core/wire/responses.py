@@ -105,21 +105,29 @@ class _Calls:
 
 def read_responses(items: object, system: Json = None) -> tuple[Message, ...]:
     """Read items, after a system message if there are instructions; raise `BadInput` naming the index and the field."""
-    read = [] if system is None else [_read_instructions(system)]
+    front = () if system is None else (_read_instructions(system),)
+    return (*front, *(message for message, _ in read_steps(items)))
+
+
+def read_steps(items: object) -> list[tuple[Message, int]]:
+    """Read items, and tell of each message how many of them it was made from."""
+    read: list[tuple[Message, int]] = []
     step: list[Part] = []
+    taken = 0
     calls = _Calls()
     for where, data in objects(items, "messages"):
         found = _read_item(data, where, calls)
         if not isinstance(found, Message):
             step.extend(found)
+            taken += 1
             continue
         if step:
-            read.append(Message(role="assistant", parts=tuple(step)))
-            step = []
-        read.append(found)
+            read.append((Message(role="assistant", parts=tuple(step)), taken))
+            step, taken = [], 0
+        read.append((found, 1))
     if step:
-        read.append(Message(role="assistant", parts=tuple(step)))
-    return tuple(read)
+        read.append((Message(role="assistant", parts=tuple(step)), taken))
+    return read
 
 
 def write_responses(messages: Sequence[Message]) -> tuple[list[JsonObject], Json]:
