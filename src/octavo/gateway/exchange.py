@@ -29,6 +29,22 @@ LONGEST_HEADER = 500
 """Characters of a header that lists names."""
 
 
+def answer_translator(
+    dialect: Dialect, request: ClientRequest, destination: Destination, id: str, tokens: int = 0
+) -> AnswerTranslator | None:
+    """Make what turns the provider's answer into the client's interface; None if they are the same."""
+    if destination.format == dialect.name:
+        return None
+    return AnswerTranslator(
+        client=dialect.name,
+        provider=DIALECTS[destination.format],
+        id=id,
+        model=request.asked,
+        request=request.body,
+        tokens=tokens,
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class Exchange:
     """One request, and the state of answering it."""
@@ -74,15 +90,10 @@ class Exchange:
         return DIALECTS[self.destination.format]
 
     def translator(self) -> AnswerTranslator:
-        """Make what turns the provider's answer into the client's interface."""
-        return AnswerTranslator(
-            client=self.dialect.name,
-            provider=self.provider_dialect,
-            id=self.id,
-            model=self.request.asked,
-            request=self.request.body,
-            tokens=self.sent,
-        )
+        """Make what turns the provider's answer into the client's interface, where they differ."""
+        made = answer_translator(self.dialect, self.request, self.destination, self.id, self.sent)
+        assert made is not None
+        return made
 
     @property
     def is_claude(self) -> bool:

@@ -24,8 +24,7 @@ from octavo.gateway import recall
 from octavo.gateway.compaction import answer_trigger, asks_for_compaction
 from octavo.gateway.continued import continue_branch
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
-from octavo.gateway.dialects.known import DIALECTS
-from octavo.gateway.exchange import Exchange
+from octavo.gateway.exchange import Exchange, answer_translator
 from octavo.gateway.fit import (
     FittedContext,
     decide_request,
@@ -63,7 +62,6 @@ from octavo.gateway.thinking import (
     sends_thinking,
 )
 from octavo.gateway.translate.requests import plain_body
-from octavo.gateway.translate.translator import AnswerTranslator
 from octavo.http.caller import Caller
 from octavo.http.errors import Refusal
 from octavo.http.responses import json_response
@@ -109,7 +107,7 @@ async def relay(
     if request.options.off or not request.tracked:
         body = plain_body(dialect, request, destination, meter.card)
         response = await send(gateway, destination, body, streamed=request.stream)
-        return pass_through(response, _translator(dialect, request, destination, id))
+        return pass_through(response, answer_translator(dialect, request, destination, id))
     meter = await load_vocabulary(meter)
     early: asyncio.Task[httpx2.Response] | None = None
     named = request.options.conversation or request.expanded
@@ -130,20 +128,6 @@ async def with_answering_model(gateway: Gateway, request: ClientRequest) -> Clie
     """Name the model that answers: the one that the client asks for, or the one that its alias stands for."""
     await gateway.upstreams.refresh_in_time()
     return replace(request, model=gateway.upstreams.aliases.get(request.model, request.model))
-
-
-def _translator(
-    dialect: Dialect, request: ClientRequest, destination: Destination, id: str
-) -> AnswerTranslator | None:
-    if destination.format == dialect.name:
-        return None
-    return AnswerTranslator(
-        client=dialect.name,
-        provider=DIALECTS[destination.format],
-        id=id,
-        model=request.asked,
-        request=request.body,
-    )
 
 
 async def _open(
