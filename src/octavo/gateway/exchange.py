@@ -65,6 +65,11 @@ class Exchange:
     retry: OverflowRetry
     fitted: FittedContext | None = None
     """What is sent in place of the request; None while the request is sent unchanged."""
+    stable: int | None = None
+    """How many messages the client will send again, if it rewrites those before its question, such as files it shows.
+
+    A snapshot that covers more serves this request only. None: it appends, as most clients do.
+    """
     rebound: bool = False
     """Whether the provider is asked to leave out thinking that is bound to something else."""
 

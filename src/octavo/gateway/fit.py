@@ -30,7 +30,7 @@ from octavo.core.messages import (
     last_turn,
     system,
 )
-from octavo.core.policy import Compress, Decision, Keep, Policy, budget_for, decide
+from octavo.core.policy import Compress, Decision, Keep, Policy, Urgency, budget_for, decide
 from octavo.core.protocol import Rules
 from octavo.core.recall.render import with_passages
 from octavo.core.tools import Tool
@@ -45,6 +45,7 @@ from octavo.core.wire.cache_markers import (
     without_markers,
 )
 from octavo.core.wire.responses import reasoning_characters
+from octavo.engine.compression import CompressionRequest, choose_cut
 from octavo.engine.settings import policy_of
 from octavo.engine.state import TipState
 from octavo.engine.turn import PreparedRequest, prepare
@@ -303,6 +304,12 @@ async def fit(
         compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
         recalled=len({passage.source for passage in ready.recalled}),
     )
+
+
+def covers_more(state: TipState, urgency: Urgency, stable: int) -> bool:
+    """Tell whether the usual cut would cover more than the first `stable` messages."""
+    cut = choose_cut(state, CompressionRequest(urgency=urgency))
+    return cut is not None and state.recipe.branch[cut.cut - 1].depth > stable
 
 
 def with_client_wording(ready: PreparedRequest, request: ClientRequest) -> Context:
