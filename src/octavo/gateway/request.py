@@ -113,9 +113,9 @@ async def relay(
         return pass_through(response, answer_translator(dialect, request, destination, id))
     meter = await load_vocabulary(meter)
     early: asyncio.Task[httpx2.Response] | None = None
-    named = request.options.conversation or request.expanded
-    # Thinking may be bound to a snapshot of its conversation, which has to be known then.
-    if surely_fits(request, meter) and not named and not sends_thinking(request):
+    # Claude's thinking may be bound to a snapshot of its conversation, which has to be known then.
+    bound = dialect.name == "anthropic" and sends_thinking(request)
+    if surely_fits(request, meter) and not (request.options.conversation or request.expanded or bound):
         body = plain_body(dialect, request, destination, meter.card)
         early = gateway.host.spawn(send(gateway, destination, body, streamed=request.stream))
     try:
