@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import anthropic
+import httpx2
 import openai
 import pytest
 
@@ -302,3 +303,22 @@ async def test_forks_of_an_unseen_history_that_come_at_once_store_it_once(house:
     tree = await house.tree(found[0][1])
     assert len(tree) == 40 + 12 * 2
     assert len({node.parent for node in tree if node.depth == 41}) == 1
+
+
+async def test_a_client_that_rewrites_what_stands_before_its_question_keeps_its_snapshot(
+    house: Setup,
+) -> None:
+    """As aider does with the files it shows: a snapshot that covered them would serve one request."""
+    history: list[Any] = []
+    headers = httpx2.Headers()
+    for number in range(30):
+        files = f"The files, version {number}:\n" + "a line of code\n" * 250
+        question = user(f"Question {number}: why? " + "Filler words. " * 40)
+        answer, headers = await house.ask(*history, user(files), said("Ok."), question)
+        history += [question, said(answer.choices[0].message.content)]
+        sent = json.dumps(house.provider.last["messages"])
+        assert json.dumps(files)[1:-1] in sent
+        assert f"version {number - 1}:" not in sent
+    assert headers["x-octavo-compressed"] == "true"
+    made = await house.engine.store.snapshots.of_conversation(headers["x-octavo-conversation"])
+    assert 1 < len(made) < 10

@@ -26,7 +26,8 @@ from octavo.gateway.fit import load_vocabulary, request_context, settings_for
 from octavo.gateway.gateway import Gateway
 from octavo.gateway.identify import identify
 from octavo.gateway.save import SavedRequest, save_request
-from octavo.gateway.translate.answers import responses_usage
+from octavo.gateway.translate.answers import Answer, response_object, responses_usage
+from octavo.gateway.translate.translator import NOTHING
 from octavo.http.caller import Caller
 from octavo.http.responses import EVENTS, STREAM_HEADERS, json_response, to_json
 from octavo.store.ids import new_id
@@ -50,7 +51,16 @@ async def answer_trigger(
 ) -> Response:
     """Answer a request that ends in a trigger: the only item of the answer is a compaction."""
     item, before, after, saved = await _compact(gateway, caller, without_trigger(request, headers))
-    response = _response(request, item, before, after)
+    usage = Usage(input=before, output=after)
+    answer = Answer(
+        id=new_id(),
+        model=request.asked,
+        message=NOTHING,
+        finish="stop",
+        usage=usage,
+        request=request.body,
+    )
+    response = response_object(answer, [item])
     await remember_response(
         gateway,
         caller.owner,
@@ -62,7 +72,7 @@ async def answer_trigger(
     )
     if not request.stream:
         return json_response(response)
-    begun: JsonObject = {**response, "status": "in_progress", "output": [], "usage": None}
+    begun = response_object(answer, [], running=True)
     steps: list[tuple[str, JsonObject]] = [
         ("response.created", {"response": begun}),
         ("response.in_progress", {"response": begun}),
@@ -119,21 +129,3 @@ async def _compact(
     item: JsonObject = {"id": f"cmp_{saved.tip}", "type": "compaction", "encrypted_content": OWN + saved.tip}
     before = meter.read(request_context(request)).tokens
     return item, before, (await load()).reading.tokens, saved
-
-
-def _response(request: ClientRequest, item: JsonObject, before: int, after: int) -> JsonObject:
-    return {
-        "id": f"resp_{new_id()}",
-        "object": "response",
-        "created_at": int(time.time()),
-        "status": "completed",
-        "model": request.model,
-        "output": [item],
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        "error": None,
-        "incomplete_details": None,
-        "instructions": request.body.get("instructions"),
-        "usage": responses_usage(Usage(input=before, output=after)),
-    }

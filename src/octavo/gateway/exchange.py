@@ -29,6 +29,22 @@ LONGEST_HEADER = 500
 """Characters of a header that lists names."""
 
 
+def answer_translator(
+    dialect: Dialect, request: ClientRequest, destination: Destination, id: str, tokens: int = 0
+) -> AnswerTranslator | None:
+    """Make what turns the provider's answer into the client's interface; None if they are the same."""
+    if destination.format == dialect.name:
+        return None
+    return AnswerTranslator(
+        client=dialect.name,
+        provider=DIALECTS[destination.format],
+        id=id,
+        model=request.asked,
+        request=request.body,
+        tokens=tokens,
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class Exchange:
     """One request, and the state of answering it."""
@@ -49,6 +65,11 @@ class Exchange:
     retry: OverflowRetry
     fitted: FittedContext | None = None
     """What is sent in place of the request; None while the request is sent unchanged."""
+    stable: int | None = None
+    """How many messages the client will send again, if it rewrites those before its question, such as files it shows.
+
+    A snapshot that covers more serves this request only. None: it appends, as most clients do.
+    """
     rebound: bool = False
     """Whether the provider is asked to leave out thinking that is bound to something else."""
 
@@ -74,15 +95,10 @@ class Exchange:
         return DIALECTS[self.destination.format]
 
     def translator(self) -> AnswerTranslator:
-        """Make what turns the provider's answer into the client's interface."""
-        return AnswerTranslator(
-            client=self.dialect.name,
-            provider=self.provider_dialect,
-            id=self.id,
-            model=self.request.asked,
-            request=self.request.body,
-            tokens=self.sent,
-        )
+        """Make what turns the provider's answer into the client's interface, where they differ."""
+        made = answer_translator(self.dialect, self.request, self.destination, self.id, self.sent)
+        assert made is not None
+        return made
 
     @property
     def is_claude(self) -> bool:

@@ -29,7 +29,7 @@ from octavo.core.messages import (
     last_turn,
     system,
 )
-from octavo.core.policy import Compress, Decision, Keep, Policy, budget_for, decide
+from octavo.core.policy import Compress, Decision, Keep, Policy, Urgency, budget_for, decide
 from octavo.core.protocol import Rules
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe
@@ -42,6 +42,7 @@ from octavo.core.wire.cache_markers import (
     with_marker,
 )
 from octavo.core.wire.responses import reasoning_characters
+from octavo.engine.compression import CompressionRequest, choose_cut
 from octavo.engine.history import BranchMatch, digests_of, in_callers_words, without_reasoning
 from octavo.engine.settings import policy_of
 from octavo.engine.state import TipState
@@ -300,6 +301,12 @@ async def fit(
         compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
         recalled=len({passage.source for passage in ready.recalled}),
     )
+
+
+def covers_more(state: TipState, urgency: Urgency, stable: int) -> bool:
+    """Tell whether the usual cut would cover more than the first `stable` messages."""
+    cut = choose_cut(state, CompressionRequest(urgency=urgency))
+    return cut is not None and state.recipe.branch[cut.cut - 1].depth > stable
 
 
 def with_cache_markers(context: Context, request: ClientRequest) -> Context:

@@ -26,6 +26,16 @@ async def identify(
     return await find_branch(gateway.engine.store, owner, request.messages, digests)
 
 
+def stable_part(request: ClientRequest, branch: BranchMatch) -> int | None:
+    """Count the messages that a client will send again, if it rewrites the others; None if it only appends.
+
+    What a client appends are questions and results of tools. One that has answers behind what is stored, as if they had
+    been given there, puts something else before its questions each time. A history that is new here is no such case.
+    """
+    behind = request.messages[branch.known :]
+    return branch.known if branch.known and any(message.role == "assistant" for message in behind) else None
+
+
 async def _continued(
     gateway: Gateway, owner: str, start: Continued, digests: tuple[bytes, ...]
 ) -> BranchMatch:

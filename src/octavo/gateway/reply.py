@@ -21,7 +21,7 @@ from starlette.responses import Response, StreamingResponse
 
 from octavo.core.json_values import JsonObject
 from octavo.errors import ProviderError
-from octavo.gateway.dialects.dialect import Dialect
+from octavo.gateway.dialects.dialect import Dialect, EventSplitter
 from octavo.gateway.errors import anthropic_error, error_writer, gemini_error, openai_error
 from octavo.gateway.exchange import Exchange
 from octavo.gateway.forward import connection_error, receive, returned_headers, stream_body
@@ -203,9 +203,6 @@ async def pass_translated(exchange: Exchange, response: httpx2.Response) -> Asyn
             exchange.gateway.host.spawn(finish(exchange, b"".join(copy), streamed=True))
 
 
-_EVENT_END = re.compile(rb"\r?\n\r?\n")
-
-
 class StreamEnd:
     """Finds where the last event of a stream begins, although the stream arrives in arbitrary pieces.
 
@@ -226,7 +223,7 @@ class StreamEnd:
         """Take a piece, and give the bytes that can be passed on."""
         data = self.held + piece
         at = self._find(data)
-        self.reached = at is not None and not (self._whole and not _EVENT_END.search(data, at))
+        self.reached = at is not None and (not self._whole or bool(EventSplitter().feed(data[at:])))
         cut = len(data) if at is None else at
         if at is None:
             start = data.rfind(b"\n") + 1
@@ -250,20 +247,17 @@ class MarkedEnd:
 
     def __init__(self, mark: re.Pattern[bytes]) -> None:
         self._mark = mark
+        self._splitter = EventSplitter()
         self.held = b""
         self.reached = False
 
     def feed(self, piece: bytes) -> bytes:
         """Take a piece, and give the bytes that can be passed on."""
-        data = self.held + piece
-        start = 0
-        for end in _EVENT_END.finditer(data):
-            if self._mark.search(data, start, end.end()):
-                self.reached = True
-                break
-            start = end.end()
-        self.held = data[start:]
-        return data[:start]
+        found = self._splitter.feed(piece)
+        last = next((i for i, event in enumerate(found) if self._mark.search(event)), len(found))
+        self.reached = last < len(found)
+        self.held = b"".join(found[last:]) + self._splitter.left
+        return b"".join(found[:last])
 
 
 def _ending(dialect: Dialect) -> StreamEnd | MarkedEnd:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from octavo.core.json_values import Json, JsonObject
+from octavo.engine.compression import CompressionRequest
 from octavo.engine.overflow import OverflowRetry
 from octavo.engine.settings import policy_of
 from octavo.errors import BadBudget, ContextOverflow, NotFound, ProviderError, WindowExceeded
@@ -24,10 +26,10 @@ from octavo.gateway import recall
 from octavo.gateway.compaction import answer_trigger, asks_for_compaction
 from octavo.gateway.continued import continue_branch
 from octavo.gateway.dialects.dialect import ClientRequest, Dialect
-from octavo.gateway.dialects.known import DIALECTS
-from octavo.gateway.exchange import Exchange
+from octavo.gateway.exchange import Exchange, answer_translator
 from octavo.gateway.fit import (
     FittedContext,
+    covers_more,
     decide_request,
     fit,
     load_vocabulary,
@@ -47,7 +49,7 @@ from octavo.gateway.forward import (
     with_model_name,
 )
 from octavo.gateway.gateway import Gateway
-from octavo.gateway.identify import identify
+from octavo.gateway.identify import identify, stable_part
 from octavo.gateway.passthrough import check_own_key
 from octavo.gateway.recall import ask_with_recall
 from octavo.gateway.reply import ProviderResponse, pass_on, pass_through
@@ -63,7 +65,6 @@ from octavo.gateway.thinking import (
     sends_thinking,
 )
 from octavo.gateway.translate.requests import plain_body
-from octavo.gateway.translate.translator import AnswerTranslator
 from octavo.http.caller import Caller
 from octavo.http.errors import Refusal
 from octavo.http.responses import json_response
@@ -109,12 +110,12 @@ async def relay(
     if request.options.off or not request.tracked:
         body = plain_body(dialect, request, destination, meter.card)
         response = await send(gateway, destination, body, streamed=request.stream)
-        return pass_through(response, _translator(dialect, request, destination, id))
+        return pass_through(response, answer_translator(dialect, request, destination, id))
     meter = await load_vocabulary(meter)
     early: asyncio.Task[httpx2.Response] | None = None
-    named = request.options.conversation or request.expanded
-    # Thinking may be bound to a snapshot of its conversation, which has to be known then.
-    if surely_fits(request, meter) and not named and not sends_thinking(request):
+    # Claude's thinking may be bound to a snapshot of its conversation, which has to be known then.
+    bound = dialect.name == "anthropic" and sends_thinking(request)
+    if surely_fits(request, meter) and not (request.options.conversation or request.expanded or bound):
         body = plain_body(dialect, request, destination, meter.card)
         early = gateway.host.spawn(send(gateway, destination, body, streamed=request.stream))
     try:
@@ -130,20 +131,6 @@ async def with_answering_model(gateway: Gateway, request: ClientRequest) -> Clie
     """Name the model that answers: the one that the client asks for, or the one that its alias stands for."""
     await gateway.upstreams.refresh_in_time()
     return replace(request, model=gateway.upstreams.aliases.get(request.model, request.model))
-
-
-def _translator(
-    dialect: Dialect, request: ClientRequest, destination: Destination, id: str
-) -> AnswerTranslator | None:
-    if destination.format == dialect.name:
-        return None
-    return AnswerTranslator(
-        client=dialect.name,
-        provider=DIALECTS[destination.format],
-        id=id,
-        model=request.asked,
-        request=request.body,
-    )
 
 
 async def _open(
@@ -175,6 +162,7 @@ async def _open(
         size=size,
         decision=decide_request(size, policy_of(settings, meter)),
         retry=OverflowRetry(gateway.engine.models, request.model),
+        stable=stable_part(request, branch),
     )
 
 
@@ -242,8 +230,11 @@ async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
     if not exchange.fitted:
         # The snapshot builds on stored messages, so the match is checked in the store.
         exchange.branch = await identify(exchange.gateway, exchange.caller.owner, request, exchange.branch)
+        exchange.stable = stable_part(request, exchange.branch)
     saved = await save_exchange(exchange)
     try:
+        if exchange.stable is not None and not exchange.fitted:
+            await _compress_stable(exchange, saved, exchange.stable)
         exchange.fitted = await _fit(exchange, saved, forced=forced)
     except (BadBudget, ContextOverflow):
         # The messages may fit beside a smaller answer, and only the provider knows how long that will be.
@@ -254,6 +245,21 @@ async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
         exchange.fitted = await _fit(exchange, saved, forced=forced)
     more = (recall.TOOL,) if exchange.offers_recall else ()
     return exchange.fitted_body(exchange.fitted.wired, more)
+
+
+async def _compress_stable(exchange: Exchange, saved: SavedRequest, stable: int) -> None:
+    """Compress no more than what the client will send again, where the usual cut would lie in what it rewrites."""
+    engine, conversation = exchange.gateway.engine, saved.branch.conversation
+    state = await engine.state_of(
+        conversation, saved.tip, tools=exchange.request.tools, override=exchange.settings
+    )
+    if state.reading.cautious <= state.budget.hard or not covers_more(state, "hard", stable):
+        return
+    last = next((node.id for node in state.recipe.branch if node.depth == stable), None)
+    wanted = CompressionRequest(urgency="hard", focus=exchange.request.options.focus, up_to=last)
+    async with aclosing(engine.run_compression(state, wanted)) as steps:
+        async for step in steps:
+            exchange.gateway.host.announce(conversation, step)
 
 
 async def _fit(exchange: Exchange, saved: SavedRequest, *, forced: bool) -> FittedContext:

@@ -32,7 +32,7 @@ from octavo.errors import OctavoError, StoreError, UsageError
 from octavo.gateway.continued import item_ids, remember_response
 from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
 from octavo.gateway.exchange import Exchange
-from octavo.gateway.fit import prefix_sizes, reasoning_tokens
+from octavo.gateway.fit import covers_more, prefix_sizes, reasoning_tokens
 from octavo.gateway.gateway import CachedNode, Gateway
 from octavo.gateway.identify import identify, remembered
 from octavo.gateway.rebound import remember_rebound
@@ -258,4 +258,6 @@ async def _prepare(exchange: Exchange, tip: str) -> None:
     """Compress in the background, before the client sends its next request."""
     engine, conversation = exchange.gateway.engine, exchange.branch.conversation
     tools, settings = exchange.request.tools, exchange.settings
-    engine.compress_in_background(await engine.state_of(conversation, tip, tools=tools, override=settings))
+    state = await engine.state_of(conversation, tip, tools=tools, override=settings)
+    if exchange.stable is None or not covers_more(state, "soft", exchange.stable):
+        engine.compress_in_background(state)

@@ -273,6 +273,26 @@ def read_stream(stream: StreamAssembler, raw: bytes) -> ProviderAnswer:
     return ProviderAnswer(messages=messages, usage=stream.usage, model=stream.model, complete=stream.complete)
 
 
+_EVENT_END = re.compile(rb"\r?\n\r?\n")
+
+
+class EventSplitter:
+    """Cuts a stream that arrives in arbitrary pieces into whole events, byte for byte."""
+
+    def __init__(self) -> None:
+        self.left = b""
+        """The beginning of an event whose end has not arrived."""
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Take a piece, and give the events that are complete now, each with the empty line that ends it."""
+        data, start, found = self.left + piece, 0, list[bytes]()
+        for end in _EVENT_END.finditer(data):
+            found.append(data[start : end.end()])
+            start = end.end()
+        self.left = data[start:]
+        return found
+
+
 def events(raw: bytes) -> Iterator[JsonObject]:
     """Read the data of server-sent events; data that is no JSON object, such as `[DONE]`, is skipped."""
     for block in raw.replace(b"\r\n", b"\n").split(b"\n\n"):

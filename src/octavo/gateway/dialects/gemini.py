@@ -15,6 +15,7 @@ from octavo.core.wire.gemini_stream import SIGNATURE, GeminiStream
 from octavo.core.wire.stream import objects_at
 from octavo.gateway.dialects.dialect import (
     Dialect,
+    EventSplitter,
     Parts,
     ProviderAnswer,
     events,
@@ -106,14 +107,13 @@ def whole_count(raw: bytes) -> bytes:
 
 async def as_array(pieces: AsyncIterable[bytes | str | memoryview]) -> AsyncIterator[bytes]:
     """Write a stream of events as the array that clients get who do not ask for events."""
-    left, opened = b"", False
+    splitter, opened = EventSplitter(), False
     async for piece in pieces:
-        data = left + (piece.encode() if isinstance(piece, str) else bytes(piece))
-        complete, mark, left = data.replace(b"\r\n", b"\n").rpartition(b"\n\n")
-        for event in events(complete + mark):
+        data = piece.encode() if isinstance(piece, str) else bytes(piece)
+        for event in events(b"".join(splitter.feed(data))):
             yield (b",\r\n" if opened else b"[") + to_json(event)
             opened = True
-    for event in events(left):
+    for event in events(splitter.left):
         yield (b",\r\n" if opened else b"[") + to_json(event)
         opened = True
     yield b"]" if opened else b"[]"

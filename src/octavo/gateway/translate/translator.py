@@ -15,7 +15,7 @@ from octavo.core.wire.openai_stream import FINISHES as OPENAI_FINISHES
 from octavo.core.wire.openai_stream import OpenAIStream
 from octavo.core.wire.stream import StreamAssembler, object_at, objects_at, text_at
 from octavo.errors import BadInput
-from octavo.gateway.dialects.dialect import Dialect, events, read_object
+from octavo.gateway.dialects.dialect import Dialect, EventSplitter, events, read_object
 from octavo.gateway.translate.answers import WRITERS, Answer
 from octavo.gateway.translate.streams import STREAM_WRITERS, StreamWriter
 from octavo.http.responses import to_json
@@ -43,8 +43,7 @@ class AnswerTranslator:
     """Tokens of the request by our count: some clients want a number before the provider has told it."""
     failure: str = ""
     """What the provider said when it broke off in the middle of a stream."""
-    _left: bytes = b""
-    """The beginning of an event whose end has not arrived."""
+    _splitter: EventSplitter = field(default_factory=EventSplitter)
     _stream: StreamAssembler = field(init=False)
     _writer: StreamWriter = field(init=False)
 
@@ -77,10 +76,8 @@ class AnswerTranslator:
 
     def feed(self, piece: bytes) -> bytes:
         """Translate what has arrived of a stream."""
-        data = (self._left + piece).replace(b"\r\n", b"\n")
-        complete, mark, self._left = data.rpartition(b"\n\n")
         written: list[bytes] = []
-        for event in events(complete + mark):
+        for event in events(b"".join(self._splitter.feed(piece))):
             if "error" in event:
                 self.failure = text_at(object_at(event, "error"), "message") or "the provider broke off"
                 continue
