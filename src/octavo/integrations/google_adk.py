@@ -6,7 +6,9 @@ objects, with their thought signatures.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -16,6 +18,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
+from octavo.core.messages import Message, Text, ToolResult
 from octavo.core.protocol import GEMINI
 from octavo.core.wire import read, write
 from octavo.errors import BadInput
@@ -64,7 +67,27 @@ def read_contents(contents: Sequence[types.Content]) -> list[HistoryItem[types.C
     """Read contents, one for one."""
     plain: Any = [_plain(content) for content in contents]
     pairs = zip(read("gemini", plain), contents, strict=True)
-    return [HistoryItem(message, (content,)) for message, content in pairs]
+    return [HistoryItem(_readable(message), (content,)) for message, content in pairs]
+
+
+def _readable(message: Message) -> Message:
+    """Take what a function gave out of the object that ADK puts it into: as JSON, its lines would be one."""
+    if not message.results:
+        return message
+    parts = tuple(_unpacked(part) if isinstance(part, ToolResult) else part for part in message.parts)
+    return replace(message, parts=parts)
+
+
+def _unpacked(result: ToolResult) -> ToolResult:
+    try:
+        said = json.loads(result.text)
+    except ValueError:
+        return result
+    match said:
+        case {"result": str(text), **rest} if not rest:
+            return replace(result, content=(Text(text=text),), wire=None)
+        case _:
+            return result
 
 
 def _plain(content: Any) -> Any:
