@@ -24,5 +24,5 @@ async def test_what_was_looked_up_is_not_shown_by_head_and_tail(name: str, whole
         await chat.add(Message(role="assistant", parts=(ToolCall(id="c1", name=name, input="{}"),)))
         await chat.add(Message(role="tool", parts=(ToolResult(call_id="c1", content=(Text(text=text),)),)))
         sent = str((await chat.context()).messages)
-    assert ("Line 64:" in sent) is whole
+    assert ("Line 100:" in sent) is whole
     assert "Line 0:" in sent
