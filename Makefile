@@ -11,7 +11,7 @@ APART  := --no-extra litellm --no-extra google-adk --no-extra llama-index
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install web run test check fmt bench figures clients lock audit wheel clean
+.PHONY: help install web run test check fmt bench figures clients dropins lock audit wheel clean
 
 help: ## Show what can be done here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ figures: $(BENCH)/.ready ## The same, and write docs/benchmarks.md and the table
 
 clients: web ## Run real clients and agents through the gateway; needs the network; OPTIONS="--only openai" is one
 	$(BIN)/python -m clients $(OPTIONS)
+
+dropins: $(READY) ## Run agents of real frameworks with our drop-ins, beside their own ways; needs the network
+	$(BIN)/python -m clients.dropins $(OPTIONS)
 
 lock: ## Renew requirements.lock from pyproject.toml
 	$(UV) lock --upgrade

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -87,7 +87,7 @@ async def test_an_agent_finds_over_stdio_what_was_compressed(tmp_path: Path) -> 
 @asynccontextmanager
 async def over_http(url: str, key: str) -> AsyncIterator[Client]:
     async with (
-        httpx.AsyncClient(headers={"authorization": f"Bearer {key}"}) as http,
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
     ):
         yield client
@@ -128,7 +128,7 @@ async def test_over_http_each_key_sees_its_own_and_a_reader_changes_nothing(tmp_
                     refused = await client.call_tool(tool, arguments)
                     assert refused.is_error, tool
                     assert "there is no" in said(refused)
-            async with httpx.AsyncClient() as http:
+            async with httpx2.AsyncClient() as http:
                 for headers in ({}, {"authorization": "Bearer octavo_wrong"}):
                     answer = await http.post(f"{url}/mcp", json={}, headers=headers)
                     assert answer.status_code == 401

@@ -77,6 +77,8 @@ COMMON = {
 """Routes that show nobody's conversations."""
 PAGE = {("get", "/"), ("get", "/openapi.json"), ("head", "/openapi.json")}
 """What a browser loads before anybody is known."""
+AGENTS = {("get", "/mcp")}
+"""Where agents ask, by any method; whom they see is tried in tests/integrations/test_mcp.py."""
 PASSED_ON = {
     *((method.lower(), f"/{version}/{{path}}") for method in METHODS for version in ("v1", "v1beta")),
     *((method, path) for method in ("get", "post") for path in WITHOUT_V1),
@@ -173,7 +175,7 @@ async def ask(client: httpx2.AsyncClient, method: str, path: str, ids: dict[str,
 
 def test_every_route_is_of_one_kind(app: FastAPI) -> None:
     within = {route for route in all_routes(app) if "{conversation}" in route[1]}
-    assert set(all_routes(app)) - PAGE - PASSED_ON == within | OWN | COMMON
+    assert set(all_routes(app)) - PAGE - AGENTS - PASSED_ON == within | OWN | COMMON
     assert set(routes_of(app)) == within | OWN | COMMON
     assert len(within) > 40
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from octavo.core.context import NOTHING_RECALLED, Context, ContextInputs, build_context
+from octavo.core.memory_tools import looked_up
 from octavo.core.messages import Branch, Message, Node, Part, Text, ToolResult, last_turn, opens_turn
 from octavo.core.snapshot import silenced
 from octavo.core.split import protocol_cuts, tool_cuts
@@ -111,10 +112,13 @@ def _newest_outputs(recipe: ContextInputs) -> _Stage:
 
 def _previews(recipe: ContextInputs, places: range, what: str) -> _Stage:
     pinned = {pin.node.id for pin in recipe.pins}
+    asked = looked_up([node.message for node in recipe.branch])
     long = [
         i
         for i in places
-        if recipe.branch[i].id not in pinned and _longest_output(recipe.branch[i].message) > PREVIEWS[-1]
+        if recipe.branch[i].id not in pinned
+        and i not in asked
+        and _longest_output(recipe.branch[i].message) > PREVIEWS[-1]
     ]
 
     def make(step: int) -> ContextInputs:

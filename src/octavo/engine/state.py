@@ -24,6 +24,7 @@ from octavo.core.context import (
     extended,
 )
 from octavo.core.harden import Hardened, harden
+from octavo.core.memory_tools import looked_up
 from octavo.core.message_json import Json
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.policy import Policy, budget_for
@@ -414,6 +415,9 @@ def _bounded(recipe: ContextInputs, meter: Meter, budget: Budget) -> ContextInpu
         for node in recipe.retained
         if node.message.results and node.id not in pinned and meter.count_node(node) > most
     }
+    if long:
+        asked = looked_up([node.message for node in recipe.branch])
+        long -= {recipe.branch[i].id for i in asked}
     if not long:
         return recipe
     shown = tuple(
