@@ -33,6 +33,7 @@ OWN = {
     ("get", "/api/v1/search"),
     ("get", "/api/v1/export"),
     ("post", "/api/v1/import"),
+    ("post", "/api/v1/sample"),
     ("get", "/api/v1/me"),
     ("post", "/v1/chat/completions"),
     ("post", "/v1/responses"),
@@ -301,3 +302,11 @@ async def test_what_was_deleted_is_listed_to_its_owner_alone(scene: Scene) -> No
     }
     assert [one["id"] for one in found["ann"]] == [id]
     assert found["bob"] == []
+
+
+async def test_everybody_has_a_sample_of_their_own(scene: Scene) -> None:
+    ann = (await scene.ann.post("/api/v1/sample")).json()
+    bob = (await scene.bob.post("/api/v1/sample")).json()
+    assert ann["id"] != bob["id"]
+    assert (await scene.ann.post("/api/v1/sample")).json()["id"] == ann["id"]
+    assert (await scene.bob.get(f"/api/v1/conversations/{ann['id']}")).status_code == 404

@@ -81,6 +81,40 @@ def chat(
         run(_chat(setup, conversation, wanted))
 
 
+TO_TRY = (
+    ("/summary", "what stands for the compressed messages"),
+    ("/receipt", "which facts were kept, and which were left out"),
+    ("/context", "where the tokens of the next request go"),
+    ("/recall spare sensor", "what a question brings back from compressed messages"),
+    ("/undo", "send the originals again; /redo takes that back"),
+)
+
+
+@app.command(
+    short_help="Try everything on a sample conversation; needs no model.",
+    epilog="\b\nExamples:\n  octavo demo\n  echo /receipt | octavo demo",
+)
+def demo(context: typer.Context, *, model: Model = None, db: Db = None) -> None:
+    """Open the sample conversation in the terminal: a long one that is compressed once.
+
+    Compressing, undoing, receipts and recall need no model; with one you can go on talking.
+    """
+    setup = setup_of(context, db)
+
+    async def sample() -> str:
+        from octavo.cli.models import providers
+        from octavo.engine.sample import open_sample
+        from octavo.providers.availability import usual_model
+
+        async with opened(setup) as engine:
+            return (await open_sample(engine, usual=usual_model(providers(setup)))).id
+
+    with quiet_terminal():
+        id = run(sample())
+        tell(setup, [line(("accent", f"{command:<24}"), ("faint", says)) for command, says in TO_TRY])
+        run(_chat(setup, id, {"model": model} if model else {}))
+
+
 async def _chat(setup: Setup, conversation: str | None, wanted: dict[str, Json]) -> None:
     from octavo.cli.terminal.screen import Screen
     from octavo.cli.terminal.session import Session, overheard

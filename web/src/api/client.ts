@@ -36,6 +36,8 @@ export const listConversations = (query: Listing, signal?: AbortSignal) =>
   request<Conversations>("GET", "conversations", { query: { ...query }, ...(signal && { signal }) });
 export const createConversation = (title: string, settings: SettingsIn) =>
   request<Conversation>("POST", "conversations", { body: { title, settings } });
+/** The conversation that comes with Octavo, of the caller's own. */
+export const openSample = () => request<Conversation>("POST", "sample");
 export const readConversation = (id: string) => request<Conversation>("GET", chat(id));
 export const changeConversation = (
   id: string,
