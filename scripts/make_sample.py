@@ -1,7 +1,7 @@
 """Makes the sample conversation from what is said in it: `python -m scripts.make_sample`.
 
 The words are in `src/octavo/engine/sample/*.md`, written by people. Everything else is what the engine makes of them:
-the exact lines, the receipt, a second version with one lost fact put back, what is recalled for a question. The result
+the exact lines, the receipt, what is recalled for a question. The result
 is a file as `octavo export` writes it.
 """
 
@@ -28,8 +28,6 @@ KEPT = 700
 """Tokens that stay word for word when it is compressed."""
 COVERED_BY = "2026-05-11T19:20:00.000Z"
 """When it is compressed: after the last message of that day."""
-PUT_BACK = "She is not technical, so nothing may need a command line to get going again."
-"""A fact that the compression leaves out, and a person puts back."""
 AUTHOR = "the author of this sample"
 """Who wrote the summary: no model did."""
 
@@ -48,11 +46,10 @@ def log() -> str:
 
 
 def _reading(n: int) -> str:
-    warmth = 3.57 + ((n - 55) / 55) ** 2 * 9.1 + (0.04 if n % 2 == 0 else 0.0)
-    damp, signal = 97 - abs(n - 55) * 0.62, -111 if n == 40 else -97 - n % 3
-    cell = 4.07 - n // 36 * 0.01 - (0.01 if n == READINGS - 1 else 0.0)
-    at = f"{(20 + n // 6) % 24:02}:{n % 6}0"
-    return f"{at} t={warmth:.2f} h={damp:.0f} soil=41,38 tips=0 cell={cell:.2f} rssi={signal}"
+    """Write a line; the coldest is at 05:10, and the signal is weak once."""
+    degrees = 3.5 + round(((n - 55) / 55) ** 2 * 18) / 2
+    damp, signal = 95 - abs(n - 55) // 11 * 5, "weak at 02:40, -111 dBm" if n == 40 else "good"
+    return f"{degrees} °C, {damp} %, no rain, soil moist at both probes, cell full, packet complete, signal {signal}"
 
 
 def pieces() -> list[Piece]:
@@ -101,13 +98,9 @@ async def make() -> list[dict[str, Any]]:
 
 
 async def _compress(chat: Chat) -> None:
-    """Compress it, and put one fact back that was left out: the second version."""
     outcome = await chat.compress(keep=KEPT)
     assert isinstance(outcome, Compressed), outcome
-    receipt = await chat.snapshots.receipt(outcome.snapshot.id)
-    assert receipt is not None
-    assert receipt.model, receipt.no_summary
-    await chat.snapshots.restore(outcome.snapshot.id, PUT_BACK)
+    assert not outcome.problems, outcome.problems
 
 
 async def _again(chat: Chat, words: str) -> None:

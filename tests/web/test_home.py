@@ -21,7 +21,7 @@ def test_a_newcomer_sees_a_compression_with_one_click_and_can_undo_it(
     audit(page)
     (id,) = [one["id"] for one in octavo.get("conversations")["conversations"]]
     before = octavo.get(f"conversations/{id}/usage")["reading"]["tokens"]
-    panel.get_by_role("button", name="Undo", exact=True).click()
+    page.locator(".compression-head").get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_text("Undone", exact=True)).to_be_visible()
     assert octavo.get(f"conversations/{id}/usage")["reading"]["tokens"] != before
     assert not upstream.bodies, "no model was asked for any of it"

@@ -10,6 +10,7 @@ import type {
   MessagePage,
   Messages,
   Models,
+  PartIn,
   Settings,
   SettingsIn,
   Snapshots,
@@ -75,6 +76,9 @@ export const turnEvents = (id: string, task: string) => `${chat(id)}/turns/${tas
 export const conversationEvents = (id: string) => `${chat(id)}/events`;
 
 export const readUsage = (id: string) => request<Usage>("GET", `${chat(id)}/usage`);
+/** The meter with a message that is being written. */
+export const readUsageWith = (id: string, content: string | PartIn[], signal: AbortSignal) =>
+  request<Usage>("POST", `${chat(id)}/usage`, { body: { content }, signal });
 export const listSnapshots = (id: string) => request<Snapshots>("GET", `${chat(id)}/snapshots`);
 export const readSettings = (id: string) => request<Settings>("GET", `${chat(id)}/settings`);
 export const changeSettings = (id: string, change: SettingsIn) =>

@@ -42,6 +42,7 @@ export type KeyIn = Partial<Schemas["KeyIn"]> & { name: string };
 export type KeyMade = Schemas["KeyMade"];
 export type Keys = Schemas["KeyList"];
 export type Context = Schemas["ContextOut"];
+export type Recalled = Schemas["RecallOut"];
 export type Passage = Schemas["PassageOut"];
 
 /** A message as events carry it: without what only the store knows. */

@@ -61,6 +61,8 @@ export interface Chat {
   before: string | null;
   older: "idle" | "loading";
   usage: Usage | null;
+  /** The meter with what stands in the input; null while nothing does. */
+  drafted: Usage | null;
   settings: Settings | null;
   snapshots: Snapshots | null;
   /** What was sent and is not stored yet. */
@@ -99,9 +101,7 @@ export type Dialog =
   | { kind: "find" }
   | { kind: "branches" }
   | { kind: "compress"; id: string; focus: string }
-  | { kind: "summary"; id: string; snapshot: Snapshot }
-  | { kind: "regenerate"; id: string; snapshot: Snapshot }
-  | { kind: "versions"; id: string };
+  | { kind: "regenerate"; id: string; snapshot: Snapshot };
 
 export interface State {
   route: Route;
@@ -154,6 +154,7 @@ export type ChatAction =
   | { type: "chat/message"; id: string; message: Message }
   | { type: "chat/rewound"; id: string; to: string | null }
   | { type: "chat/usage"; id: string; usage: Usage | null }
+  | { type: "chat/drafted"; id: string; usage: Usage | null }
   | { type: "chat/settings"; id: string; settings: Settings }
   | { type: "chat/snapshots"; id: string; snapshots: Snapshots }
   | { type: "chat/sent"; id: string; text: string | null }

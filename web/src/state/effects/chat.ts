@@ -4,11 +4,9 @@ import * as api from "../../api/client";
 import type { Change, ChannelEvent, Outcome } from "../../api/events";
 import { Problem } from "../../api/problem";
 import { follow } from "../../api/sse";
-import { count, plural } from "../../lib/format";
 import { dispatch, state } from "../store";
-import { resumeCompression } from "./compression";
+import { resumeCompression, tellCompressed } from "./compression";
 import { loadPins } from "./pins";
-import { showCompression } from "./snapshots";
 import { report, toast } from "./toast";
 import { followTurn, unfollow } from "./turns";
 
@@ -180,10 +178,5 @@ function tellOutcome(id: string, outcome: Outcome, background: boolean): void {
   if (outcome.outcome === "failed" && background)
     toast({ tone: "info", text: "A compression could not be prepared; it is tried again later", detail: outcome.error });
   if (outcome.outcome !== "compressed" || outcome.urgency === "manual") return;
-  toast({
-    tone: "success",
-    text: `${plural(outcome.messages, "message")} compressed`,
-    detail: `${count(outcome.before)} → ${count(outcome.after)} tokens`,
-    action: { label: "View", run: () => void showCompression(id) },
-  });
+  tellCompressed(id, outcome.snapshot);
 }

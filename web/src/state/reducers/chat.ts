@@ -16,6 +16,7 @@ export function openChat(id: string, info: Chat["info"]): Chat {
     before: null,
     older: "idle",
     usage: null,
+    drafted: null,
     settings: null,
     snapshots: null,
     pending: null,
@@ -55,12 +56,14 @@ export function reduceChat(chat: Chat, action: ChatAction): Chat {
     }
     case "chat/usage":
       return { ...chat, usage: action.usage };
+    case "chat/drafted":
+      return { ...chat, drafted: action.usage };
     case "chat/settings":
       return { ...chat, settings: action.settings };
     case "chat/snapshots":
       return { ...chat, snapshots: action.snapshots };
     case "chat/sent":
-      return { ...chat, pending: action.text, failure: null, target: null };
+      return { ...chat, pending: action.text, failure: null, target: null, drafted: null };
     case "chat/failed":
       return { ...chat, failure: action.trouble, pending: null, ...NO_END };
     case "chat/editing":
@@ -77,6 +80,7 @@ export function reduceChat(chat: Chat, action: ChatAction): Chat {
       return chat.turn ? { ...chat, turn: { ...chat.turn, stopping: true } } : chat;
     case "chat/compressionOpened":
     case "chat/originalsShown":
+    case "chat/summaryEditing":
     case "chat/snapshotRead":
     case "chat/pinned":
       return { ...chat, compression: reduceCompressionView(chat.compression, action) };

@@ -8,6 +8,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { loadOlder } from "../../state/effects/chat";
+import { useStore } from "../../state/store";
 import { hasOlder, isCovered, rowsOf, type Row } from "../../state/timeline";
 import type { Chat } from "../../state/types";
 import { Icon } from "../kit/Icon";
@@ -23,7 +24,8 @@ const GUESS = 120;
 /** Pixels of a row before it was measured. */
 
 export function Timeline({ chat }: { chat: Chat }) {
-  const rows = useMemo(() => rowsOf(chat), [chat]);
+  const running = useStore((state) => state.compressions[chat.id]);
+  const rows = useMemo(() => rowsOf(chat, running), [chat, running]);
   const scroller = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
   const virtualizer = useVirtualizer({

@@ -1,7 +1,7 @@
 /** In the toolbar: how much is compressed, and the button that compresses. */
 
 import { count } from "../../lib/format";
-import { askToCompress } from "../../state/effects/compression";
+import { askToCompress, showRunning } from "../../state/effects/compression";
 import { showCompression } from "../../state/effects/snapshots";
 import { useStore } from "../../state/store";
 import { servingOf } from "../../state/timeline";
@@ -30,7 +30,7 @@ export function CompressionTools({ chat }: { chat: Chat }) {
         className={running ? "icon-button busy" : "icon-button"}
         aria-label={label}
         title={label}
-        onClick={() => askToCompress(chat.id)}
+        onClick={() => (running ? showRunning(chat.id) : askToCompress(chat.id))}
       >
         <Icon name="compress" />
       </button>

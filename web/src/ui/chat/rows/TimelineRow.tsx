@@ -3,6 +3,7 @@
 import type { Row } from "../../../state/timeline";
 import type { Chat } from "../../../state/types";
 import { CompressionRow } from "../../compression/CompressionRow";
+import { RunningRow } from "../../compression/RunningRow";
 import { UndoneRow } from "../../compression/UndoneRow";
 import { EditRow } from "./EditRow";
 import { FailureRow } from "./FailureRow";
@@ -20,6 +21,8 @@ export function TimelineRow({ row, chat }: { row: Row; chat: Chat }) {
       return <RecalledRow message={row.message} passages={row.passages} chat={chat} />;
     case "snapshot":
       return <CompressionRow snapshot={row.snapshot} chat={chat} />;
+    case "running":
+      return <RunningRow id={chat.id} compression={row.compression} />;
     case "undone":
       return <UndoneRow snapshot={row.snapshot} conversation={chat.id} />;
     case "pending":
