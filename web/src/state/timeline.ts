@@ -12,6 +12,7 @@ export type Row =
   | { kind: "undone"; key: string; snapshot: Snapshot }
   | { kind: "pending"; key: string; text: string }
   | { kind: "turn"; key: string; turn: Turn }
+  | { kind: "unanswered"; key: string }
   | { kind: "failure"; key: string; trouble: Trouble };
 
 export const RUNNING = "running";
@@ -30,6 +31,10 @@ export function hasOlder(chat: Chat): boolean {
   const cutoff = chat.compression.originals ? undefined : servingOf(chat)?.cutoff;
   return chat.before !== null && !chat.messages.some((one) => one.id === cutoff);
 }
+
+/** The last word is a question, and nobody is answering it: whatever became of the answer, it can be asked for. */
+const isUnanswered = ({ status, known, messages, pending, turn, failure, editing }: Chat): boolean =>
+  status === "ready" && known && messages.at(-1)?.role === "user" && pending === null && !turn && !failure && !editing;
 
 export function rowsOf(chat: Chat, running?: RunningCompression): Row[] {
   const rows: Row[] = [];
@@ -63,6 +68,7 @@ export function rowsOf(chat: Chat, running?: RunningCompression): Row[] {
   // It may be among the messages before the turn has told its end.
   if (chat.turn && !ids.includes(chat.turn.task))
     rows.push({ kind: "turn", key: chat.turn.task, turn: chat.turn });
+  if (isUnanswered(chat)) rows.push({ kind: "unanswered", key: "unanswered" });
   if (chat.failure) rows.push({ kind: "failure", key: "failure", trouble: chat.failure });
   return rows;
 }

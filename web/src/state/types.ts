@@ -18,7 +18,13 @@ import type { CompressionAction, RunningCompressions, CompressionView, Compressi
 export type Route = { name: "home" } | { name: "chat"; id: string };
 
 /** A message on screen; one that was just told by an event lacks what only the store knows. */
-export type ShownMessage = StoredMessage & Partial<Message>;
+export type ShownMessage = StoredMessage &
+  Partial<Message> & {
+    /** The answer reached its longest length. */
+    cut?: boolean;
+    /** What had to be left out of the request besides compressing. */
+    notes?: string[];
+  };
 
 /** What went wrong, as it is shown next to where it went wrong. */
 export interface Trouble {
@@ -50,6 +56,8 @@ export interface Turn {
   compression: { messages: number; tokens: number; text: string } | null;
   /** The provider failed and is asked again; until it answers. */
   again: Again | null;
+  /** What was left out of the request besides compressing. */
+  notes: string[];
 }
 
 export interface Chat {
@@ -77,6 +85,8 @@ export interface Chat {
   editing: Editing | null;
   /** While something is said anew: the message it goes below; null is the beginning. What was below it is not shown. */
   end?: string | null | undefined;
+  /** The channel has told which turns run: until then a question without an answer may be on its way to one. */
+  known: boolean;
   /** The message that is to be brought into sight. */
   target: { message: string } | null;
 }

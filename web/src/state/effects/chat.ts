@@ -8,7 +8,7 @@ import { dispatch, state } from "../store";
 import { resumeCompression, tellCompressed } from "./compression";
 import { loadPins } from "./pins";
 import { report, toast } from "./toast";
-import { followTurn, unfollow } from "./turns";
+import { followTurn, sendWaiting, unfollow } from "./turns";
 
 export const PAGE = 60;
 /** Messages loaded at a time: a few screens. */
@@ -125,7 +125,10 @@ async function listen(id: string, signal: AbortSignal): Promise<void> {
   try {
     await follow(api.conversationEvents(id), {
       signal,
-      connected: (online) => dispatch({ type: "connection/changed", online }),
+      connected: (online) => {
+        dispatch({ type: "connection/changed", online });
+        if (online) sendWaiting();
+      },
       heard: (told) => hear(id, { event: told.event, data: told.data } as ChannelEvent, (heard += 1) > 1),
     });
   } catch (error) {

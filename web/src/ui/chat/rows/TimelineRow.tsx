@@ -5,6 +5,7 @@ import type { Chat } from "../../../state/types";
 import { CompressionRow } from "../../compression/CompressionRow";
 import { RunningRow } from "../../compression/RunningRow";
 import { UndoneRow } from "../../compression/UndoneRow";
+import { AgainActions } from "./AgainActions";
 import { EditRow } from "./EditRow";
 import { FailureRow } from "./FailureRow";
 import { MessageRow } from "./MessageRow";
@@ -29,6 +30,13 @@ export function TimelineRow({ row, chat }: { row: Row; chat: Chat }) {
       return <PendingRow text={row.text} />;
     case "turn":
       return <TurnRow turn={row.turn} />;
+    case "unanswered":
+      return (
+        <div className="unfinished">
+          <p>Not answered.</p>
+          <AgainActions />
+        </div>
+      );
     case "failure":
       return <FailureRow trouble={row.trouble} />;
   }
