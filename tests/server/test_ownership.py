@@ -76,7 +76,13 @@ COMMON = {
     ("get", "/metrics"),
 }
 """Routes that show nobody's conversations."""
-PAGE = {("get", "/"), ("get", "/openapi.json"), ("head", "/openapi.json")}
+PAGE = {
+    ("get", "/assets/{name}"),
+    ("head", "/assets/{name}"),
+    ("get", "/"),
+    ("get", "/openapi.json"),
+    ("head", "/openapi.json"),
+}
 """What a browser loads before anybody is known."""
 PASSED_ON = {
     *((method.lower(), f"/{version}/{{path}}") for method in METHODS for version in ("v1", "v1beta")),
@@ -86,6 +92,7 @@ PASSED_ON = {
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/messages"): {"content": "Mine now."},
     ("post", "/turns"): {"content": "What is the combination?"},
+    ("post", "/usage"): {"content": "What is the combination?"},
     ("post", "/pins"): {"message": "{message}"},
     ("put", "/snapshots/{snapshot}/summary"): {"summary": "Nothing."},
     ("post", "/snapshots/{snapshot}/summary/size"): {"summary": "Nothing."},

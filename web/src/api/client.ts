@@ -1,11 +1,12 @@
 /** Every call the page makes, one function each; nothing here knows about the state of the page. */
 
-import { fetchBlob, request } from "./http";
+import { fetchBlob, request, upload } from "./http";
 import type {
   Caller,
   Conversation,
   Conversations,
   Hits,
+  Imported,
   Message,
   MessagePage,
   Messages,
@@ -39,6 +40,7 @@ export const createConversation = (title: string, settings: SettingsIn) =>
   request<Conversation>("POST", "conversations", { body: { title, settings } });
 /** The conversation that comes with Octavo, of the caller's own. */
 export const openSample = () => request<Conversation>("POST", "sample");
+export const importFile = (file: Blob) => upload<Imported>("import", file);
 export const readConversation = (id: string) => request<Conversation>("GET", chat(id));
 export const changeConversation = (
   id: string,

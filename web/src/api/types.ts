@@ -6,6 +6,7 @@ type Schemas = components["schemas"];
 
 export type Conversation = Schemas["ConversationOut"];
 export type Conversations = Schemas["ConversationList"];
+export type Imported = Schemas["ImportedOut"];
 export type Message = Schemas["MessageOut"];
 export type MessagePage = Schemas["MessagePage"];
 export type Messages = Schemas["MessageList"];

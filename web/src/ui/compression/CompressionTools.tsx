@@ -27,12 +27,13 @@ export function CompressionTools({ chat }: { chat: Chat }) {
       )}
       <button
         type="button"
-        className={running ? "icon-button busy" : "icon-button"}
+        className={running ? "icon-button tool busy" : "icon-button tool"}
         aria-label={label}
         title={label}
         onClick={() => (running ? showRunning(chat.id) : askToCompress(chat.id))}
       >
         <Icon name="compress" />
+        <span className="tool-word">Summarize</span>
       </button>
     </>
   );
