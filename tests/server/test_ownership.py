@@ -175,6 +175,7 @@ async def ask(client: httpx2.AsyncClient, method: str, path: str, ids: dict[str,
         k: v.format(**ids) if isinstance(v, str) else v for k, v in BODIES.get((method, below), {}).items()
     }
     query = {"other": ids["snapshot"]} if path.endswith("/diff") else {}
+    query |= {"words": "combination"} if path.endswith("/recall") else {}
     given: dict[str, Any] = {} if method in ("get", "delete") else {"json": body}
     return await client.request(method.upper(), filled(path, ids), params=query, **given)
 

@@ -15,6 +15,7 @@ from octavo.cli.setup import setup_of
 
 ORDER = (
     "chat",
+    "ask",
     "demo",
     "serve",
     "compress",
