@@ -160,14 +160,15 @@ def compression(place: Place) -> None:
     place.open()
     place.page.get_by_role("button", name=pattern("compressed: show the summary")).click()
     panel = place.page.get_by_role("region", name="Compressed messages")
-    expect(panel.get_by_role("button", name="Versions")).to_be_visible()
+    expect(panel.get_by_text("Receipt", exact=True)).to_be_visible()
 
 
-def compression_dialog(button: str) -> Scene:
+def compression_menu(button: str, sign: str) -> Scene:
     def scene(place: Place) -> None:
         compression(place)
-        place.press(button)
-        expect(place.page.get_by_role("dialog")).to_be_visible()
+        place.press("This compression")
+        place.page.get_by_role("menuitem", name=button).click()
+        expect(place.page.get_by_text(sign).first).to_be_visible()
 
     return scene
 
@@ -277,9 +278,8 @@ SCENES: dict[str, Scene] = {
     "meter": meter,
     "failure": failure,
     "compression": compression,
-    "summary": compression_dialog("Edit the summary"),
-    "regenerate": compression_dialog("Regenerate"),
-    "versions": compression_dialog("Versions"),
+    "summary": compression_menu("Edit the summary", "Save as a new version"),
+    "regenerate": compression_menu("Write it again…", "Written anew from"),
     "compress": compress,
     "model-picker": model_picker,
     "shortcuts": shortcuts,

@@ -347,3 +347,18 @@ def test_a_line_that_is_dropped_takes_its_facts_along() -> None:
     assert "9 May" in [fact.text for fact in after.tally("date").lost]
     again = receipt(covered, extracts=extracts[1:], dropped=[DroppedLine(extracts[0].text, 4)])
     assert (again.standing.kept_count, again.standing.count) == (1, 1)
+
+
+def test_a_receipt_of_copies_points_at_the_copies() -> None:
+    facts = Tally(kind="path", lost=(Fact("path", "a/b", "m1"), Fact("path", "c/d", "m2")), lost_count=2)
+    standing = StandingTally(
+        kept=(StandingLine("Never.", "m1"),),
+        lost=(StandingLine("Always.", "m2"),),
+        changed=(ChangedLine("Sometimes.", "Never.", "m1"),),
+    )
+    conflict = Conflict(key="port", kept="1", newest="2", source="m1")
+    moved = Receipt(tallies=(facts,), conflicts=(conflict,), standing=standing).redirected({"m1": "n1"})
+    assert [fact.source for fact in moved.lost] == ["n1", ""], "what was not copied is not pointed at"
+    assert moved.conflicts[0].source == "n1"
+    assert [line.source for line in (*moved.standing.kept, *moved.standing.lost)] == ["n1", ""]
+    assert moved.standing.changed == (ChangedLine("Sometimes.", "Never.", "n1"),)

@@ -33,6 +33,7 @@ OWN = {
     ("get", "/api/v1/search"),
     ("get", "/api/v1/export"),
     ("post", "/api/v1/import"),
+    ("post", "/api/v1/sample"),
     ("get", "/api/v1/me"),
     ("post", "/v1/chat/completions"),
     ("post", "/v1/responses"),
@@ -75,7 +76,13 @@ COMMON = {
     ("get", "/metrics"),
 }
 """Routes that show nobody's conversations."""
-PAGE = {("get", "/"), ("get", "/openapi.json"), ("head", "/openapi.json")}
+PAGE = {
+    ("get", "/assets/{name}"),
+    ("head", "/assets/{name}"),
+    ("get", "/"),
+    ("get", "/openapi.json"),
+    ("head", "/openapi.json"),
+}
 """What a browser loads before anybody is known."""
 AGENTS = {("get", "/mcp")}
 """Where agents ask, by any method; whom they see is tried in tests/integrations/test_mcp.py."""
@@ -87,6 +94,7 @@ PASSED_ON = {
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/messages"): {"content": "Mine now."},
     ("post", "/turns"): {"content": "What is the combination?"},
+    ("post", "/usage"): {"content": "What is the combination?"},
     ("post", "/pins"): {"message": "{message}"},
     ("put", "/snapshots/{snapshot}/summary"): {"summary": "Nothing."},
     ("post", "/snapshots/{snapshot}/summary/size"): {"summary": "Nothing."},
@@ -169,6 +177,7 @@ async def ask(client: httpx2.AsyncClient, method: str, path: str, ids: dict[str,
         k: v.format(**ids) if isinstance(v, str) else v for k, v in BODIES.get((method, below), {}).items()
     }
     query = {"other": ids["snapshot"]} if path.endswith("/diff") else {}
+    query |= {"words": "combination"} if path.endswith("/recall") else {}
     given: dict[str, Any] = {} if method in ("get", "delete") else {"json": body}
     return await client.request(method.upper(), filled(path, ids), params=query, **given)
 
@@ -303,3 +312,11 @@ async def test_what_was_deleted_is_listed_to_its_owner_alone(scene: Scene) -> No
     }
     assert [one["id"] for one in found["ann"]] == [id]
     assert found["bob"] == []
+
+
+async def test_everybody_has_a_sample_of_their_own(scene: Scene) -> None:
+    ann = (await scene.ann.post("/api/v1/sample")).json()
+    bob = (await scene.bob.post("/api/v1/sample")).json()
+    assert ann["id"] != bob["id"]
+    assert (await scene.ann.post("/api/v1/sample")).json()["id"] == ann["id"]
+    assert (await scene.bob.get(f"/api/v1/conversations/{ann['id']}")).status_code == 404

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from octavo.core.messages import Attachment, Message, Text, user
 from octavo.core.recall.render import render
+from octavo.core.receipt import Fact, Receipt, Tally
 from octavo.store import ForConversation, Store
 from octavo.store.parts import LARGE
 from tests.store.scenes import fold, long_talk, passage_of, texts
@@ -108,3 +111,17 @@ async def test_what_was_recalled_is_copied_and_reads_the_same(store: Store, whol
     await store.messages.delete(nodes[1].id)
     assert len((await store.passages.of([nodes[10].id]))[nodes[10].id]) == 1
     assert len((await store.passages.of([branch[10].id]))[branch[10].id]) == 2
+
+
+async def test_the_receipt_of_a_copy_names_the_copies(store: Store) -> None:
+    """Else no lost fact of a copy, or of an imported conversation, could be shown or added back."""
+    made, branch = await long_talk(store, 6)
+    receipt = Receipt(tallies=(Tally(kind="path", lost=(Fact("path", "a/b", branch[1].id),), lost_count=1),))
+    await store.snapshots.add(made.id, replace(fold(branch, 3), receipt=receipt.to_json()))
+    await store.snapshots.add(made.id, replace(fold(branch, 4), receipt="no receipt"))
+    copy = await store.conversations.copy(made.id)
+    assert copy.tip is not None
+    copied = await store.tree.branch(copy.tip)
+    first, second = await store.snapshots.of_conversation(copy.id)
+    assert Receipt.from_json(first.receipt).lost[0].source == copied[1].id
+    assert second.receipt == "no receipt"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Audit, Watch
@@ -88,6 +90,7 @@ def test_a_provider_that_is_asked_again_is_told_of(page: Page, upstream: Upstrea
     answer = page.get_by_role("article", name="Answer")
     expect(answer).to_contain_text("Trying again (2 of 4)")
     expect(answer).to_contain_text("answered 503: come back later")
+    expect(answer.get_by_text(re.compile(r"trying again (in \d+ s|now) · stop"))).to_be_visible()
     audit(page)
     upstream.release()
     expect(answer).to_contain_text("Here I am.")
@@ -171,3 +174,49 @@ def test_two_tabs_show_the_same_answer(page: Page, octavo: Octavo, upstream: Ups
     for tab in (page, other):
         expect(tab.get_by_text("To both of you.")).to_be_visible()
         expect(tab.get_by_role("article", name="Answer")).to_have_count(2)
+
+
+def test_what_is_said_without_a_connection_is_sent_once_when_it_is_back(
+    page: Page, octavo: Octavo, watch: Watch
+) -> None:
+    watch.forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET")
+    id = octavo.conversation("u: Hello", "a: Good day")
+    page.goto(f"/c/{id}")
+    expect(page.get_by_text("Good day")).to_be_visible()
+    octavo.kill()
+    expect(page.get_by_text("Reconnecting…")).to_be_visible()
+    ask(page, "Are you there?")
+    expect(page.locator(".message.waiting")).to_contain_text("Are you there?")
+    octavo.start()
+    expect(page.get_by_text("You said: Are you there?")).to_be_visible()
+    said = [one["text"] for one in octavo.get(f"conversations/{id}/messages")["messages"]]
+    assert said == ["Hello", "Good day", "Are you there?", "You said: Are you there?"]
+
+
+def test_a_question_without_an_answer_can_be_asked_again_at_any_time(page: Page, octavo: Octavo) -> None:
+    """After a restart, or in another tab, nobody knows why it was not answered."""
+    page.goto(f"/c/{octavo.conversation('u: Is anybody there?')}")
+    expect(page.get_by_text("Not answered.")).to_be_visible()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("You said: Is anybody there?")).to_be_visible()
+    expect(page.get_by_text("Not answered.")).to_have_count(0)
+
+
+def test_an_answer_that_was_cut_off_says_so_and_goes_on(
+    page: Page, octavo: Octavo, upstream: Upstream
+) -> None:
+    upstream.say, upstream.finish = (lambda _: "A very long"), "length"
+    page.goto("/")
+    ask(page, "Tell me a story.")
+    expect(page.get_by_text("Cut off at its longest length.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Stopped before it was finished.")).to_be_visible()
+    upstream.say, upstream.finish = (lambda _: " story."), "stop"
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("story.", exact=True).last).to_be_visible()
+    id = page.url.rpartition("/")[2]
+    assert [one["status"] for one in octavo.get(f"conversations/{id}/messages")["messages"]] == [
+        "complete",
+        "aborted",
+        "complete",
+    ]

@@ -86,16 +86,29 @@ def compress(octavo: Octavo, id: str, **order: Any) -> dict[str, Any]:
     return found
 
 
-def line_of(snapshot: dict[str, Any]) -> str:
-    sizes = f"{snapshot['tokens_before']:,} → {snapshot['tokens_after']:,} tokens"
-    return f"{snapshot['messages']:,} messages compressed · {sizes}"
+def pair_of(snapshot: dict[str, Any]) -> str:
+    return f"{snapshot['tokens_before']:,} → {snapshot['tokens_after']:,} tokens"
+
+
+def line_of(snapshot: dict[str, Any]) -> re.Pattern[str]:
+    return re.compile(f"^{snapshot['messages']:,} messages compressed, .* {re.escape(pair_of(snapshot))}$")
+
+
+def choose(page: Page, item: str) -> None:
+    """Choose from the menu of the compression."""
+    page.get_by_role("button", name="This compression").click()
+    page.get_by_role("menuitem", name=item).click()
+
+
+def undo(page: Page) -> Locator:
+    return page.locator(".compression-head").get_by_role("button", name="Undo", exact=True)
 
 
 def open_compression(page: Page, id: str) -> Locator:
     page.goto(f"/c/{id}")
     page.get_by_role("button", name=re.compile("compressed: show the summary")).click()
     panel = page.get_by_role("region", name="Compressed messages")
-    expect(panel.get_by_role("button", name="Versions")).to_be_visible()
+    expect(panel.get_by_text("Receipt", exact=True)).to_be_visible()
     return panel
 
 
@@ -125,10 +138,12 @@ def test_a_compression_opens_to_its_summary_its_lines_and_its_receipt(
     panel = page.get_by_role("region", name="Compressed messages")
     expect(panel.get_by_role("heading", name="Key Points")).to_be_visible()
     expect(panel.locator("strong", has_text="north")).to_be_visible()
-    panel.get_by_text("Receipt", exact=True).click()
+    facts = made["facts"]
     expect(
-        panel.get_by_text(f"{receipt['tokens_before']:,} → {receipt['tokens_after']:,} tokens")
+        page.get_by_text(f"{facts['verbatim']:,} of {facts['count']:,} facts kept word for word")
     ).to_be_visible()
+    panel.get_by_text("Receipt", exact=True).click()
+    expect(panel.get_by_text(re.compile(r"Kept [\d,]+ of [\d,]+ names, numbers and paths\."))).to_be_visible()
     expect(panel.get_by_text(receipt["model"])).to_be_visible()
     for tally in receipt["facts"]:
         if tally["kind"] == "identifier":
@@ -144,10 +159,10 @@ def test_a_compression_opens_to_its_summary_its_lines_and_its_receipt(
     expect(page.locator(".row[data-covered]").first).to_be_attached()
     page.get_by_role("button", name=re.compile("compressed: show the summary")).click()
     expect(line).to_be_in_viewport()
-    panel.get_by_role("button", name="Hide the originals").click()
+    choose(page, "Hide the originals")
     expect(page.locator(".row[data-covered]")).to_have_count(0)
     expect(page.get_by_role("article").first).to_contain_text("Host h175 ")
-    panel.get_by_role("button", name="Show the originals").click()
+    choose(page, "Show the originals")
     expect(page.locator(".row[data-covered]").first).to_be_attached()
     line.click()
     expect(panel).to_have_count(0)
@@ -172,6 +187,7 @@ def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
         f"{certainty(plan['reading'])} {plan['reading']['tokens']:,}"
     )
     expect(figure(dialog, "Tokens after")).to_have_text(f"at most {plan['after_cap']:,}")
+    expect(dialog.get_by_text(f"The summary will be written by {MODEL}.")).to_be_visible()
     audit(page)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -191,27 +207,21 @@ def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
     expect(figure(dialog, "To be summarized")).to_have_text(f"{more['covered']:,}")
     dialog.get_by_label("Focus").fill("the keys of the hosts")
     dialog.get_by_role("button", name="Summarize", exact=True).click()
-    running = page.get_by_role("dialog", name="Summarizing…")
-    expect(running.get_by_text("The hosts of the north rack")).to_be_visible()
-    expect(
-        running.get_by_text(f"{more['covered']:,} messages, {more['covered_tokens']:,} tokens")
-    ).to_be_visible()
+    expect(dialog).to_have_count(0)
+    running = page.get_by_role("region", name="Compressing")
+    expect(running.get_by_text("The hosts of the north rack")).to_be_in_viewport()
+    expect(running.get_by_role("status")).to_have_text(
+        f"Compressing {more['covered']:,} messages… {more['covered_tokens']:,} tokens"
+    )
     audit(page)
     upstream.release()
-    ended = page.get_by_role("dialog", name=f"{more['covered']:,} messages compressed")
-    expect(ended).to_be_visible()
-    made = octavo.get(f"conversations/{id}/snapshots")["snapshots"][-1]
-    full = octavo.get(f"conversations/{id}/snapshots/{made['id']}")
-    receipt = octavo.get(f"conversations/{id}/snapshots/{made['id']}/receipt")
-    saved = receipt["tokens_before"] - receipt["tokens_after"]
-    expect(ended.get_by_role("status")).to_contain_text(f"{saved:,} tokens saved")
-    expect(ended.locator("blockquote")).to_have_text(full["summary"][:200] + "…")
-    assert made["instructions"] == "the keys of the hosts"
-    audit(page)
-    ended.get_by_role("button", name="View").click()
     expect(page.get_by_role("region", name="Compressed messages")).to_be_visible()
+    made = octavo.get(f"conversations/{id}/snapshots")["snapshots"][-1]
+    assert made["instructions"] == "the keys of the hosts"
+    expect(running).to_have_count(0)
     expect(page.get_by_role("button", name=line_of(made))).to_be_in_viewport()
-    page.get_by_role("region", name="Compressed messages").get_by_role("button", name="Undo").click()
+    audit(page)
+    undo(page).click()
     expect(page.get_by_text(f"The compression of {made['messages']} messages was undone")).to_be_visible()
     assert octavo.get(f"conversations/{id}/snapshots")["serving"] is None
 
@@ -255,22 +265,24 @@ def test_a_summary_that_is_cancelled_or_left_alone(page: Page, octavo: Octavo, u
     upstream.say = lambda _: f"## Context\nHalf of it{HOLD}"
     id = talk(octavo)
     begin(page, id)
-    running = page.get_by_role("dialog", name="Summarizing…")
+    running = page.get_by_role("region", name="Compressing")
     expect(running.get_by_text("Half of it")).to_be_visible()
     running.get_by_role("button", name="Cancel").click()
-    ended = page.get_by_role("dialog", name="Cancelled")
-    expect(ended.get_by_text("Nothing was changed")).to_be_visible()
+    toast = page.get_by_role("region", name="Notifications")
+    expect(toast.get_by_text("Nothing was changed")).to_be_visible()
+    expect(running).to_have_count(0)
     assert octavo.get(f"conversations/{id}/snapshots")["snapshots"] == []
-    ended.get_by_role("button", name="Try again").click()
+    begin(page, id)
     expect(running.get_by_text("Half of it")).to_be_visible()
     page.reload()
     page.get_by_role("button", name="Summarizing: show how far it is").click()
-    expect(running.get_by_text("Half of it")).to_be_visible()
-    running.get_by_role("button", name="Go on chatting").click()
+    expect(running.get_by_text("Half of it")).to_be_in_viewport()
+    page.get_by_role("button", name="New", exact=True).click()
     upstream.say = answer
     upstream.release()
-    toast = page.get_by_role("region", name="Notifications")
     expect(toast.get_by_text("14 messages compressed")).to_be_visible()
+    made = octavo.get(f"conversations/{id}/snapshots")["snapshots"][-1]
+    expect(toast.get_by_text(pair_of(made))).to_be_visible()
     toast.get_by_role("button", name="View").click()
     expect(page.get_by_role("region", name="Compressed messages")).to_be_visible()
 
@@ -282,16 +294,16 @@ def test_a_failure_tells_why_and_can_be_tried_again_or_left(
     upstream.fail = [(401, said), (401, said)]
     id = talk(octavo)
     begin(page, id)
-    failed = page.get_by_role("dialog", name="The summary could not be made")
-    expect(failed.get_by_role("alert")).to_contain_text("the account is empty")
-    expect(failed.get_by_role("alert")).to_contain_text("Nothing was changed")
+    failed = page.get_by_role("alert", name="The summary could not be made")
+    expect(failed).to_contain_text("the account is empty")
+    expect(failed).to_contain_text("Nothing was changed")
     audit(page)
     failed.get_by_role("button", name="Go on without").click()
     expect(failed).to_have_count(0)
     page.get_by_role("button", name=TITLE, exact=True).click()
     page.get_by_role("button", name="Summarize", exact=True).click()
     failed.get_by_role("button", name="Try again").click()
-    expect(page.get_by_role("dialog", name="14 messages compressed")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^14 messages compressed"))).to_be_visible()
 
 
 def test_too_little_history_no_gain_and_uncounted_tokens_are_told_apart(
@@ -311,7 +323,7 @@ def test_too_little_history_no_gain_and_uncounted_tokens_are_told_apart(
     audit(page)
     few = talk(octavo, 4, 2)
     begin(page, few)
-    small = page.get_by_role("dialog", name="Not worth it for so little history")
+    small = page.get_by_role("alert", name="Not worth it for so little history")
     expect(small.get_by_text(re.compile(r"[\d,]+ tokens before, [\d,]+ after"))).to_be_visible()
     many = talk(octavo, 8, 36)
     page.goto(f"/c/{many}")
@@ -319,7 +331,7 @@ def test_too_little_history_no_gain_and_uncounted_tokens_are_told_apart(
     dialog.get_by_label("Keep word for word").select_option("A share of the history")
     dialog.get_by_label("Percent").fill("85")
     page.get_by_role("button", name="Summarize", exact=True).click()
-    expect(page.get_by_role("dialog", name="The summary did not make it smaller")).to_be_visible()
+    expect(page.get_by_role("alert", name="The summary did not make it smaller")).to_be_visible()
     octavo.put("models/uncounted", {"like": MODEL, "tokenizer": "grok"})
     octavo.patch(f"conversations/{few}/settings", {"model": "uncounted"})
     plan = octavo.get(f"conversations/{few}/plan")
@@ -359,6 +371,8 @@ def test_an_automatic_compression_is_told_unless_settings_say_no(page: Page, oct
             expect(news.get_by_text("compressed")).to_have_count(0)
             return
         expect(news.get_by_text(re.compile(r"\d+ messages compressed"))).to_be_visible()
+        made = octavo.get(f"conversations/{id}/snapshots")["snapshots"][-1]
+        expect(news.get_by_text(pair_of(made))).to_be_visible()
         news.get_by_role("button", name="View").click()
         expect(page.get_by_role("region", name="Compressed messages")).to_be_visible()
 
@@ -449,53 +463,50 @@ def test_a_summary_is_undone_redone_edited_regenerated_and_compared(
     id = talk(octavo)
     made = compress(octavo, id)
     panel = open_compression(page, id)
-    panel.get_by_role("button", name="Undo").click()
+    undo(page).click()
     undone = page.get_by_text("The compression of 14 messages was undone")
     expect(undone).to_be_visible()
     expect(page.get_by_role("log")).to_be_focused()
     page.locator(".compression.undone").get_by_role("button", name="Redo").click()
     expect(undone).to_have_count(0)
-    panel.get_by_role("button", name="Edit the summary").click()
-    editing = page.get_by_role("dialog", name="Edit the summary")
-    expect(editing.get_by_role("textbox")).to_have_value(re.compile("north"))
+    choose(page, "Edit the summary")
+    expect(panel.get_by_role("textbox")).to_have_value(re.compile("north"))
+    expect(panel.get_by_role("textbox")).to_be_focused()
     audit(page)
-    editing.get_by_role("textbox").fill("## Context\nThe hosts of the *east* rack.")
-    editing.get_by_role("button", name="Save as a new version").click()
+    panel.get_by_role("textbox").fill("## Context\nThe hosts of the *east* rack.")
+    panel.get_by_role("button", name="Save as a new version").click()
     expect(panel.locator("em", has_text="east")).to_be_visible()
-    expect(panel.get_by_text("version 2, edited")).to_be_visible()
+    versions = panel.get_by_role("group", name="Versions of the summary")
+    expect(versions).to_contain_text("2/2")
+    expect(panel.get_by_text(re.compile("edited by hand, .*, in use"))).to_be_visible()
     panel.get_by_text("Receipt", exact=True).click()
     expect(panel.get_by_text("written by hand")).to_be_visible()
-    panel.get_by_role("button", name="Regenerate").click()
-    again = page.get_by_role("dialog", name="Regenerate the summary")
+    choose(page, "Write it again…")
+    again = page.get_by_role("dialog", name="Write the summary again")
     again.get_by_label("Focus").fill("the west rack")
     audit(page)
     upstream.say = lambda _: SUMMARY.replace("north", "west")
-    again.get_by_role("button", name="Regenerate").click()
-    page.get_by_role("dialog", name="14 messages compressed").get_by_role("button", name="Done").click()
-    expect(panel.get_by_text("version 3, regenerated")).to_be_visible()
+    again.get_by_role("button", name="Write it again").click()
+    expect(versions).to_contain_text("3/3")
     assert "the west rack" in str(upstream.bodies[-1])
-    panel.get_by_role("button", name="Versions").click()
-    versions = page.get_by_role("dialog", name="Versions of the summary")
-    versions.get_by_role("radio", name="Left: version 1").check()
-    left = versions.get_by_role("region", name="Version 1, manual")
-    right = versions.get_by_role("region", name="Version 3, regenerated")
-    expect(left.locator("del", has_text="north")).to_be_visible()
-    expect(right.locator("ins", has_text="west")).to_be_visible()
-    expect(right.locator("ins", has_text="Nothing was decided")).to_have_count(0)
+    versions.get_by_role("button", name="Previous version").click()
+    versions.get_by_role("button", name="Previous version").click()
+    expect(panel.get_by_text(re.compile("^asked for"))).to_be_visible()
+    panel.get_by_role("button", name="differences from the one in use").click()
+    differences = panel.get_by_role("group", name="Differences")
+    expect(differences.locator("del", has_text="west")).to_be_visible()
+    expect(differences.locator("ins", has_text="north")).to_be_visible()
+    expect(differences.locator("ins", has_text="Nothing was decided")).to_have_count(0)
     audit(page)
-    versions.get_by_role("row", name=re.compile("3, regenerated")).get_by_role("button", name="Undo").click()
-    expect(versions.get_by_role("row", name=re.compile("2, edited"))).to_contain_text("in use")
-    page.keyboard.press("Escape")
-    expect(panel.get_by_text("version 2, edited")).to_be_visible()
+    undo(page).click()
+    expect(panel.get_by_text(re.compile("edited by hand, .*, in use"))).to_be_visible()
     states = {s["version"]: s["state"] for s in octavo.get(f"conversations/{id}/snapshots")["snapshots"]}
     assert states == {1: "active", 2: "active", 3: "undone"}
     assert made["version"] == 1
-    panel.get_by_role("button", name="Versions").click()
-    first = versions.get_by_role("row", name=re.compile("1, manual"))
-    first.get_by_role("button", name="Use this version").click()
-    expect(first).to_contain_text("in use")
+    versions.get_by_role("button", name="Previous version").click()
+    panel.get_by_role("button", name="Use this version").click()
     expect(page.get_by_text("Version 1 of 14 messages is in use").last).to_be_visible()
-    expect(versions.get_by_role("row", name=re.compile("2, edited"))).to_contain_text("undone")
+    expect(panel.get_by_text(re.compile("asked for, .*, in use"))).to_be_visible()
 
 
 def test_the_editor_of_a_summary_counts_and_asks_before_it_throws_away(
@@ -504,25 +515,44 @@ def test_the_editor_of_a_summary_counts_and_asks_before_it_throws_away(
     id = talk(octavo)
     compress(octavo, id)
     panel = open_compression(page, id)
-    panel.get_by_role("button", name="Edit the summary").click()
-    editing = page.get_by_role("dialog", name="Edit the summary")
-    expect(editing.get_by_role("status")).to_have_text(re.compile(r"[\d,]+ of at most [\d,]+ tokens"))
-    text = editing.get_by_role("textbox")
+    choose(page, "Edit the summary")
+    size = page.locator("#summary-size")
+    expect(size).to_have_text(re.compile(r"[\d,]+ of at most [\d,]+ tokens"))
+    text = panel.get_by_role("textbox")
     text.fill("word " * 15_000)
-    save = editing.get_by_role("button", name="Save as a new version")
-    expect(editing.get_by_role("status")).to_have_text(re.compile(r"at most [\d,]+ fit"))
+    save = panel.get_by_role("button", name="Save as a new version")
+    expect(size).to_have_text(re.compile(r"at most [\d,]+ fit"))
     expect(save).to_be_disabled()
     text.fill("Shorter.")
     expect(save).to_be_enabled()
     page.keyboard.press("Escape")
-    expect(editing.get_by_text("Throw your changes away?")).to_be_visible()
+    expect(panel.get_by_text("Throw your changes away?")).to_be_visible()
     audit(page)
-    editing.get_by_role("button", name="Keep editing").click()
-    expect(text).to_have_value("Shorter.")
+    text.fill("Shorter still.")
+    expect(panel.get_by_text("Throw your changes away?")).to_have_count(0)
     page.keyboard.press("Escape")
-    editing.get_by_role("button", name="Throw away").click()
-    expect(editing).to_have_count(0)
+    panel.get_by_role("button", name="Throw away").click()
+    expect(text).to_have_count(0)
     assert len(octavo.get(f"conversations/{id}/snapshots")["snapshots"]) == 1
+
+
+def test_a_line_of_the_summary_leads_to_what_was_said(page: Page, octavo: Octavo) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Open a sample conversation").click()
+    panel = page.get_by_role("region", name="Compressed messages")
+    line = panel.locator(".summary-line", has_text="No camera and no motion sensor, ever")
+    line.hover()
+    line.get_by_role("button", name="source").click()
+    expect(line).to_contain_text("so no camera, no motion sensor, ever. Two members were quite clear")
+    line.get_by_role("button", name="message 11").click()
+    (id,) = [one["id"] for one in octavo.get("conversations")["conversations"]]
+    source = octavo.get(f"conversations/{id}/messages?limit=100")["messages"][10]
+    expect(page.locator(f"[data-message='{source['id']}']")).to_be_in_viewport()
+    page.get_by_role("button", name=re.compile("compressed: show the summary")).click()
+    bar = panel.get_by_role("group", name="The whole conversation")
+    bar.get_by_role("button", name="Message 5, pinned").click()
+    rule = octavo.get(f"conversations/{id}/messages?limit=100")["messages"][4]
+    expect(page.locator(f"[data-message='{rule['id']}']")).to_be_in_viewport()
 
 
 def test_a_branch_that_leaves_a_compression_says_so_and_offers_one(page: Page, octavo: Octavo) -> None:
@@ -544,6 +574,8 @@ def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> 
     tally = next(one for one in receipt["facts"] if one["kind"] == "identifier")
     fact = tally["lost"][0]["text"]
     panel = open_compression(page, id)
+    chip = panel.get_by_role("list", name="No longer seen").get_by_role("listitem").first
+    expect(chip).to_contain_text(fact)
     panel.get_by_text("Receipt", exact=True).click()
     expect(panel.get_by_role("columnheader", name="left out")).to_be_visible()
     panel.get_by_role("button", name="Identifiers").click()
@@ -552,8 +584,8 @@ def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> 
     assert unlisted > 0
     expect(panel.get_by_text(f"… and {unlisted:,} more", exact=True)).to_be_visible()
     audit(page)
-    panel.get_by_role("listitem").filter(has_text=fact).get_by_role("button", name="Add back").click()
-    expect(panel.get_by_text("version 2, edited")).to_be_visible()
+    chip.get_by_role("button", name="Add back").click()
+    expect(panel.get_by_text(re.compile("edited by hand, .*, in use"))).to_be_visible()
     expect(panel.get_by_label("Exact lines").get_by_text(fact)).to_be_visible()
     served = octavo.get(f"conversations/{id}/snapshots")["serving"]
     assert fact in octavo.get(f"conversations/{id}/snapshots/{served}")["text"]
@@ -585,7 +617,7 @@ def test_what_stands_is_listed_first_and_a_line_of_it_is_pinned_or_dropped(
     page.locator(".toast", has_text="Dropped").get_by_role("button", name="Undo").click()
     expect(standing.locator(".extract-text")).to_have_text(rules)
     drop.click()
-    expect(panel.get_by_text("version 3, edited")).to_be_visible()
+    expect(panel.get_by_role("group", name="Versions of the summary")).to_contain_text("3/3")
     expect(standing.locator(".extract-text")).to_have_text(rules[1:])
     panel.get_by_text("Receipt", exact=True).click()
     expect(panel.get_by_text("Rules, preferences, decisions: 2 of 2 kept")).to_be_visible()
@@ -627,7 +659,7 @@ def test_a_summary_that_is_written_again_begins_anew_on_screen(
     said = iter(["Roses are red, and this is a poem.", f"## Context\nHalf of it{HOLD}"])
     upstream.say = lambda _: next(said)
     begin(page, talk(octavo))
-    sofar = page.get_by_role("dialog", name="Summarizing…").get_by_role("group", name="The summary so far")
+    sofar = page.get_by_role("region", name="Compressing").get_by_role("group", name="The summary so far")
     expect(sofar).to_contain_text("Half of it")
     expect(sofar).not_to_contain_text("Roses")
 
@@ -639,15 +671,15 @@ def test_a_compression_that_another_tab_gives_up_is_not_prepared_for_ever(
     upstream.say = lambda _: f"## Context\nHalf of it{HOLD}"
     id = talk(octavo)
     begin(page, id)
-    running = page.get_by_role("dialog", name="Summarizing…")
+    running = page.get_by_role("region", name="Compressing")
     expect(running.get_by_text("Half of it")).to_be_visible()
     other = page.context.new_page()
     other.goto(f"/c/{id}")
     meter = other.get_by_role("button", name="Context:")
     expect(meter).to_contain_text("preparing a compression…")
     running.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("dialog", name="Cancelled")).to_be_visible()
-    expect(meter).to_contain_text("compresses in")
+    expect(page.get_by_text("Cancelled", exact=True)).to_be_visible()
+    expect(meter).to_contain_text("the next compression")
 
 
 def test_who_wants_no_news_of_compressions_sees_them_all_the_same(page: Page, octavo: Octavo) -> None:
@@ -656,10 +688,10 @@ def test_who_wants_no_news_of_compressions_sees_them_all_the_same(page: Page, oc
     octavo.patch(f"conversations/{id}/settings", {"notifications": False})
     page.goto(f"/c/{id}")
     meter = page.get_by_role("button", name="Context:")
-    expect(meter).to_contain_text(f"{octavo.get(f'conversations/{id}/usage')['reading']['tokens']:,} /")
+    expect(meter).to_contain_text(f"{octavo.get(f'conversations/{id}/usage')['reading']['tokens']:,} of")
     octavo.post(f"conversations/{id}/context", {})
     expect(page.get_by_role("button", name=re.compile("compressed: show the summary"))).to_be_visible()
-    expect(meter).to_contain_text(f"{octavo.get(f'conversations/{id}/usage')['reading']['tokens']:,} /")
+    expect(meter).to_contain_text(f"{octavo.get(f'conversations/{id}/usage')['reading']['tokens']:,} of")
     expect(page.get_by_role("region", name="Notifications").get_by_text("compressed")).to_have_count(0)
 
 
@@ -669,14 +701,11 @@ def test_hostile_summaries_and_lines_do_nothing(page: Page, octavo: Octavo) -> N
     octavo.put(f"conversations/{id}/snapshots/{made['id']}/summary", {"summary": HOSTILE + "x" * 5_000})
     panel = open_compression(page, id)
     expect(panel.get_by_text("window.pwned = 1</script>").first).to_be_attached()
-    panel.get_by_role("button", name="Versions").click()
-    versions = page.get_by_role("dialog", name="Versions of the summary")
-    expect(versions.get_by_text("window.pwned = 1</script>").first).to_be_attached()
-    page.keyboard.press("Escape")
-    panel.get_by_role("button", name="Edit the summary").click()
-    expect(page.get_by_role("textbox", name=re.compile("Sent in place"))).to_have_value(
-        re.compile("pwned = 1")
-    )
+    panel.get_by_role("button", name="what it changed").click()
+    differences = panel.get_by_role("group", name="Differences")
+    expect(differences.get_by_text("window.pwned = 1</script>").first).to_be_attached()
+    choose(page, "Edit the summary")
+    expect(page.get_by_role("textbox", name=re.compile("The summary"))).to_have_value(re.compile("pwned = 1"))
     assert page.evaluate("window.pwned") is None
     assert page.locator("main :is(script, iframe, svg svg, style, form form, img)").count() == 0
     links = page.locator(".compression-panel a").evaluate_all("all => all.map(a => a.href)")
@@ -693,11 +722,6 @@ def test_on_a_phone_the_compression_and_its_dialogs_fit(page: Page, octavo: Octa
     expect(panel.get_by_role("heading", name="Key Points")).to_be_visible()
     assert page.get_by_role("log").evaluate("log => log.scrollWidth <= log.clientWidth")
     audit(page)
-    panel.get_by_role("button", name="Versions").click()
-    versions = page.get_by_role("dialog", name="Versions of the summary")
-    expect(versions).to_be_visible()
-    assert versions.evaluate("one => one.scrollWidth <= one.clientWidth")
-    page.keyboard.press("Escape")
     page.get_by_role("button", name=TITLE, exact=True).click()
     dialog = page.get_by_role("dialog", name=TITLE)
     expect(figure(dialog, "Messages in all")).to_have_text("16")

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Audit
 from tests.web.serving import Octavo
+from tests.web.upstream import Upstream
 
 
 def certainty(reading: dict[str, Any]) -> str:
@@ -23,9 +24,8 @@ def test_the_meter_shows_what_the_server_counts_and_opens_to_the_sections(
     usage = octavo.get(f"conversations/{id}/usage")
     page.goto(f"/c/{id}")
     meter = page.get_by_role("button", name="Context:")
-    expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} / {usage['budget']['limit']:,}")
-    expect(meter).to_contain_text(f"compresses in {usage['next_in']:,}")
-    expect(meter).to_contain_text(certainty(usage["reading"]))
+    expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} of {usage['budget']['limit']:,} tokens")
+    expect(meter).to_contain_text(f"about {usage['turns']:,} turns to the next compression")
     meter.click()
     breakdown = page.get_by_role("dialog", name="Context")
     expect(breakdown).not_to_contain_text("exactly")
@@ -42,6 +42,23 @@ def test_the_meter_shows_what_the_server_counts_and_opens_to_the_sections(
     page.keyboard.press("Escape")
     expect(breakdown).to_have_count(0)
     expect(meter).to_be_focused()
+
+
+def test_the_meter_counts_what_is_being_written(page: Page, octavo: Octavo, upstream: Upstream) -> None:
+    id = octavo.conversation("u: Hello", "a: Good day")
+    page.goto(f"/c/{id}")
+    meter = page.get_by_role("button", name="Context:")
+    now = octavo.get(f"conversations/{id}/usage")["reading"]["tokens"]
+    expect(meter).to_contain_text(f"{now:,} of")
+    draft = {"content": "word " * 2_000}
+    page.get_by_label("Message", exact=True).fill(draft["content"])
+    full = octavo.post(f"conversations/{id}/usage", draft)
+    assert full["reading"]["tokens"] > now + 1_500
+    expect(meter).to_contain_text(f"{full['reading']['tokens']:,} of")
+    page.get_by_label("Message", exact=True).fill("")
+    expect(meter).to_contain_text(f"{now:,} of")
+    assert not upstream.bodies
+    assert len(octavo.get(f"conversations/{id}/messages")["messages"]) == 2
 
 
 def test_a_full_context_turns_the_meter_red(page: Page, octavo: Octavo) -> None:

@@ -347,7 +347,7 @@ def test_above_the_soft_mark_the_meter_is_orange_and_says_so(
     page.goto(f"/c/{id}")
     meter = page.locator(".meter.soft")
     expect(meter).to_contain_text("above the soft mark")
-    expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} / ")
+    expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} of ")
     percent, soft = (
         page.evaluate("q => getComputedStyle(document.querySelector(q)).color", query)
         for query in (".meter-percent", ".meter-text")

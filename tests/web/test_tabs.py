@@ -40,15 +40,15 @@ def test_compressions_and_pins_of_one_tab_are_seen_in_the_other(
     expect(other.get_by_role("button", name=COMPRESSED)).to_be_visible()
     meter = other.get_by_role("button", name="Context:")
     full = octavo.get(f"conversations/{id}/usage")["reading"]["tokens"]
-    expect(meter).to_contain_text(f"{full:,} /")
+    expect(meter).to_contain_text(f"{full:,} of")
     page.bring_to_front()
     panel = open_compression(page, id)
     panel.get_by_role("button", name="Undo").click()
     expect(other.get_by_text("was undone")).to_be_visible()
-    expect(meter).not_to_contain_text(f"{full:,} /")
+    expect(meter).not_to_contain_text(f"{full:,} of")
     page.get_by_role("button", name="Redo", exact=True).first.click()
     expect(other.get_by_role("button", name=COMPRESSED)).to_be_visible()
-    expect(meter).to_contain_text(f"{full:,} /")
+    expect(meter).to_contain_text(f"{full:,} of")
     other.bring_to_front()
     other.get_by_role("button", name=COMPRESSED).click()
     octavo.put(f"conversations/{id}/snapshots/{made['id']}/summary", {"summary": "Told in a **sentence**."})
@@ -107,10 +107,10 @@ def test_the_name_the_settings_and_the_model_are_the_same_in_both(
     for tab in (page, other):
         expect(tab.get_by_role("button", name="Model: gpt-4o")).to_be_visible()
     window = octavo.get(f"conversations/{id}/usage")["budget"]["limit"]
-    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"/ {window:,}")
+    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"of {window:,}")
     octavo.patch("settings", {"soft": 0.6})
-    left = octavo.get(f"conversations/{id}/usage")["next_in"]
-    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"compresses in {left:,}")
+    turns = octavo.get(f"conversations/{id}/usage")["turns"]
+    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"about {turns:,} turns")
     act(page, "Afterwards", "Archive")
     expect(other.get_by_role("link", name="Afterwards")).to_have_count(0)
     expect(other.get_by_role("link", name="Another")).to_be_visible()

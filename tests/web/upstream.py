@@ -39,6 +39,8 @@ class Upstream:
     fail: list[tuple[int, Json]] = field(default_factory=list)
     """Errors to be answered next: status and body."""
     bodies: list[Json] = field(default_factory=list)
+    finish: str = "stop"
+    """Why answers end."""
     _gate: threading.Event = field(default_factory=threading.Event)
 
     def release(self) -> None:
@@ -54,7 +56,7 @@ class Upstream:
         """Forget what the last test told."""
         self.release()
         self._gate = threading.Event()
-        self.say, self.fail, self.bodies = _echo, [], []
+        self.say, self.fail, self.bodies, self.finish = _echo, [], [], "stop"
 
     @property
     def app(self) -> Starlette:
@@ -86,7 +88,7 @@ class Upstream:
                 await self._released()
             for at in range(0, len(part), PIECE):
                 yield chunk({"content": part[at : at + PIECE]})
-        yield chunk({}, "stop")
+        yield chunk({}, self.finish)
         yield _data(_named(body, "chat.completion.chunk", choices=[], usage=usage))
         yield b"data: [DONE]\n\n"
 

@@ -15,6 +15,8 @@ from octavo.cli.setup import setup_of
 
 ORDER = (
     "chat",
+    "ask",
+    "demo",
     "serve",
     "mcp",
     "compress",
@@ -57,6 +59,7 @@ app = typer.Typer(
     "stored, and Octavo tells you what the model no longer sees.",
     epilog="\b\n"
     "Examples:\n"
+    "  octavo demo                                     a long conversation, compressed once, to try everything\n"
     "  octavo chat                                     talk; /help lists what can be typed\n"
     "  octavo compress chat.json --budget 8000         make a history fit\n"
     "  octavo count chat.json --model gpt-4o           know what it costs\n"

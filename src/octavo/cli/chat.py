@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,11 +11,11 @@ import typer
 from octavo.cli.app import app
 from octavo.cli.lines import line
 from octavo.cli.options import Db, Model, complete_conversations, complete_policies
-from octavo.cli.printing import tell
+from octavo.cli.printing import put, tell
 from octavo.cli.setup import Setup, find_conversation, opened, run, setup_of
 from octavo.cli.terminal.echo import quiet_terminal
 from octavo.core.json_values import Json
-from octavo.errors import UsageError
+from octavo.errors import ProviderError, UsageError
 
 if TYPE_CHECKING:
     from octavo.cli.terminal.keyboard import Keyboard
@@ -48,6 +49,9 @@ def chat(
             autocompletion=complete_conversations,
         ),
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", "-r", help="Choose from the last conversations, and go on with one.")
+    ] = False,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +72,8 @@ def chat(
     The line under the input shows what the next request costs, how full the window is, and how many tokens are left
     until the next compression. /help lists the commands; none of them is ever sent to a model. Enter sends, Alt-Enter
     starts a new line, Ctrl-C stops an answer, twice leaves. A paste of more than 200 characters is shown as
-    [LongText#1] and sent whole.
+    [LongText#1] and sent whole. @FILE attaches a text file; !COMMAND runs a command, and what it prints goes with the
+    next message.
 
     With something piped in, every line is a message or a command, and answers are printed as plain Markdown. What
     fails is told on standard error; the rest is read all the same, and the exit code is 1.
@@ -77,8 +82,112 @@ def chat(
     wanted: dict[str, Json] = {
         name: value for name, value in (("model", model), ("policy", policy), ("system", system)) if value
     }
+    if resume and not conversation:
+        conversation = run(_choose(setup))
     with quiet_terminal():
         run(_chat(setup, conversation, wanted))
+
+
+async def _choose(setup: Setup) -> str | None:
+    """Let a person choose one of the last conversations; where nobody can be asked, it is the last one."""
+    from octavo.cli.conversations import conversation_lines
+
+    async with opened(setup) as engine:
+        known = await engine.conversations(limit=LISTED)
+    if not known:
+        raise UsageError("there is no conversation to go on with yet: octavo chat begins one")
+    if not sys.stdin.isatty():
+        return known[0].id
+    tell(setup, conversation_lines(known))
+    number = typer.prompt(
+        f"Which one, from 1 (the first in the list) to {len(known)}", type=int, default=1, err=True
+    )
+    return known[max(1, min(number, len(known))) - 1].id
+
+
+@app.command(
+    short_help="Ask one question, with files or piped text.",
+    epilog="\b\nExamples:\n  octavo ask 'Why is the sky blue?'\n"
+    "  octavo ask 'What is wrong here?' app.log config.toml\n"
+    "  git diff | octavo ask 'Write a commit message'",
+)
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False, help="What to ask.")],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", show_default=False, help="Text files that go with it."),
+    ] = None,
+    *,
+    model: Model = None,
+    db: Db = None,
+) -> None:
+    """Ask one question and print the answer; what is piped in goes with it.
+
+    The conversation is stored: `octavo chat --conversation last` goes on with it.
+    """
+    setup = setup_of(context, db)
+    run(_ask(setup, question, files or [], model))
+
+
+async def _ask(setup: Setup, question: str, files: list[Path], model: str | None) -> None:
+    from octavo.cli.terminal.attached import as_attachment, message_of, read_attachment
+    from octavo.engine.outcome import Answered, AnswerFailed, AnswerText
+
+    attached = [read_attachment(path) for path in files]
+    if not sys.stdin.isatty() and (piped := sys.stdin.read()).strip():
+        attached.append(as_attachment("standard input", piped.encode()))
+    async with opened(setup) as engine:
+        chosen = model or (await engine.settings.of()).get("model") or _usual_model(setup)
+        chat = await engine.create(question[:TITLE], model=chosen)
+        async for event in chat.turn(message_of(question, attached)):
+            match event:
+                case AnswerText(text, "text"):
+                    put(text)
+                case Answered():
+                    put("\n")
+                case AnswerFailed(error):
+                    raise ProviderError(error)
+
+
+LISTED = 20
+"""Conversations to choose from."""
+TITLE = 60
+"""Characters of a question that become the title."""
+
+
+TO_TRY = (
+    ("/summary", "what stands for the compressed messages"),
+    ("/receipt", "which facts were kept, and which were left out"),
+    ("/context", "where the tokens of the next request go"),
+    ("/recall spare sensor", "what a question brings back from compressed messages"),
+    ("/undo", "send the originals again; /redo takes that back"),
+)
+
+
+@app.command(
+    short_help="Try everything on a sample conversation; needs no model.",
+    epilog="\b\nExamples:\n  octavo demo\n  echo /receipt | octavo demo",
+)
+def demo(context: typer.Context, *, model: Model = None, db: Db = None) -> None:
+    """Open the sample conversation in the terminal: a long one that is compressed once.
+
+    Compressing, undoing, receipts and recall need no model; with one you can go on talking.
+    """
+    setup = setup_of(context, db)
+
+    async def sample() -> str:
+        from octavo.cli.models import providers
+        from octavo.engine.sample import open_sample
+        from octavo.providers.availability import usual_model
+
+        async with opened(setup) as engine:
+            return (await open_sample(engine, usual=usual_model(providers(setup)))).id
+
+    with quiet_terminal():
+        id = run(sample())
+        tell(setup, [line(("accent", f"{command:<24}"), ("faint", says)) for command, says in TO_TRY])
+        run(_chat(setup, id, {"model": model} if model else {}))
 
 
 async def _chat(setup: Setup, conversation: str | None, wanted: dict[str, Json]) -> None:

@@ -174,6 +174,28 @@ class Receipt:
             ),
         )
 
+    def redirected(self, ids: Mapping[str, str]) -> Receipt:
+        """Point at copies of messages; what was not copied is no longer pointed at."""
+
+        def to(source: str) -> str:
+            return ids.get(source, "")
+
+        standing = self.standing
+        return replace(
+            self,
+            tallies=tuple(
+                replace(tally, lost=tuple(fact._replace(source=to(fact.source)) for fact in tally.lost))
+                for tally in self.tallies
+            ),
+            conflicts=tuple(replace(one, source=to(one.source)) for one in self.conflicts),
+            standing=replace(
+                standing,
+                kept=tuple(line._replace(source=to(line.source)) for line in standing.kept),
+                lost=tuple(line._replace(source=to(line.source)) for line in standing.lost),
+                changed=tuple(line._replace(source=to(line.source)) for line in standing.changed),
+            ),
+        )
+
     def trimmed(self) -> Receipt:
         """Give the receipt as it is stored: all counts, and the newest of what they count."""
         return replace(

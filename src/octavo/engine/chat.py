@@ -229,13 +229,22 @@ class Chat:
 
     # Looking
 
-    async def usage(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> ContextUsage:
-        """Read the meter: tokens, budget, breakdown, distance to the next compression."""
+    async def usage(
+        self, *, tools: Sequence[AnyTool] = (), tip: str | None = None, draft: object = None
+    ) -> ContextUsage:
+        """Read the meter: tokens, budget, breakdown, distance to the next compression.
+
+        `draft` is a message that is being written: it is counted, and nothing is stored.
+        """
         await self.require(tip)
         now = await self.info()
         revision = Revision(await self.settings(), now.revision)
         state = await self._engine.states.load(self.id, tip or now.tip, revision, tools=accept_tools(tools))
-        return state.usage
+        if draft is None:
+            return state.usage
+        tokens, reading = state.meter.count_message(accept(draft, "user").message), state.reading
+        pending = (*reading.breakdown, ("pending", tokens))
+        return state.gauge(replace(reading, tokens=reading.tokens + tokens, breakdown=pending))
 
     async def context(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> RequestPreview:
         """Give exactly what would be sent now; compresses or shrinks first if it would not fit.
@@ -284,7 +293,9 @@ class Chat:
         request = _manual_request("manual", focus, keep, up_to)
         decision = decide(state.policy, state.budget, state.reading, force=True)
         assert isinstance(decision, Compress)
-        return make_plan(state, request, decision, choose_cut(state, request))
+        planned = make_plan(state, request, decision, choose_cut(state, request))
+        writer = await self._engine.summary_writer(state)
+        return replace(planned, writer=writer.name, unwritten=writer.unasked)
 
     # Compressing
 

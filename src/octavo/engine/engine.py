@@ -259,7 +259,7 @@ class Engine:
         return cast(Format, self.rules_of(model).name)
 
     async def _compression_tools(self, state: TipState) -> CompressionTools:
-        writer = await self._summary_writer(state)
+        writer = await self.summary_writer(state)
         return CompressionTools(
             store=self.store,
             summariser=writer.summariser,
@@ -271,7 +271,8 @@ class Engine:
             unasked=writer.unasked,
         )
 
-    async def _summary_writer(self, state: TipState) -> SummaryWriter:
+    async def summary_writer(self, state: TipState) -> SummaryWriter:
+        """Find who writes the summary of a compression."""
         if self._summariser is not None:
             return SummaryWriter(self._summariser, type(self._summariser).__name__)
         chosen = str(state.settings.get("summariser") or "")
@@ -285,7 +286,8 @@ class Engine:
         from octavo.summarise.model import model_summariser
 
         try:
-            provider = self.models.provider(name)
+            # Opening a provider imports its library, which takes seconds once: not in the event loop.
+            provider = await asyncio.to_thread(self.models.provider, name)
         except UsageError as error:
             if chosen:
                 raise

@@ -91,6 +91,10 @@ class CompressionPlan:
     """The context holds at most this many tokens afterwards."""
     reason: str
     """In words, for people."""
+    writer: str = ""
+    """The model that will write the summary; empty if none will."""
+    unwritten: str = ""
+    """Why no model will write one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +107,7 @@ class ContextUsage:
     assumed: bool
     """The model is unknown and its window assumed."""
     percent: float
-    """Share of what is available to history, 0 to 100 and above."""
+    """Share of what may be sent, 0 to 100 and above."""
     left: int
     """Tokens until the window is full."""
     next_at: int
@@ -113,6 +117,8 @@ class ContextUsage:
     level: Literal["calm", "soft", "hard"]
     recalled: int = 0
     """Tokens of recalled passages among them."""
+    turns: int | None = None
+    """About how many turns until the next compression, if they go on like the last ones; None without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

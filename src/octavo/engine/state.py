@@ -50,6 +50,10 @@ OUTPUT_SHARE = 4
 """One tool output takes at most a quarter of what is available; the whole text stays in the store."""
 OUTPUT_CHARACTERS = 3
 """Characters per token when a long output is cut: on the safe side for code and logs."""
+NEAR, FULL = 0.80, 0.95
+"""Shares of what may be sent from which on the gauge warns, also where the marks lie higher."""
+TURNS_SEEN = 6
+"""Turns whose mean says how long the next ones will be: enough for a mean, few enough to follow a change."""
 FEW = 32
 """Messages that are added to a state before its branch is put together again."""
 EMPTY = StoredContext(leading=(), snapshot=None, retained=(), carried=None)
@@ -167,23 +171,40 @@ class TipState:
     def gauge(self, reading: Reading) -> ContextUsage:
         """Show what another context of this tip costs."""
         tokens, budget = reading.tokens, self.budget
+        share = tokens / budget.limit if budget.limit else 1.0
         level: Literal["calm", "soft", "hard"] = "calm"
-        if reading.cautious > budget.trigger:
+        if reading.cautious > budget.trigger or share >= NEAR:
             level = "soft"
-        if reading.cautious > budget.hard:
+        if reading.cautious > budget.hard or share >= FULL:
             level = "hard"
+        next_in = budget.left(reading.cautious, budget.trigger)
+        turn = self._usual_turn
         return ContextUsage(
             reading=reading,
             budget=budget,
             model=self.model,
             assumed=self.meter.card.assumed,
-            percent=100 * budget.used(tokens),
+            percent=100 * share,
             left=budget.left(tokens),
             next_at=budget.trigger,
-            next_in=budget.left(reading.cautious, budget.trigger),
+            next_in=next_in,
             level=level,
             recalled=self.recalled,
+            turns=next_in // turn if turn else None,
         )
+
+    @property
+    def _usual_turn(self) -> int:
+        """Tokens of a turn, as the last few were; 0 before the first."""
+        cutoff = self.loaded.snapshot.cutoff_depth if self.loaded.snapshot else 0
+        turns = tokens = 0
+        for node in chain(reversed(self.added), reversed(self.loaded.branch)):
+            if node.depth <= cutoff or turns == TURNS_SEEN:
+                break
+            if node.status not in UNSENT:
+                tokens += self.size(node)
+                turns += opens_turn(node.message)
+        return tokens // turns if turns else 0
 
 
 async def load_state(

@@ -337,6 +337,8 @@ async def _keep(
         input_tokens=reply.usage.input or None,
         output_tokens=reply.usage.output or None,
         model=reply.model or state.model,
+        # Cut off at its longest, it can be gone on with like any other answer that broke off.
+        status="aborted" if reply.finish == "length" else "complete",
     )
     added = await draft.finish(entry, select=select)
     sent = state.survey

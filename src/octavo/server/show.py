@@ -29,6 +29,7 @@ from octavo.core.reply import Reply
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
 from octavo.engine.outcome import CompressionPlan, ContextUsage
+from octavo.errors import BadInput
 from octavo.http.responses import to_json
 from octavo.providers.availability import Availability
 from octavo.server.schemas.base import Role
@@ -64,8 +65,10 @@ from octavo.server.schemas.pins import PinOut
 from octavo.server.schemas.recall import PassageOut
 from octavo.server.schemas.search import HitOut
 from octavo.server.schemas.snapshots import (
+    ChangedOut,
     ConflictOut,
     ExtractOut,
+    FactCounts,
     FactOut,
     ReceiptOut,
     SnapshotFull,
@@ -296,6 +299,7 @@ def show_usage(usage: ContextUsage) -> UsageOut:
         next_in=usage.next_in,
         level=usage.level,
         recalled=usage.recalled,
+        turns=usage.turns,
     )
 
 
@@ -311,6 +315,8 @@ def show_plan(plan: CompressionPlan) -> PlanOut:
         after_cap=plan.after_cap,
         reason=plan.reason,
         small=isinstance(plan.decision, Compress) and plan.decision.small,
+        writer=plan.writer,
+        unwritten=plan.unwritten,
     )
 
 
@@ -348,6 +354,23 @@ def show_snapshot(snapshot: Snapshot) -> SnapshotOut:
         instructions=snapshot.instructions,
         previous=snapshot.previous,
         created=snapshot.created,
+        facts=_fact_counts(snapshot.receipt),
+    )
+
+
+def _fact_counts(receipt: str) -> FactCounts | None:
+    try:
+        tallies = Receipt.from_json(receipt).tallies if receipt else ()
+    except BadInput:
+        # Imported from a file that says anything: the snapshot itself is fine.
+        tallies = ()
+    if not tallies:
+        return None
+    return FactCounts(
+        count=sum(tally.count for tally in tallies),
+        verbatim=sum(tally.verbatim_count for tally in tallies),
+        told=sum(tally.told_count for tally in tallies),
+        lost=sum(tally.lost_count for tally in tallies),
     )
 
 
@@ -393,6 +416,10 @@ def show_receipt(receipt: Receipt) -> ReceiptOut:
         standing=StandingOut(
             kept=[FactOut(text=one.text, message=one.source) for one in receipt.standing.kept],
             lost=[FactOut(text=one.text, message=one.source) for one in receipt.standing.lost],
+            changed=[
+                ChangedOut(told=one.told, text=one.text, message=one.source)
+                for one in receipt.standing.changed
+            ],
             count=receipt.standing.count,
             kept_count=receipt.standing.kept_count,
             lost_count=receipt.standing.lost_count,

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from octavo.core.recall.render import copied
 from octavo.core.snapshot import Snapshot
+from octavo.errors import BadInput
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.ids import made_at, new_id
@@ -154,4 +155,16 @@ def redirected(original: Snapshot, ids: Ids) -> Snapshot:
         carried=ids.get(original.carried or ""),
         previous=ids.get(original.previous or ""),
         extracts=tuple(replace(one, source=ids.get(one.source, "")) for one in original.extracts),
+        receipt=_redirected_receipt(original.receipt, ids),
     )
+
+
+def _redirected_receipt(receipt: str, ids: Ids) -> str:
+    """Point a receipt at copies; what somebody else wrote, and is none, stays what it is."""
+    # Imported where it is needed: what reads messages for facts takes longer than all the rest.
+    from octavo.core.receipt import Receipt
+
+    try:
+        return Receipt.from_json(receipt).redirected(ids).to_json() if receipt else ""
+    except BadInput:
+        return receipt

@@ -1,15 +1,17 @@
 /** Every call the page makes, one function each; nothing here knows about the state of the page. */
 
-import { fetchBlob, request } from "./http";
+import { fetchBlob, request, upload } from "./http";
 import type {
   Caller,
   Conversation,
   Conversations,
   Hits,
+  Imported,
   Message,
   MessagePage,
   Messages,
   Models,
+  PartIn,
   Settings,
   SettingsIn,
   Snapshots,
@@ -36,6 +38,9 @@ export const listConversations = (query: Listing, signal?: AbortSignal) =>
   request<Conversations>("GET", "conversations", { query: { ...query }, ...(signal && { signal }) });
 export const createConversation = (title: string, settings: SettingsIn) =>
   request<Conversation>("POST", "conversations", { body: { title, settings } });
+/** The conversation that comes with Octavo, of the caller's own. */
+export const openSample = () => request<Conversation>("POST", "sample");
+export const importFile = (file: Blob) => upload<Imported>("import", file);
 export const readConversation = (id: string) => request<Conversation>("GET", chat(id));
 export const changeConversation = (
   id: string,
@@ -73,6 +78,9 @@ export const turnEvents = (id: string, task: string) => `${chat(id)}/turns/${tas
 export const conversationEvents = (id: string) => `${chat(id)}/events`;
 
 export const readUsage = (id: string) => request<Usage>("GET", `${chat(id)}/usage`);
+/** The meter with a message that is being written. */
+export const readUsageWith = (id: string, content: string | PartIn[], signal: AbortSignal) =>
+  request<Usage>("POST", `${chat(id)}/usage`, { body: { content }, signal });
 export const listSnapshots = (id: string) => request<Snapshots>("GET", `${chat(id)}/snapshots`);
 export const readSettings = (id: string) => request<Settings>("GET", `${chat(id)}/settings`);
 export const changeSettings = (id: string, change: SettingsIn) =>

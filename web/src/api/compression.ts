@@ -5,6 +5,7 @@ import type {
   CompressIn,
   Plan,
   Pins,
+  Recalled,
   Receipt,
   SnapshotFull,
   SnapshotMoved,
@@ -42,8 +43,8 @@ export const restoreFact = (id: string, one: string, item: string) =>
   request<SnapshotFull>("POST", `${snapshot(id, one)}/restore`, { body: { item } });
 export const dropLine = (id: string, one: string, message: string, text: string) =>
   request<SnapshotFull>("POST", `${snapshot(id, one)}/drop`, { body: { message, text } });
-export const diffSnapshots = (id: string, one: string, other: string) =>
-  request<{ diff: string }>("GET", `${snapshot(id, one)}/diff`, { query: { other } });
+export const findRecalled = (id: string, words: string) =>
+  request<Recalled>("GET", `${chat(id)}/recall`, { query: { words } });
 
 export const listPins = (id: string) => request<Pins>("GET", `${chat(id)}/pins`);
 export const addPin = (id: string, message: string, selection: string) =>

@@ -26,6 +26,7 @@ export function address(path: string, query: Query = {}): string {
 export interface Asked {
   query?: Query;
   body?: unknown;
+  file?: Blob;
   signal?: AbortSignal;
   /** Lets a request outlive the page. */
   keepalive?: boolean;
@@ -38,11 +39,20 @@ export async function request<T>(method: string, path: string, asked: Asked = {}
 
 export const fetchBlob = async (path: string): Promise<Blob> => (await ask("GET", path, {})).blob();
 
+/** Send a file as it is. */
+export async function upload<T>(path: string, file: Blob): Promise<T> {
+  return (await (await ask("POST", path, { file })).json()) as T;
+}
+
 async function ask(method: string, path: string, asked: Asked): Promise<Response> {
   const init: RequestInit = { method, headers: headers() };
   if (asked.body !== undefined) {
     init.body = JSON.stringify(asked.body);
     init.headers = headers({ "content-type": "application/json" });
+  }
+  if (asked.file) {
+    init.body = asked.file;
+    init.headers = headers({ "content-type": "application/octet-stream" });
   }
   if (asked.signal) init.signal = asked.signal;
   if (asked.keepalive) init.keepalive = true;

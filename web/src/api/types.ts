@@ -6,6 +6,7 @@ type Schemas = components["schemas"];
 
 export type Conversation = Schemas["ConversationOut"];
 export type Conversations = Schemas["ConversationList"];
+export type Imported = Schemas["ImportedOut"];
 export type Message = Schemas["MessageOut"];
 export type MessagePage = Schemas["MessagePage"];
 export type Messages = Schemas["MessageList"];
@@ -42,6 +43,7 @@ export type KeyIn = Partial<Schemas["KeyIn"]> & { name: string };
 export type KeyMade = Schemas["KeyMade"];
 export type Keys = Schemas["KeyList"];
 export type Context = Schemas["ContextOut"];
+export type Recalled = Schemas["RecallOut"];
 export type Passage = Schemas["PassageOut"];
 
 /** A message as events carry it: without what only the store knows. */

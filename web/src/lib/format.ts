@@ -30,6 +30,17 @@ export function period(date: string, now = new Date()): string {
   return new Date(date).toLocaleDateString("en", { month: "long", year: "numeric" });
 }
 
+/** When something happened, as one says it: today by the hour, this week by the day, else by the date. */
+export function when(date: string, now = new Date()): string {
+  const then = new Date(date);
+  const age = now.getTime() - then.getTime();
+  const time = then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  if (then.toDateString() === now.toDateString()) return `today ${time}`;
+  if (age >= 0 && age < 6 * DAY) return `${then.toLocaleDateString("en", { weekday: "long" })} ${time}`;
+  const year = then.getFullYear() === now.getFullYear() ? {} : { year: "numeric" as const };
+  return `${then.toLocaleDateString("en-GB", { day: "numeric", month: "long", ...year })}, ${time}`;
+}
+
 export function moment(date: string): string {
   return new Date(date).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
 }

@@ -41,14 +41,17 @@ export interface CompressionView {
   originals: boolean;
   read: Readonly<Record<string, SnapshotRead>>;
   pins: Pin[];
+  /** The summary is being written by hand. */
+  editing: boolean;
 }
 
-export const COMPRESSION_VIEW: CompressionView = { open: false, originals: true, read: {}, pins: [] };
+export const COMPRESSION_VIEW: CompressionView = { open: false, originals: true, read: {}, pins: [], editing: false };
 
 /** What happens to the view of the open conversation. */
 export type CompressionViewAction =
   | { type: "chat/compressionOpened"; id: string; open: boolean }
   | { type: "chat/originalsShown"; id: string; shown: boolean }
+  | { type: "chat/summaryEditing"; id: string; editing: boolean }
   | { type: "chat/snapshotRead"; id: string; read: SnapshotRead }
   | { type: "chat/pinned"; id: string; pins: Pin[] };
 

@@ -18,7 +18,13 @@ import type { CompressionAction, RunningCompressions, CompressionView, Compressi
 export type Route = { name: "home" } | { name: "chat"; id: string };
 
 /** A message on screen; one that was just told by an event lacks what only the store knows. */
-export type ShownMessage = StoredMessage & Partial<Message>;
+export type ShownMessage = StoredMessage &
+  Partial<Message> & {
+    /** The answer reached its longest length. */
+    cut?: boolean;
+    /** What had to be left out of the request besides compressing. */
+    notes?: string[];
+  };
 
 /** What went wrong, as it is shown next to where it went wrong. */
 export interface Trouble {
@@ -50,6 +56,8 @@ export interface Turn {
   compression: { messages: number; tokens: number; text: string } | null;
   /** The provider failed and is asked again; until it answers. */
   again: Again | null;
+  /** What was left out of the request besides compressing. */
+  notes: string[];
 }
 
 export interface Chat {
@@ -61,6 +69,8 @@ export interface Chat {
   before: string | null;
   older: "idle" | "loading";
   usage: Usage | null;
+  /** The meter with what stands in the input; null while nothing does. */
+  drafted: Usage | null;
   settings: Settings | null;
   snapshots: Snapshots | null;
   /** What was sent and is not stored yet. */
@@ -75,6 +85,8 @@ export interface Chat {
   editing: Editing | null;
   /** While something is said anew: the message it goes below; null is the beginning. What was below it is not shown. */
   end?: string | null | undefined;
+  /** The channel has told which turns run: until then a question without an answer may be on its way to one. */
+  known: boolean;
   /** The message that is to be brought into sight. */
   target: { message: string } | null;
 }
@@ -99,9 +111,7 @@ export type Dialog =
   | { kind: "find" }
   | { kind: "branches" }
   | { kind: "compress"; id: string; focus: string }
-  | { kind: "summary"; id: string; snapshot: Snapshot }
-  | { kind: "regenerate"; id: string; snapshot: Snapshot }
-  | { kind: "versions"; id: string };
+  | { kind: "regenerate"; id: string; snapshot: Snapshot };
 
 export interface State {
   route: Route;
@@ -154,6 +164,7 @@ export type ChatAction =
   | { type: "chat/message"; id: string; message: Message }
   | { type: "chat/rewound"; id: string; to: string | null }
   | { type: "chat/usage"; id: string; usage: Usage | null }
+  | { type: "chat/drafted"; id: string; usage: Usage | null }
   | { type: "chat/settings"; id: string; settings: Settings }
   | { type: "chat/snapshots"; id: string; snapshots: Snapshots }
   | { type: "chat/sent"; id: string; text: string | null }

@@ -21,6 +21,10 @@ const KEYS: Bound = {
 export function App() {
   const route = useStore((state) => state.route);
   const sidebar = useStore((state) => state.sidebar);
+  const title = useStore((state) => (state.route.name === "chat" ? state.chat?.info?.title : ""));
+  useEffect(() => {
+    document.title = title ? `${title} · Octavo` : "Octavo";
+  }, [title]);
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const action = keyAction(event);

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from octavo.cli.setup import short
 from octavo.cli.terminal import compression_commands, session_commands, tree_commands, view
+from octavo.cli.terminal.attached import offer_files
 from octavo.cli.transfer import EXPORTS
 from octavo.engine.settings import SETTINGS
 from octavo.errors import UsageError
@@ -261,7 +262,8 @@ async def obey(session: Session, text: str) -> None:
 def suggest(session: Session, text: str) -> tuple[int, Iterable[tuple[str, str]]]:
     """Offer commands, and what can follow them."""
     if not is_command(text) or "\n" in text:
-        return 0, ()
+        word = text.rpartition(" ")[2].rpartition("\n")[2]
+        return (len(word) - 1, offer_files(word[1:])) if word.startswith("@") else (0, ())
     name, space, rest = text.lstrip().removeprefix("/").partition(" ")
     if not space:
         return len(name), [

@@ -15,6 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.cli.lines import Line, clean, line, many
 from octavo.cli.setup import short
+from octavo.cli.terminal.attached import (
+    SHOWN,
+    as_attachment,
+    mentioned,
+    message_of,
+    read_attachment,
+    run_command,
+)
 from octavo.cli.terminal.commands import is_command, obey
 from octavo.cli.terminal.keyboard import Ended, Interrupted, Keyboard, Typed
 from octavo.cli.terminal.placeholders import InputDraft
@@ -22,6 +30,7 @@ from octavo.cli.terminal.screen import Screen
 from octavo.cli.terminal.turn import TurnView
 from octavo.cli.terminal.view import message_lines, outcome_lines, status
 from octavo.core.json_values import Json
+from octavo.core.messages import Attachment
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import CompressionEnded, ContextUsage, Event, Preparing, Sending
@@ -62,6 +71,8 @@ class Session:
     """Settings for the conversation that is made with the first message."""
     usual: dict[str, Json] = field(default_factory=dict)
     """What was said when the session began: it holds for every conversation that is begun in it."""
+    attached: list[Attachment] = field(default_factory=list)
+    """What commands printed: it goes with the next message."""
     title: str = ""
     usage: ContextUsage | None = None
     model: str = ""
@@ -115,10 +126,30 @@ class Session:
 
     async def _say(self, draft: InputDraft) -> None:
         text = draft.expanded
+        if draft.text.startswith("!") and draft.text[1:].strip():
+            await self._run(draft.text[1:].strip())
+            return
         if draft.text.lstrip().startswith("//"):
             text = text.lstrip().removeprefix("/")
+        files = [read_attachment(path) for path in mentioned(draft.text)]
+        for file in files:
+            self.show([line(("faint", f"attached {clean(file.name)}, {file.size:,} bytes"))])
         chat = self.chat or await self._create(text)
-        await self.follow(chat.turn(text))
+        attached, self.attached = [*self.attached, *files], []
+        await self.follow(chat.turn(message_of(text, attached) if attached else text))
+
+    async def _run(self, command: str) -> None:
+        """Run a command, show what it prints, and keep it for the next message."""
+        printed, code = await run_command(command)
+        lines = printed.splitlines()
+        self.show(line(clean(one)) for one in lines[:SHOWN])
+        if len(lines) > SHOWN:
+            self.show([line(("faint", f"… {len(lines) - SHOWN:,} more lines"))])
+        ended = f"ended with {code}; " if code else ""
+        if printed:
+            self.attached.append(as_attachment(f"$ {command}", printed.encode()))
+            ended += f"its output ({many(len(lines), 'line')}) goes with your next message"
+        self.show([line(("faint", ended or "printed nothing"))])
 
     async def _create(self, text: str) -> Chat:
         first = " ".join(clean(text).split())

@@ -86,7 +86,7 @@ def status(
 def _gauge(usage: ContextUsage, typed: int) -> Iterator[Piece]:
     tokens, budget = usage.reading.tokens, usage.budget
     colour = level(usage)
-    share = min(1.0, budget.used(tokens))
+    share = min(1.0, usage.percent / 100)
     yield (colour, f"{bar(share, GAUGE)} {usage.percent:.0f}%")
     more = f" +{typed:,} typed" if typed else ""
     yield ("", f"{tokens:,} of {budget.limit:,} tokens{more}")

@@ -17,8 +17,25 @@ from octavo.server.app_state import TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.schemas.base import Id, Share, Tokens
-from octavo.server.schemas.context import ContextIn, ContextOut, CountOut, PlanOut, RepairOut, UsageOut
-from octavo.server.show import read_tool, show_passage, show_plan, show_reading, show_repair, show_usage
+from octavo.server.schemas.context import (
+    ContextIn,
+    ContextOut,
+    CountOut,
+    DraftIn,
+    PlanOut,
+    RecallOut,
+    RepairOut,
+    UsageOut,
+)
+from octavo.server.show import (
+    read_message,
+    read_tool,
+    show_passage,
+    show_plan,
+    show_reading,
+    show_repair,
+    show_usage,
+)
 
 routes = router("context", "/conversations/{conversation}")
 
@@ -28,6 +45,21 @@ async def read_usage(chat: TheChat, *, tip: Annotated[Id | None, Query()] = None
     """Count the tokens by section, for the branch that is shown or for the branch of another message."""
     await chat.require(tip)
     return reply(show_usage(await chat.usage(tip=tip)))
+
+
+@routes.post("/usage", response_model=UsageOut)
+async def read_usage_with_draft(body: DraftIn, chat: TheChat) -> Response:
+    """Count the tokens by section with a message that is being written. Nothing is stored."""
+    return reply(show_usage(await chat.usage(draft=read_message(body.content, "user"))))
+
+
+@routes.get("/recall", response_model=RecallOut)
+async def find_recalled(
+    chat: TheChat, *, words: Annotated[str, Query(min_length=1, max_length=2_000)]
+) -> Response:
+    """Find what words would bring back from the compressed messages of this branch. Nothing is stored."""
+    found = await chat.snapshots.recall(words)
+    return reply(RecallOut(passages=[show_passage(one) for one in found]))
 
 
 @routes.post("/count", response_model=CountOut)
@@ -73,7 +105,7 @@ async def read_context(
             wired.system,
             repairs=[show_repair(repair) for repair in hardened.repairs],
             notes=[],
-            fits=state.usage.level != "hard",
+            fits=state.reading.cautious <= state.budget.hard,
         )
     )
 

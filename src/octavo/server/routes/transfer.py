@@ -16,11 +16,13 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from octavo.engine.sample import open_sample
 from octavo.http.caller import TheCaller
+from octavo.providers.availability import availability, usual_model
 from octavo.server.app_state import AppState, TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
-from octavo.server.schemas.conversations import ImportedOut
+from octavo.server.schemas.conversations import ConversationOut, ImportedOut
 from octavo.server.show import show_conversation
 from octavo.store.transfer.formats import Format
 
@@ -104,3 +106,11 @@ async def import_file(
             path, format=format, owner=caller.owner, title=title, new_ids=True
         )
     return reply(ImportedOut(conversations=[show_conversation(one) for one in made]), 201)
+
+
+@routes.post("/sample", response_model=ConversationOut)
+async def open_the_sample(app_state: TheAppState, caller: TheCaller) -> Response:
+    """Open the conversation that comes with Octavo: compressed once, to try everything without a model."""
+    found = await asyncio.to_thread(availability, app_state.settings.providers)
+    sample = await open_sample(app_state.engine, owner=caller.owner, usual=usual_model(found))
+    return reply(show_conversation(sample))

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from octavo.server.schemas.base import Id, Shape
+from octavo.server.schemas.messages import Content
 from octavo.server.schemas.recall import PassageOut
 from octavo.server.schemas.tasks import ToolIn
 
@@ -49,12 +50,26 @@ class UsageOut(Shape):
     budget: BudgetOut
     model: str
     assumed: bool = Field(description="Whether the model is unknown, so that its window is assumed.")
-    percent: float
+    percent: float = Field(description="Share of what may be sent, `budget.limit`.")
     left: int
     next_at: int
     next_in: int
-    level: Literal["calm", "soft", "hard"]
+    turns: int | None = Field(
+        description="About how many turns until the next compression, if they go on like the last ones; null before "
+        "the first."
+    )
+    level: Literal["calm", "soft", "hard"] = Field(
+        description="soft: above the soft mark, or 80 % of what may be sent; hard: above the hard mark, or 95 %."
+    )
     recalled: int = Field(description="Tokens of passages that were recalled from compressed messages.")
+
+
+class DraftIn(Shape):
+    content: Content = Field(description="A message that is being written.")
+
+
+class RecallOut(Shape):
+    passages: list[PassageOut]
 
 
 class CountOut(Shape):
@@ -76,6 +91,8 @@ class PlanOut(Shape):
     small: bool = Field(
         description="Whether the conversation is smaller than the minimum, so that a warning is due."
     )
+    writer: str = Field(description="The model that will write the summary; empty if none will.")
+    unwritten: str = Field(description="Why no model will write a summary; empty if one will.")
 
 
 class RepairOut(Shape):

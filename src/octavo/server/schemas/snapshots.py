@@ -19,6 +19,15 @@ class ExtractOut(Shape):
     )
 
 
+class FactCounts(Shape):
+    """What became of the facts of the covered messages."""
+
+    count: int
+    verbatim: int
+    told: int
+    lost: int
+
+
 class SnapshotOut(Shape):
     id: str
     first: str
@@ -37,6 +46,7 @@ class SnapshotOut(Shape):
     instructions: str
     previous: str | None
     created: str
+    facts: FactCounts | None = Field(description="From the receipt; null if there is none.")
 
 
 class SnapshotMoved(SnapshotOut):
@@ -111,9 +121,16 @@ class ConflictOut(Shape):
     message: str
 
 
+class ChangedOut(Shape):
+    told: str = Field(description="What the summary says.")
+    text: str = Field(description="What was said.")
+    message: str
+
+
 class StandingOut(Shape):
     kept: list[FactOut] = Field(description="Sentences that stand and are sent word for word, newest first.")
     lost: list[FactOut] = Field(description="Sentences that stand and had no room.")
+    changed: list[ChangedOut] = Field(description="Lines of the summary that contradict what stands.")
     count: int = Field(description="How many stand.")
     kept_count: int
     lost_count: int

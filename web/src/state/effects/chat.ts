@@ -4,13 +4,11 @@ import * as api from "../../api/client";
 import type { Change, ChannelEvent, Outcome } from "../../api/events";
 import { Problem } from "../../api/problem";
 import { follow } from "../../api/sse";
-import { count, plural } from "../../lib/format";
 import { dispatch, state } from "../store";
-import { resumeCompression } from "./compression";
+import { resumeCompression, tellCompressed } from "./compression";
 import { loadPins } from "./pins";
-import { showCompression } from "./snapshots";
 import { report, toast } from "./toast";
-import { followTurn, unfollow } from "./turns";
+import { followTurn, sendWaiting, unfollow } from "./turns";
 
 export const PAGE = 60;
 /** Messages loaded at a time: a few screens. */
@@ -127,7 +125,10 @@ async function listen(id: string, signal: AbortSignal): Promise<void> {
   try {
     await follow(api.conversationEvents(id), {
       signal,
-      connected: (online) => dispatch({ type: "connection/changed", online }),
+      connected: (online) => {
+        dispatch({ type: "connection/changed", online });
+        if (online) sendWaiting();
+      },
       heard: (told) => hear(id, { event: told.event, data: told.data } as ChannelEvent, (heard += 1) > 1),
     });
   } catch (error) {
@@ -180,10 +181,5 @@ function tellOutcome(id: string, outcome: Outcome, background: boolean): void {
   if (outcome.outcome === "failed" && background)
     toast({ tone: "info", text: "A compression could not be prepared; it is tried again later", detail: outcome.error });
   if (outcome.outcome !== "compressed" || outcome.urgency === "manual") return;
-  toast({
-    tone: "success",
-    text: `${plural(outcome.messages, "message")} compressed`,
-    detail: `${count(outcome.before)} → ${count(outcome.after)} tokens`,
-    action: { label: "View", run: () => void showCompression(id) },
-  });
+  tellCompressed(id, outcome.snapshot);
 }

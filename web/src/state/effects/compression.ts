@@ -4,10 +4,11 @@ import * as api from "../../api/compression";
 import type { TaskEvent } from "../../api/events";
 import { Problem } from "../../api/problem";
 import { follow } from "../../api/sse";
-import type { Plan } from "../../api/types";
-import { plural } from "../../lib/format";
+import type { Plan, Snapshot } from "../../api/types";
+import { count, plural } from "../../lib/format";
 import type { Order } from "../compression";
 import { dispatch, state } from "../store";
+import { RUNNING } from "../timeline";
 import { refresh } from "./chat";
 import { go } from "./route";
 import { readSnapshot, showCompression } from "./snapshots";
@@ -42,8 +43,12 @@ export async function plan(
   }
 }
 
+/** Bring the compression that runs into sight. */
+export const showRunning = (id: string): void => dispatch({ type: "chat/target", id, message: RUNNING });
+
 export async function compress(id: string, order: Order): Promise<void> {
   dispatch({ type: "compression/begun", id, order, task: null });
+  showRunning(id);
   try {
     const task = order.snapshot
       ? await api.regenerateSummary(id, order.snapshot, order.focus)
@@ -91,6 +96,8 @@ async function listen(id: string, task: string): Promise<void> {
     signal: new AbortController().signal,
     heard: (one) => {
       dispatch({ type: "compression/told", id, task, told: { event: one.event, data: one.data } as TaskEvent });
+      // Now it is known where it stands.
+      if (one.event === "compression_started" || one.event === "compression_ended") showRunning(id);
       return one.event === "done";
     },
   });
@@ -106,24 +113,32 @@ function fail(id: string, error: unknown): void {
 }
 
 async function conclude(id: string): Promise<void> {
-  const { dialog, compressions } = state();
-  const outcome = compressions[id]?.outcome;
+  const outcome = state().compressions[id]?.outcome;
   if (outcome?.outcome === "compressed") await readSnapshot(id, outcome.snapshot.id);
-  if (state().chat?.id === id) await refresh(id);
-  // Whoever has the dialog open sees it there.
-  if (dialog?.kind === "compress" && dialog.id === id) return;
-  if (outcome?.outcome === "compressed")
-    toast({
-      tone: "success",
-      text: `${plural(outcome.messages, "message")} compressed`,
-      detail: `${plural(outcome.saved, "token")} saved`,
-      action: { label: "View", run: () => void showCompression(id) },
-    });
-  else if (outcome && outcome.outcome !== "cancelled")
+  const here = state().chat?.id === id && state().route.name === "chat";
+  if (here) await refresh(id);
+  if (outcome?.outcome === "compressed") {
+    forgetCompression(id);
+    // Whoever looks at the conversation sees the card where it was written.
+    if (here) await showCompression(id);
+    else tellCompressed(id, outcome.snapshot);
+  } else if (outcome?.outcome === "cancelled") {
+    forgetCompression(id);
+    toast({ tone: "info", text: "Cancelled", detail: "Nothing was changed: the whole history is still sent." });
+  } else if (outcome && !here)
     toast({
       tone: "error",
       text: "Nothing was compressed",
-      action: { label: "Why", run: () => askToCompress(id) },
+      action: { label: "Why", run: () => (go({ name: "chat", id }), showRunning(id)) },
     });
-  if (outcome?.outcome === "compressed" || outcome?.outcome === "cancelled") forgetCompression(id);
+}
+
+/** Every place that tells of a compression gives these figures. */
+export function tellCompressed(id: string, { messages, tokens_before, tokens_after }: Snapshot): void {
+  toast({
+    tone: "success",
+    text: `${plural(messages, "message")} compressed`,
+    detail: `${count(tokens_before)} → ${count(tokens_after)} tokens`,
+    action: { label: "View", run: () => void showCompression(id) },
+  });
 }

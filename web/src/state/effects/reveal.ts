@@ -25,6 +25,20 @@ export async function reveal(conversation: string, message: string, depth: numbe
   }
 }
 
+const MESSAGE = /^#([0-9a-f]{32})$/;
+const ANYWHERE = -1;
+/** No depth is smaller: looked for up to the first message. */
+
+/** The address that leads to a message. */
+export const linkTo = (conversation: string, message: string): string => `${location.origin}/c/${conversation}#${message}`;
+
+/** Show the message that the address names, if it names one. */
+export function revealAddress(): void {
+  const message = MESSAGE.exec(location.hash)?.[1];
+  const { route } = state();
+  if (message && route.name === "chat") void reveal(route.id, message, ANYWHERE);
+}
+
 /** Load older messages until the message is there, or its place is and something else stands there. */
 async function climb(id: string, message: string, depth: number): Promise<boolean> {
   for (;;) {

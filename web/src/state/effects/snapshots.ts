@@ -2,7 +2,7 @@
 
 import * as api from "../../api/compression";
 import { Problem } from "../../api/problem";
-import type { Snapshot, SummarySize } from "../../api/types";
+import type { Passage, Snapshot, SummarySize } from "../../api/types";
 import { plural } from "../../lib/format";
 import type { SnapshotRead } from "../compression";
 import { dispatch, state } from "../store";
@@ -11,6 +11,10 @@ import { refresh } from "./chat";
 import { reveal, untilReady } from "./reveal";
 import { go } from "./route";
 import { report, toast } from "./toast";
+
+const WORD = /[\p{L}\p{N}]{2,}/gu;
+const LONGEST = 2_000;
+/** Characters that are looked up. */
 
 /** Fetch a snapshot with its receipt; one that was edited by hand has none. */
 export async function readSnapshot(id: string, snapshot: string): Promise<SnapshotRead | null> {
@@ -91,6 +95,40 @@ const inUse = (snapshot: Snapshot | null): string =>
     ? `Version ${snapshot.version} of ${plural(snapshot.messages, "message")} is in use`
     : "All messages are sent as they were";
 
+/** Write the summary by hand, in its place. */
+export async function beginSummaryEdit(id: string, snapshot: Snapshot): Promise<void> {
+  await toggleCompression(id, snapshot.id, true);
+  dispatch({ type: "chat/summaryEditing", id, editing: true });
+}
+
+export const endSummaryEdit = (id: string): void => dispatch({ type: "chat/summaryEditing", id, editing: false });
+
+/** Copy what the model sees in place of the messages. */
+export async function copySummary(id: string, snapshot: Snapshot): Promise<void> {
+  const read = await readSnapshot(id, snapshot.id);
+  if (!read) return;
+  await navigator.clipboard.writeText(read.full.text);
+  toast({ tone: "success", text: "Copied" });
+}
+
+/** The message that a line of a summary comes from, as far as its words tell. */
+export async function findSource(id: string, words: string): Promise<Passage | "none"> {
+  try {
+    const { passages } = await api.findRecalled(id, words.slice(0, LONGEST));
+    return bestOf(words, passages) ?? "none";
+  } catch (error) {
+    report(error);
+    return "none";
+  }
+}
+
+/** They come in the order in which they were said; the one with the most of the words is meant. */
+function bestOf(words: string, passages: Passage[]): Passage | undefined {
+  const wanted = new Set(words.toLowerCase().match(WORD));
+  const shared = ({ text }: Passage) => [...new Set(text.toLowerCase().match(WORD))].filter((word) => wanted.has(word)).length;
+  return passages.reduce<Passage | undefined>((best, one) => (best && shared(best) >= shared(one) ? best : one), undefined);
+}
+
 /** What a snapshot would cost with another summary; null when that cannot be told. */
 export async function measureSummary(
   id: string,
@@ -125,25 +163,6 @@ export async function dropLine(id: string, snapshot: Snapshot, line: { message: 
       action: { label: "Undo", run: () => void undoCompression(id, made) },
     }),
   );
-}
-
-/** The difference of two summaries, line by line; null when it could not be fetched. */
-export async function compare(
-  id: string,
-  one: string,
-  other: string,
-): Promise<{ left: SnapshotRead; right: SnapshotRead; diff: string } | null> {
-  try {
-    const [left, right, { diff }] = await Promise.all([
-      readSnapshot(id, one),
-      readSnapshot(id, other),
-      api.diffSnapshots(id, one, other),
-    ]);
-    return left && right && { left, right, diff };
-  } catch (error) {
-    report(error);
-    return null;
-  }
 }
 
 type News = { text: string; detail?: string; action?: { label: string; run: () => void } };

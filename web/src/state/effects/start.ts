@@ -4,14 +4,19 @@ import { state } from "../store";
 import { refresh } from "./chat";
 import { loadConversations, reloadConversations } from "./conversations";
 import { loadModels } from "./models";
+import { revealAddress } from "./reveal";
 import { readRoute, show } from "./route";
 import { hearTabs } from "./tabs";
 
 export function start(): void {
-  addEventListener("popstate", () => show(readRoute(location.pathname)));
+  addEventListener("popstate", () => {
+    show(readRoute(location.pathname));
+    revealAddress();
+  });
   document.addEventListener("visibilitychange", lookAgain);
   hearTabs(() => void reloadConversations());
   show(readRoute(location.pathname));
+  revealAddress();
   void loadModels();
   void loadConversations("", false);
 }

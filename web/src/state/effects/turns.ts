@@ -7,6 +7,7 @@ import { follow } from "../../api/sse";
 import type { PartIn, TurnIn } from "../../api/types";
 import { remember } from "../../lib/entries";
 import type { Entry } from "../../lib/entry";
+import { newId } from "../../lib/ids";
 import { expanded } from "../../lib/longtext";
 import { dispatch, state } from "../store";
 import type { ShownMessage } from "../types";
@@ -69,14 +70,31 @@ function firstTitle(text: string): string {
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).replace(/\s\S*$/, "")}…`;
 }
 
+/** What could not be sent for want of a connection; it has an id, so that it is sent once. */
+let waiting: { id: string; turn: TurnIn; shown: string | null } | null = null;
+
+/** The line is back: send what waited for it. */
+export function sendWaiting(): void {
+  const held = waiting;
+  if (!held || state().chat?.id !== held.id) return;
+  waiting = null;
+  void startTurn(held.id, held.turn, held.shown);
+}
+
 /** Begin any turn: `content`, `edits`, `regenerates`, or nothing to have the tip answered. */
 export async function startTurn(id: string, turn: TurnIn, shown: string | null = null): Promise<boolean> {
   dispatch({ type: "chat/sent", id, text: shown });
+  const named = { id: newId(), ...turn };
   try {
-    const task = await api.beginTurn(id, turn);
+    const task = await api.beginTurn(id, named);
     followTurn(id, task.id);
     return true;
   } catch (error) {
+    if (error instanceof Problem && error.offline) {
+      waiting = { id, turn: named, shown };
+      dispatch({ type: "connection/changed", online: false });
+      return true;
+    }
     if (!(error instanceof Problem) || error.status === 401) {
       dispatch({ type: "chat/sent", id, text: null });
       report(error);

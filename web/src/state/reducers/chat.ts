@@ -16,6 +16,7 @@ export function openChat(id: string, info: Chat["info"]): Chat {
     before: null,
     older: "idle",
     usage: null,
+    drafted: null,
     settings: null,
     snapshots: null,
     pending: null,
@@ -24,6 +25,7 @@ export function openChat(id: string, info: Chat["info"]): Chat {
     preparing: false,
     compression: COMPRESSION_VIEW,
     editing: null,
+    known: false,
     target: null,
   };
 }
@@ -55,12 +57,14 @@ export function reduceChat(chat: Chat, action: ChatAction): Chat {
     }
     case "chat/usage":
       return { ...chat, usage: action.usage };
+    case "chat/drafted":
+      return { ...chat, drafted: action.usage };
     case "chat/settings":
       return { ...chat, settings: action.settings };
     case "chat/snapshots":
       return { ...chat, snapshots: action.snapshots };
     case "chat/sent":
-      return { ...chat, pending: action.text, failure: null, target: null };
+      return { ...chat, pending: action.text, failure: null, target: null, drafted: null };
     case "chat/failed":
       return { ...chat, failure: action.trouble, pending: null, ...NO_END };
     case "chat/editing":
@@ -77,6 +81,7 @@ export function reduceChat(chat: Chat, action: ChatAction): Chat {
       return chat.turn ? { ...chat, turn: { ...chat.turn, stopping: true } } : chat;
     case "chat/compressionOpened":
     case "chat/originalsShown":
+    case "chat/summaryEditing":
     case "chat/snapshotRead":
     case "chat/pinned":
       return { ...chat, compression: reduceCompressionView(chat.compression, action) };
@@ -92,7 +97,8 @@ function hear(chat: Chat, told: ChannelEvent): Chat {
       const { jobs, deleted } = told.data;
       const status = deleted ? "deleted" : chat.status === "deleted" ? "ready" : chat.status;
       const sure = told.event === "state" || told.data.what.includes("jobs");
-      return { ...chat, status, preparing: sure ? jobs.length > 0 : chat.preparing };
+      const known = chat.known || told.event === "state";
+      return { ...chat, status, known, preparing: sure ? jobs.length > 0 : chat.preparing };
     }
     case "compression_started":
       return told.data.urgency === "soft" ? { ...chat, preparing: true } : chat;
@@ -117,8 +123,10 @@ function tell(chat: Chat, told: TaskEvent): Chat {
     }
     case "sending":
       return { ...chat, turn, usage: told.data.usage };
-    case "answered":
-      return { ...chat, ...NO_END, turn: null, messages: place(chat.messages, told.data.message) };
+    case "answered": {
+      const answer = { ...told.data.message, cut: told.data.reply?.finish === "length", notes: turn?.notes ?? [] };
+      return { ...chat, ...NO_END, turn: null, messages: place(chat.messages, answer) };
+    }
     case "failed": {
       const { message, hint = "", retryable, partial } = told.data;
       const messages = partial ? place(chat.messages, partial) : chat.messages;

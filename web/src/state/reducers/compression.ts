@@ -63,7 +63,9 @@ function tell(one: RunningCompression, told: TaskEvent): RunningCompression {
 export function reduceCompressionView(view: CompressionView, action: CompressionViewAction): CompressionView {
   switch (action.type) {
     case "chat/compressionOpened":
-      return { ...view, open: action.open };
+      return { ...view, open: action.open, editing: action.open && view.editing };
+    case "chat/summaryEditing":
+      return { ...view, editing: action.editing };
     case "chat/originalsShown":
       return { ...view, originals: action.shown };
     case "chat/snapshotRead":

@@ -4,7 +4,7 @@ import type { TaskEvent } from "../../api/events";
 import type { Turn } from "../types";
 
 export function newTurn(task: string): Turn {
-  return { task, phase: "waiting", text: "", reasoning: "", stopping: false, compression: null, again: null };
+  return { task, phase: "waiting", text: "", reasoning: "", stopping: false, compression: null, again: null, notes: [] };
 }
 
 export function reduceTurn(turn: Turn, told: TaskEvent): Turn {
@@ -25,6 +25,8 @@ export function reduceTurn(turn: Turn, told: TaskEvent): Turn {
     case "sending":
     case "compression_ended":
       return { ...turn, phase: "waiting", compression: null };
+    case "shrunk":
+      return { ...turn, notes: told.data.notes };
     case "retrying":
       return { ...turn, again: told.data };
     case "text":

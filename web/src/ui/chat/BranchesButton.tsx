@@ -7,12 +7,13 @@ export function BranchesButton() {
   return (
     <button
       type="button"
-      className="icon-button"
+      className="icon-button tool"
       aria-label="Branches"
       title="Branches"
       onClick={() => dispatch({ type: "dialog/opened", dialog: { kind: "branches" } })}
     >
       <Icon name="branch" />
+      <span className="tool-word">Branches</span>
     </button>
   );
 }

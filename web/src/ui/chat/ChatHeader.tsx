@@ -21,7 +21,7 @@ export function ChatHeader({ chat }: { chat: Chat }) {
         <BranchesButton />
         <CompressionTools chat={chat} />
         <ChatTools id={chat.id} />
-        <Meter usage={chat.usage} preparing={chat.preparing} />
+        <Meter usage={chat.drafted ?? chat.usage} preparing={chat.preparing} drafted={chat.drafted !== null} />
       </div>
     </header>
   );

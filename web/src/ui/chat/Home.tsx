@@ -1,9 +1,10 @@
-/** Nothing is open: say what this is, and begin. */
+/** Nothing is open: say what this is, and begin: with a sample that shows it, or with words of one's own. */
 
 import { NEW } from "../../state/effects/drafts";
 import { useStore } from "../../state/store";
 import { Composer } from "../composer/Composer";
 import { Connection } from "./Connection";
+import { Examples } from "./Examples";
 import { NoModel } from "./NoModel";
 import { SidebarButton } from "./SidebarButton";
 
@@ -24,16 +25,8 @@ export function Home() {
           Every message is kept. When a model's window fills, the older part is compressed into a summary that you can open,
           edit and undo, and the conversation goes on.
         </p>
-        {ready ? (
-          <ul className="hints">
-            <li>The meter shows what the next request costs, and when the next compression comes.</li>
-            <li>
-              <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line, <kbd>?</kbd> lists all keys.
-            </li>
-          </ul>
-        ) : (
-          <NoModel />
-        )}
+        <Examples prompts={ready} />
+        {!ready && <NoModel />}
       </div>
       <Composer draft={NEW} turn={null} />
     </>

@@ -7,7 +7,9 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { loadOlder } from "../../state/effects/chat";
+import { useStore } from "../../state/store";
 import { hasOlder, isCovered, rowsOf, type Row } from "../../state/timeline";
 import type { Chat } from "../../state/types";
 import { Icon } from "../kit/Icon";
@@ -23,7 +25,8 @@ const GUESS = 120;
 /** Pixels of a row before it was measured. */
 
 export function Timeline({ chat }: { chat: Chat }) {
-  const rows = useMemo(() => rowsOf(chat), [chat]);
+  const running = useStore((state) => state.compressions[chat.id]);
+  const rows = useMemo(() => rowsOf(chat, running), [chat, running]);
   const scroller = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
   const virtualizer = useVirtualizer({
@@ -40,6 +43,7 @@ export function Timeline({ chat }: { chat: Chat }) {
     onChange: (instance) => setAway(!instance.isAtEnd(NEAR_END)),
   });
   const items = virtualizer.getVirtualItems();
+  const printing = usePrinting();
   const ready = chat.status === "ready";
   useLayoutEffect(() => virtualizer.scrollToEnd(), [ready, virtualizer]);
   useLayoutEffect(() => {
@@ -59,8 +63,9 @@ export function Timeline({ chat }: { chat: Chat }) {
         {/* Not a row: what is being read is kept in its place by the row at the top. */}
         {chat.older === "loading" && <p className="older">Loading older messages…</p>}
         {ready && rows.length === 0 && <p className="timeline-empty">Nothing was said here yet.</p>}
-        <div className="timeline-inner" style={{ height: virtualizer.getTotalSize() }}>
-          {items.map((item) => (
+        {printing && rows.map((row) => <TimelineRow key={row.key} row={row} chat={chat} />)}
+        <div className="timeline-inner" style={{ height: virtualizer.getTotalSize() }} hidden={printing}>
+          {(printing ? [] : items).map((item) => (
             <div
               key={item.key}
               ref={virtualizer.measureElement}
@@ -89,6 +94,22 @@ export function Timeline({ chat }: { chat: Chat }) {
       )}
     </div>
   );
+}
+
+/** On paper there is no scrolling: all rows are there, not only those in sight. */
+function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(false);
+  useEffect(() => {
+    const begin = () => flushSync(() => setPrinting(true));
+    const end = () => setPrinting(false);
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, []);
+  return printing;
 }
 
 /** What one sends oneself is always brought into sight. */

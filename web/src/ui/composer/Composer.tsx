@@ -1,6 +1,6 @@
 /** The input: Enter sends, Shift+Enter starts a line, Esc stops; what is typed survives a reload. */
 
-import { useMemo, type FormEvent } from "react";
+import { useEffect, useMemo, type FormEvent } from "react";
 import { compressCommand } from "../../lib/command";
 import { readDraft } from "../../lib/drafts";
 import { readExtras } from "../../lib/entries";
@@ -10,6 +10,7 @@ import { editLast } from "../../state/effects/branches";
 import { clearEntry, readEntry, setEntry } from "../../state/effects/entry";
 import { attach } from "../../state/effects/files";
 import { compressByCommand } from "../../state/effects/compression";
+import { measureEntry } from "../../state/effects/measure";
 import { say, stop } from "../../state/effects/turns";
 import { useStore } from "../../state/store";
 import type { Turn } from "../../state/types";
@@ -28,6 +29,8 @@ export function Composer({ draft, turn }: { draft: string; turn: Turn | null }) 
   const text = useStore((state) => state.drafts[draft]) ?? kept.text;
   const { pastes, files } = useStore((state) => state.extras[draft]) ?? kept.extras;
   const recall = useRecall(draft);
+  const counted = useStore((state) => state.chat?.id === draft && state.chat.usage !== null && !state.chat.turn);
+  useEffect(() => (counted ? measureEntry(draft, { text, pastes, files }) : undefined), [counted, draft, text, pastes, files]);
   const empty = !expanded({ text, pastes }).trim() && files.length === 0;
   const send = (event?: FormEvent) => {
     event?.preventDefault();

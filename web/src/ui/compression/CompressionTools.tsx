@@ -1,7 +1,7 @@
 /** In the toolbar: how much is compressed, and the button that compresses. */
 
 import { count } from "../../lib/format";
-import { askToCompress } from "../../state/effects/compression";
+import { askToCompress, showRunning } from "../../state/effects/compression";
 import { showCompression } from "../../state/effects/snapshots";
 import { useStore } from "../../state/store";
 import { servingOf } from "../../state/timeline";
@@ -27,12 +27,13 @@ export function CompressionTools({ chat }: { chat: Chat }) {
       )}
       <button
         type="button"
-        className={running ? "icon-button busy" : "icon-button"}
+        className={running ? "icon-button tool busy" : "icon-button tool"}
         aria-label={label}
         title={label}
-        onClick={() => askToCompress(chat.id)}
+        onClick={() => (running ? showRunning(chat.id) : askToCompress(chat.id))}
       >
         <Icon name="compress" />
+        <span className="tool-word">Summarize</span>
       </button>
     </>
   );

@@ -34,7 +34,9 @@ export function PlanForm({ id, focus: typed }: { id: string; focus: string }) {
   const possible = planned !== null && planned.covered > 0 && amount !== undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (possible) void compress(id, { focus, keep: amount, snapshot: null, small: planned.small });
+    if (!possible) return;
+    closeDialog();
+    void compress(id, { focus, keep: amount, snapshot: null, small: planned.small });
   };
   return (
     <Dialog title="Summarize conversation history">

@@ -36,6 +36,7 @@ export function PlanView({ found, retry }: { found: Plan | Problem | null; retry
           <Figure name="Tokens after" value={found?.after_cap} note="at most" />
         </tbody>
       </table>
+      {found && found.covered > 0 && <Writer plan={found} />}
       {found && <Warnings plan={found} />}
     </>
   );
@@ -50,6 +51,23 @@ function Figure({ name, value, note = "" }: { name: string; value: number | unde
         {value === undefined ? "…" : count(value)}
       </td>
     </tr>
+  );
+}
+
+/** Who will write: a model, or nobody, and why. */
+function Writer({ plan }: { plan: Plan }) {
+  return (
+    <p className="compression-note">
+      {plan.writer ? (
+        <>
+          The summary will be written by <bdi className="mono">{plan.writer}</bdi>.
+        </>
+      ) : (
+        <>
+          Exact lines only: <bdi>{plan.unwritten || "no model is set up"}</bdi>.
+        </>
+      )}
+    </p>
   );
 }
 

@@ -30,6 +30,7 @@ export function ReceiptView({ receipt, snapshot, conversation }: Props) {
       <summary>Receipt</summary>
       {receipt ? (
         <div>
+          <Sentence receipt={receipt} />
           <Costs receipt={receipt} />
           {receipt.no_summary && (
             <p className="compression-note">
@@ -38,12 +39,26 @@ export function ReceiptView({ receipt, snapshot, conversation }: Props) {
           )}
           <Standing standing={receipt.standing} />
           <Facts receipt={receipt} snapshot={snapshot} conversation={conversation} />
-          <Conflicts receipt={receipt} />
         </div>
       ) : (
         <p>This version was written by hand: there is no receipt. Earlier versions have theirs.</p>
       )}
     </details>
+  );
+}
+
+const NAMED = ["identifier", "path", "number", "date", "name", "command"];
+/** Kinds of facts that are a word or two; the others are sentences. */
+
+function Sentence({ receipt }: { receipt: Receipt }) {
+  const named = receipt.facts.filter((one) => NAMED.includes(one.kind));
+  const kept = named.reduce((sum, one) => sum + one.verbatim_count + one.told_count, 0);
+  const all = named.reduce((sum, one) => sum + one.lost_count, kept);
+  if (all === 0) return null;
+  return (
+    <p className="receipt-sentence">
+      Kept {count(kept)} of {count(all)} names, numbers and paths.
+    </p>
   );
 }
 
@@ -53,12 +68,6 @@ function Costs({ receipt }: { receipt: Receipt }) {
       <div>
         <dt>Messages</dt>
         <dd>{count(receipt.messages)}</dd>
-      </div>
-      <div>
-        <dt>Context</dt>
-        <dd>
-          {count(receipt.tokens_before)} → {count(receipt.tokens_after)} tokens
-        </dd>
       </div>
       <div>
         <dt>Cost</dt>
@@ -137,18 +146,5 @@ function Facts({ receipt, snapshot, conversation }: { receipt: Receipt; snapshot
         </tbody>
       ))}
     </table>
-  );
-}
-
-function Conflicts({ receipt }: { receipt: Receipt }) {
-  return (
-    <>
-      {receipt.conflicts.map((one) => (
-        <p key={one.key} className="compression-warning">
-          <bdi>{one.key}</bdi>: an older value, <bdi className="mono">{one.kept}</bdi>, was kept; the newest is{" "}
-          <bdi className="mono">{one.newest}</bdi>.
-        </p>
-      ))}
-    </>
   );
 }

@@ -3,7 +3,7 @@
 import { useState, type FormEvent } from "react";
 import type { Snapshot } from "../../api/types";
 import { plural } from "../../lib/format";
-import { askToCompress, compress } from "../../state/effects/compression";
+import { compress } from "../../state/effects/compression";
 import { closeDialog, Dialog } from "../kit/Dialog";
 
 export function RegenerateDialog({ id, snapshot }: { id: string; snapshot: Snapshot }) {
@@ -11,10 +11,10 @@ export function RegenerateDialog({ id, snapshot }: { id: string; snapshot: Snaps
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void compress(id, { focus, keep: null, snapshot: snapshot.id, small: false });
-    askToCompress(id);
+    closeDialog();
   };
   return (
-    <Dialog title="Regenerate the summary">
+    <Dialog title="Write the summary again">
       <form className="form" onSubmit={submit}>
         <p>
           Written anew from the {plural(snapshot.messages, "original message")}. The version of now stays among the
@@ -29,7 +29,7 @@ export function RegenerateDialog({ id, snapshot }: { id: string; snapshot: Snaps
             Cancel
           </button>
           <button type="submit" className="button primary">
-            Regenerate
+            Write it again
           </button>
         </div>
       </form>

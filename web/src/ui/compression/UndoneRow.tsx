@@ -3,7 +3,6 @@
 import type { Snapshot } from "../../api/types";
 import { plural } from "../../lib/format";
 import { chooseCompression } from "../../state/effects/snapshots";
-import { dispatch } from "../../state/store";
 
 export function UndoneRow({ snapshot, conversation }: { snapshot: Snapshot; conversation: string }) {
   return (
@@ -12,13 +11,6 @@ export function UndoneRow({ snapshot, conversation }: { snapshot: Snapshot; conv
         The compression of {plural(snapshot.messages, "message")} was undone
         <button type="button" className="link" onClick={() => void chooseCompression(conversation, snapshot)}>
           Redo
-        </button>
-        <button
-          type="button"
-          className="link"
-          onClick={() => dispatch({ type: "dialog/opened", dialog: { kind: "versions", id: conversation } })}
-        >
-          Versions
         </button>
       </span>
     </div>

@@ -4,10 +4,8 @@ import { lazy, Suspense, type ComponentType } from "react";
 import { toast } from "../../state/effects/toast";
 import { useStore } from "../../state/store";
 import type { HistoryView, SettingsTab } from "../../state/types";
-import { CompressDialog } from "../compression/CompressDialog";
+import { PlanForm } from "../compression/PlanForm";
 import { RegenerateDialog } from "../compression/RegenerateDialog";
-import { SummaryDialog } from "../compression/SummaryDialog";
-import { VersionsDialog } from "../compression/VersionsDialog";
 import { BranchesDialog } from "./BranchesDialog";
 import { FindDialog } from "./FindDialog";
 import { closeDialog } from "../kit/Dialog";
@@ -39,13 +37,9 @@ export function Dialogs() {
     case "key":
       return <KeyDialog reason={dialog.reason} />;
     case "compress":
-      return <CompressDialog id={dialog.id} focus={dialog.focus} />;
-    case "summary":
-      return <SummaryDialog id={dialog.id} snapshot={dialog.snapshot} />;
+      return <PlanForm id={dialog.id} focus={dialog.focus} />;
     case "regenerate":
       return <RegenerateDialog id={dialog.id} snapshot={dialog.snapshot} />;
-    case "versions":
-      return <VersionsDialog id={dialog.id} />;
     case "shortcuts":
       return <ShortcutsDialog />;
     case "settings":

@@ -50,7 +50,11 @@ export function FindDialog() {
   }, [entered, current]);
   const pressed = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter" && !event.nativeEvent.isComposing) setEntered(true);
+    if (event.key === "Enter" && !event.nativeEvent.isComposing) {
+      // Else the key's own work is done where the focus goes back to: a line break in the input.
+      event.preventDefault();
+      setEntered(true);
+    }
     if (!step || !total) return;
     event.preventDefault();
     const next = (at + step + total) % total;

@@ -5,19 +5,20 @@
  */
 
 import type { Usage } from "../../api/types";
-import { certainty, count, percent } from "../../lib/format";
+import { count, percent, plural } from "../../lib/format";
 import { Popover } from "../kit/Popover";
 import { MeterBreakdown } from "./MeterBreakdown";
 
 const LEVELS: Record<Usage["level"], string> = {
   calm: "room left",
-  soft: "above the soft mark",
-  hard: "above the hard mark",
+  soft: "nearly full",
+  hard: "full",
 };
 
 const share = (tokens: number, limit: number) => `${Math.min(100, (100 * tokens) / limit)}%`;
 
-export function Meter({ usage, preparing }: { usage: Usage | null; preparing: boolean }) {
+/** `drafted`: what stands in the input is counted too. */
+export function Meter({ usage, preparing, drafted }: { usage: Usage | null; preparing: boolean; drafted: boolean }) {
   if (!usage) return <span className="meter-none">No model, no meter</span>;
   const { reading, budget } = usage;
   return (
@@ -32,7 +33,8 @@ export function Meter({ usage, preparing }: { usage: Usage | null; preparing: bo
           <span className="meter-text">
             <span>
               <span className="unseen">Context: </span>
-              {count(reading.tokens)} / {count(budget.limit)}
+              {count(reading.tokens)} of {count(budget.limit)} tokens
+              {drafted && <span className="unseen">, with what you write</span>}
             </span>
             <span className="meter-percent">
               {percent(usage.percent)}
@@ -41,8 +43,7 @@ export function Meter({ usage, preparing }: { usage: Usage | null; preparing: bo
           </span>
           <Bar usage={usage} />
           <span className="meter-text">
-            <span>{preparing ? "preparing a compression…" : `compresses in ${count(usage.next_in)}`}</span>
-            <span>{certainty(reading)}</span>
+            <span>{preparing ? "preparing a compression…" : distance(usage)}</span>
           </span>
         </>
       }
@@ -50,6 +51,13 @@ export function Meter({ usage, preparing }: { usage: Usage | null; preparing: bo
       {() => <MeterBreakdown usage={usage} />}
     </Popover>
   );
+}
+
+/** How far it is to the next compression: in turns, where there were any to go by. */
+function distance({ turns, next_in }: Usage): string {
+  if (next_in === 0) return "compresses with the next turn";
+  if (turns === null) return `${plural(next_in, "token")} to the next compression`;
+  return turns === 0 ? "less than a turn to the next compression" : `about ${plural(turns, "turn")} to the next compression`;
 }
 
 function Bar({ usage }: { usage: Usage }) {

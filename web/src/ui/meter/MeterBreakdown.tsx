@@ -33,8 +33,7 @@ export function MeterBreakdown({ usage }: { usage: Usage }) {
   return (
     <div className="breakdown">
       <p className="breakdown-total">
-        <b>{count(reading.tokens)}</b> of {count(budget.limit)} tokens that may be sent
-        <span>{percent(usage.percent)} of what is there for the conversation</span>
+        <b>{count(reading.tokens)}</b> of {count(budget.limit)} tokens that may be sent, {percent(usage.percent)}
       </p>
       <Figures
         caption="The next request"

@@ -14,6 +14,7 @@ import {
 import { askToCompress } from "../../state/effects/compression";
 import { go, pathOf } from "../../state/effects/route";
 import { Icon } from "../kit/Icon";
+import type { Kind } from "../share/share";
 import { Menu, type MenuItem } from "../kit/Menu";
 import { TitleField } from "./TitleField";
 
@@ -61,9 +62,16 @@ export function ConversationItem({ conversation, open, deleted = false }: Props)
   );
 }
 
+const saveAs = (conversation: Conversation, kind: Kind): void =>
+  void import("../share/share").then(({ save }) => save(conversation, kind));
+
 const usual = (conversation: Conversation, rename: () => void): MenuItem[] => [
   { label: "Summarize conversation history", run: () => askToCompress(conversation.id) },
   { label: "Rename", run: rename },
+  { label: "Save as Markdown", run: () => saveAs(conversation, "markdown") },
+  { label: "Save as JSON", run: () => saveAs(conversation, "json") },
+  { label: "Save as a web page, to share", run: () => saveAs(conversation, "page") },
+  { label: "Save as an Octavo file", run: () => saveAs(conversation, "octavo") },
   {
     label: conversation.archived ? "Take out of the archive" : "Archive",
     run: () => void archiveConversation(conversation, !conversation.archived),

@@ -1,5 +1,6 @@
 /** The conversations, the last changed first, under the day they were changed on. */
 
+import { useEffect, useRef } from "react";
 import type { Conversation } from "../../api/types";
 import { period } from "../../lib/format";
 import { loadConversations } from "../../state/effects/conversations";
@@ -27,16 +28,23 @@ export function ConversationList() {
         </section>
       ))}
       {groups.length === 0 && <p className="empty">{nothing(list)}</p>}
-      {list.more && (
-        <button
-          type="button"
-          className="button quiet small"
-          onClick={() => void loadConversations(list.query, list.archived, true)}
-        >
-          Show more
-        </button>
-      )}
+      {list.more && <More more={() => void loadConversations(list.query, list.archived, true)} shown={list.items.length} />}
     </div>
+  );
+}
+
+/** The next ones are loaded when the end comes into sight; the button is for whoever goes by the keyboard. */
+function More({ more, shown }: { more: () => void; shown: number }) {
+  const end = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const watch = new IntersectionObserver(([seen]) => seen?.isIntersecting && more());
+    if (end.current) watch.observe(end.current);
+    return () => watch.disconnect();
+  }, [shown]);
+  return (
+    <button ref={end} type="button" className="button quiet small" onClick={more}>
+      Show more
+    </button>
   );
 }
 

@@ -5,6 +5,7 @@ import { dispatch } from "../../state/store";
 import { Icon } from "../kit/Icon";
 import { ConversationList } from "./ConversationList";
 import { ConversationSearch } from "./ConversationSearch";
+import { ImportButton } from "./ImportButton";
 import { ThemeButton } from "./ThemeButton";
 
 export function Sidebar() {
@@ -30,6 +31,7 @@ export function Sidebar() {
       <ConversationList />
       <div className="sidebar-foot">
         <ThemeButton />
+        <ImportButton />
         <button
           type="button"
           className="icon-button settings-button"

@@ -14,7 +14,7 @@ function Unfinished({ message }: { message: ShownMessage }) {
   const writing = message.status === "streaming";
   return (
     <div className="unfinished">
-      <p>{writing ? "Still being written." : "Stopped before it was finished."}</p>
+      <p>{writing ? "Still being written." : message.cut ? "Cut off at its longest length." : "Stopped before it was finished."}</p>
       {last && !writing && <AgainActions />}
     </div>
   );
@@ -43,6 +43,7 @@ export const MessageRow = memo(function MessageRow({
           <PartView key={index} index={index} part={part} role={message.role} conversation={conversation} message={message.id} />
         ))}
       </div>
+      {message.notes && message.notes.length > 0 && <p className="left-out">Not seen by the model: {message.notes.join("; ")}</p>}
       {unfinished && <Unfinished message={message} />}
       <MessageActions message={message} />
     </article>

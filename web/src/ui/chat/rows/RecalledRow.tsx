@@ -2,10 +2,10 @@
 
 import { useRef } from "react";
 import type { Passage } from "../../../api/types";
+import { SPEAKERS } from "../../../lib/speakers";
 import { plural } from "../../../lib/format";
 import { recalls, setRecall } from "../../../state/effects/settings";
 import type { Chat } from "../../../state/types";
-import { SPEAKERS } from "../../compression/Extracts";
 import { SourceLink } from "../../compression/SourceLink";
 import { keepInSight } from "../../kit/sight";
 

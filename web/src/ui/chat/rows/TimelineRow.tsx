@@ -3,7 +3,9 @@
 import type { Row } from "../../../state/timeline";
 import type { Chat } from "../../../state/types";
 import { CompressionRow } from "../../compression/CompressionRow";
+import { RunningRow } from "../../compression/RunningRow";
 import { UndoneRow } from "../../compression/UndoneRow";
+import { AgainActions } from "./AgainActions";
 import { EditRow } from "./EditRow";
 import { FailureRow } from "./FailureRow";
 import { MessageRow } from "./MessageRow";
@@ -20,12 +22,21 @@ export function TimelineRow({ row, chat }: { row: Row; chat: Chat }) {
       return <RecalledRow message={row.message} passages={row.passages} chat={chat} />;
     case "snapshot":
       return <CompressionRow snapshot={row.snapshot} chat={chat} />;
+    case "running":
+      return <RunningRow id={chat.id} compression={row.compression} />;
     case "undone":
       return <UndoneRow snapshot={row.snapshot} conversation={chat.id} />;
     case "pending":
       return <PendingRow text={row.text} />;
     case "turn":
       return <TurnRow turn={row.turn} />;
+    case "unanswered":
+      return (
+        <div className="unfinished">
+          <p>Not answered.</p>
+          <AgainActions />
+        </div>
+      );
     case "failure":
       return <FailureRow trouble={row.trouble} />;
   }

@@ -1,5 +1,8 @@
 /** An answer in the making: what happens before it, then its words as they come. */
 
+import { useEffect, useState } from "react";
+import type { Again } from "../../../api/events";
+import { stop } from "../../../state/effects/turns";
 import { plural } from "../../../lib/format";
 import type { Turn } from "../../../state/types";
 import { Markdown } from "../Markdown";
@@ -17,10 +20,31 @@ export function TurnRow({ turn }: { turn: Turn }) {
             <Markdown text={turn.reasoning} />
           </Collapsed>
         )}
-        {turn.again && <p className="unfinished">{turn.again.reason}</p>}
+        {turn.again && <Waiting again={turn.again} />}
         {turn.text ? <Markdown text={turn.text} /> : <span className="working" aria-hidden="true" />}
       </div>
     </article>
+  );
+}
+
+/** Counts down to the next try. */
+function Waiting({ again }: { again: Again }) {
+  const [left, setLeft] = useState(Math.ceil(again.wait));
+  useEffect(() => {
+    const at = Date.now() + again.wait * 1_000;
+    setLeft(Math.ceil(again.wait));
+    const timer = setInterval(() => setLeft(Math.max(0, Math.ceil((at - Date.now()) / 1_000))), 250);
+    return () => clearInterval(timer);
+  }, [again]);
+  return (
+    <p className="unfinished">
+      <span>
+        {again.reason}: trying again {left > 0 ? `in ${left} s` : "now"} ·{" "}
+        <button type="button" className="link" onClick={() => void stop()}>
+          stop
+        </button>
+      </span>
+    </p>
   );
 }
 
@@ -28,6 +52,6 @@ function label(turn: Turn): string {
   if (turn.stopping) return "Stopping…";
   if (turn.compression) return `Compressing ${plural(turn.compression.messages, "message")}…`;
   if (turn.phase === "compressing") return "Waiting for the compression…";
-  if (turn.again) return `Trying again (${turn.again.attempt} of ${turn.again.attempts})…`;
+  if (turn.again) return `Trying again (${turn.again.attempt} of ${turn.again.attempts})`;
   return turn.phase === "writing" ? "Writing…" : "Waiting for the model…";
 }
