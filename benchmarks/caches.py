@@ -29,7 +29,8 @@ from starlette.routing import Route
 
 from benchmarks.figures import Cell, Goal, Item, Table, Tell
 from benchmarks.places import ROOT
-from octavo.core.budget import ModelCard
+from octavo.core import policy
+from octavo.core.budget import Budget, ModelCard
 from octavo.engine.engine import Engine
 from octavo.meters.tokenizers import count_text
 from octavo.providers.secret import Secret
@@ -49,8 +50,10 @@ SYSTEM = (
 )
 REPLY = 500
 """Tokens that the client reserves for an answer."""
-ROLE = 4
-"""Tokens of a message beyond its text."""
+ROLE, CALL = 4, 8
+"""Tokens of a message, and of a call, beyond the text."""
+SAID = 38
+"""Tokens of a step besides the log."""
 LARGE = 200_000
 NO_WINDOW = 100_000_000
 
@@ -69,8 +72,8 @@ class Loop:
     reply: int = REPLY
     fails: bool = False
     """Whether the summariser's answers fail the checks."""
-    soft: float | None = None
-    """The soft mark, if it is fixed; None: as the policy has it."""
+    mark: int | None = None
+    """Tokens at which it is compressed, if that is fixed; None: as the prices want it."""
     least: float | None = None
     """The goal: which share of the tokens was the front of the request before."""
 
@@ -85,8 +88,8 @@ LOOPS = (
 )
 FAILING = tuple(replace(loop, name=f"{loop.name}, failing", fails=True, least=None) for loop in LOOPS)
 LONG = Loop(name="400 requests at Claude's prices, 200k", window=LARGE, turns=40, steps=9, tokens=1_700)
-GRID = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-"""Soft marks that are fixed, for comparison."""
+GRID = (45_000, 55_000, 70_000, 90_000, 120_000)
+"""Marks that are fixed, for comparison, in tokens."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,7 +134,14 @@ def shared_front(here: str, there: str) -> str:
 
 
 def message_tokens(message: Json) -> int:
-    return ROLE + text_tokens(json.dumps(message, ensure_ascii=False, sort_keys=True))
+    """Count a message, or a tool."""
+    if "role" not in message:
+        return text_tokens(json.dumps(message))
+    content = message.get("content") or ""
+    texts = [content] if isinstance(content, str) else [part["text"] for part in content]
+    calls = [call["function"] for call in message.get("tool_calls") or []]
+    called = sum(CALL + text_tokens(call["arguments"]) for call in calls)
+    return ROLE + sum(map(text_tokens, texts)) + called
 
 
 @dataclass(slots=True)
@@ -197,7 +207,7 @@ class CachingProvider:
 
 
 def usage_of(message: Json, size: int, cached: int) -> Json:
-    said = text_tokens(json.dumps(message))
+    said = message_tokens(message)
     return {
         "prompt_tokens": size,
         "completion_tokens": said,
@@ -235,18 +245,17 @@ def summary_of(body: Json) -> str:
 
 
 def log_lines(number: int, tokens: int) -> str:
-    """Write a log of about so many tokens, with figures of its own."""
-    lines, size, line = list[str](), 0, 0
-    while size < tokens:
-        state = ("within its limits", "to be looked at again", "replaced last week", "closed for repair")[
-            (number + line) % 4
-        ]
+    """Write a log of at most so many tokens, with figures of its own."""
+    states = ("within its limits", "to be looked at again", "replaced last week", "closed for repair")
+    lines, left = list[str](), tokens
+    while True:
+        line = len(lines)
         valve, bar = f"V-{number:03d}{line:02d}", (number * 7 + line * 13) % 100
-        said = f"Log {number}, line {line}: valve {valve} reads {bar} bar, {state}"
+        said = f"Log {number}, line {line}: valve {valve} reads {bar} bar, {states[(number + line) % len(states)]}"
+        left -= text_tokens(said) + 1
+        if left < 0:
+            return "\n".join(lines)
         lines.append(said)
-        size += text_tokens(said) + 1
-        line += 1
-    return "\n".join(lines)
 
 
 TOOL = {
@@ -279,7 +288,7 @@ def script(loop: Loop) -> Iterator[tuple[list[Json], Json, bool]]:
                 step == 0,
             )
             new = [
-                {"role": "tool", "tool_call_id": call["id"], "content": log_lines(number, loop.tokens - 60)}
+                {"role": "tool", "tool_call_id": call["id"], "content": log_lines(number, loop.tokens - SAID)}
             ]
         said = f"Section {turn} is checked: {turn * 3 % 17} valves were replaced, all others are within their limits."
         yield new, {"role": "assistant", "content": said}, loop.steps == 0
@@ -361,6 +370,16 @@ def card(loop: Loop) -> Json:
     return {name: value for name, value in described.items() if name in known}
 
 
+def fix(mark: int) -> None:
+    """Have this process compress at a mark, whatever the prices are."""
+
+    def fixed(budget: Budget, _prices: object, _habits: object, retained: int | float) -> Budget:
+        kept = int((mark - budget.overhead.total) * retained)
+        return replace(budget, soft=mark, prepare=None, retained=kept, priced=True)
+
+    policy.by_price = fixed  # type: ignore[attr-defined]
+
+
 async def through_gateway(loop: Loop) -> Tally:
     """Run a loop through the gateway of this process."""
     clock = Clock()
@@ -372,10 +391,8 @@ async def through_gateway(loop: Loop) -> Tally:
         engine = await Engine.open("sqlite://", model=MODEL, summariser=WRITER, clock=clock)
         await engine.models.define(MODEL, card(loop))
         await engine.models.define(WRITER, {**card(loop), "window": LARGE})
-        if loop.soft is not None:
-            from octavo.store.values import Everywhere
-
-            await engine.settings.change(Everywhere(), {"soft": loop.soft})
+        if loop.mark is not None:
+            fix(loop.mark)
         settings = ServerSettings(providers=ProviderSettings(openai=account), limits=limits)
         app = create_app(engine, settings)
         async with listening(app) as url, httpx2.AsyncClient(base_url=url, timeout=120) as client:
@@ -417,7 +434,7 @@ def child(loop: Loop, before: str = "") -> Tally:
 
 
 def row(loop: Loop, way: str, tally: Tally) -> tuple[Cell, ...]:
-    fill = 100 * tally.mean / loop.window if way != "direct" else None
+    fill = 100 * tally.mean / (loop.window - loop.reply) if way != "direct" else None
     spent = 100 * tally.asked / max(1, tally.sent)
     return (
         loop.name,
@@ -468,7 +485,7 @@ def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
             what = f"unchanged front: {loop.name}"
             goals.append(Goal(what=what, found=now.share, limit=loop.least, at_least=True))
         if loop.window < 10_000 and loop.turns > 1 and not loop.fails:
-            fill = 100 * now.mean / loop.window
+            fill = 100 * now.mean / (loop.window - loop.reply)
             goals.append(
                 Goal(what=f"mean fill: {loop.name}", found=fill, limit=55.0, unit=" %", at_least=True)
             )
@@ -479,7 +496,8 @@ def measure(*, quick: bool, tell: Tell) -> Iterator[Item]:
         rows=tuple(rows),
         reading="`unchanged front`: tokens that were at the front of the request before, as a share of all that were "
         "sent. `cost`: a cached token costs a tenth, one that is written 1.25, one of a summary 5; answers are left "
-        "out. `failing`: the summariser's answers fail the checks.",
+        "out. `mean fill`: of the window beside the room for an answer. `failing`: the summariser's answers fail "
+        "the checks.",
     )
     yield from goals
     yield Goal(what="summariser's tokens, at most", found=spent, limit=10.0, unit=" % of the agent's")
@@ -498,17 +516,17 @@ def _long(*, quick: bool, tell: Tell) -> Iterator[Item]:
     now = child(loop)
     rows.append(row(loop, "Octavo", now))
     best = math.inf
-    for soft in GRID[-1:] if quick else GRID:
-        tell(f"{loop.name}: compressed at {soft}")
-        fixed = child(replace(loop, soft=soft))
-        rows.append(row(loop, f"compressed at {soft}", fixed))
+    for mark in GRID[:1] if quick else GRID:
+        tell(f"{loop.name}: compressed at {mark:,}")
+        fixed = child(replace(loop, mark=mark))
+        rows.append(row(loop, f"compressed at {mark:,}", fixed))
         best = min(best, fixed.cost)
     yield Table(
         name="caches.long",
         title=f"{loop.turns * (loop.steps + 1)} requests at Claude's prices",
         columns=COLUMNS,
         rows=tuple(rows),
-        reading="The marks that are fixed are shares of the room for the conversation.",
+        reading="`compressed at`: the same, with a mark that is fixed, whatever the prices are.",
     )
     yield Goal(
         what="cost over that of the best fixed mark", found=100 * now.cost / best, limit=110.0, unit=" %"

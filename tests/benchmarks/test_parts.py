@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -166,8 +167,9 @@ def test_counting_without_tiktoken_says_that_there_is_nothing_to_compare_with() 
 def test_what_a_cache_can_serve_is_counted_by_the_provider() -> None:
     loop = caches.Loop(name="short", window=2_048, turns=1, steps=6, tokens=150, reply=100)
     direct = caches.alone(loop, lambda messages: messages)
-    cut = caches.alone(caches.replace(loop, window=600), caches.truncated(caches.replace(loop, window=600)))
+    cut = caches.alone(replace(loop, window=600), caches.truncated(replace(loop, window=600)))
     assert (direct.requests, direct.breaks) == (7, 0)
     assert direct.share > cut.share
     assert cut.fullest <= 500
-    assert (direct.cost < direct.sent) and direct.served == direct.same
+    assert direct.cost < direct.sent
+    assert direct.served == direct.same

@@ -40,6 +40,14 @@ class Usage:
     reasoning: int = 0
     """The part of `output` that was hidden thinking and is not sent back."""
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cached=self.cached + other.cached,
+            reasoning=self.reasoning + other.reasoning,
+        )
+
     def __post_init__(self) -> None:
         for name in ("input", "output", "cached", "reasoning"):
             if not 0 <= getattr(self, name) <= MOST_TOKENS:

@@ -189,6 +189,8 @@ async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | Non
     """Send a request that fits; if the provider refuses it as too large, send less."""
     rewritten = (exchange.too_large or exchange.request.whole) and not early
     body = await _fitted_body(exchange) if rewritten else exchange.plain_body()
+    if exchange.dear and not rewritten and not early:
+        body = await _cheaper_body(exchange) or body
     while True:
         if early is None and must_drop(exchange):
             body = drop_bound_blocks(exchange, body)
@@ -252,6 +254,15 @@ async def _fitted_body(exchange: Exchange, *, forced: bool = False) -> bytes:
         exchange.fitted = await _fit(exchange, saved, forced=forced)
     more = (recall.TOOL,) if exchange.offers_recall else ()
     return exchange.fitted_body(exchange.fitted.wired, more)
+
+
+async def _cheaper_body(exchange: Exchange) -> bytes | None:
+    """Write a body with the snapshot that serves the branch; None if none does, and the request goes out unchanged."""
+    body = await _fitted_body(exchange)
+    if exchange.compressed:
+        return body
+    exchange.fitted = None
+    return None
 
 
 async def _fit(exchange: Exchange, saved: SavedRequest, *, forced: bool) -> FittedContext:

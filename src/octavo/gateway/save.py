@@ -17,6 +17,7 @@ from itertools import pairwise
 from octavo.core.json_values import Json
 from octavo.core.messages import chain, opens_turn
 from octavo.core.policy import Keep
+from octavo.core.price_rule import cache_prices
 from octavo.core.wire import Format
 from octavo.core.wire.pairing import renumber
 from octavo.errors import OctavoError, StoreError, UsageError
@@ -191,7 +192,7 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
             await _remember(exchange, answer, saved)
         if answer.complete and answer.usage.input and _is_bill_comparable(exchange):
             await _learn_bill(exchange, answer.usage.input)
-        if not isinstance(exchange.decision, Keep) and saved.answers:
+        if saved.answers and (not isinstance(exchange.decision, Keep) or _may_cool(exchange)):
             await _prepare(exchange, saved.answers[0])
     except OctavoError as error:
         log.warning("an answer in %s was not stored: %s", exchange.branch.conversation, error)
@@ -257,6 +258,13 @@ async def _learn_bill(exchange: Exchange, billed: int) -> None:
     close = billed > meter.card.window * LEARNED_FROM
     if close or not meter.knows(exchange.context):
         await models.learn_bill(model, meter.survey(exchange.context, exchange.size.known), billed)
+
+
+def _may_cool(exchange: Exchange) -> bool:
+    """Tell whether it may be compressed once the provider's cache has forgotten it."""
+    budget = exchange.size.budget
+    priced = cache_prices(exchange.meter.card) is not None
+    return priced and budget is not None and exchange.sent > budget.middle
 
 
 async def _prepare(exchange: Exchange, tip: str) -> None:
