@@ -24,6 +24,10 @@ class Request:
     temperature: float | None = None
     stable: int = 0
     """How many messages at the front will be the same next time: where a cache marker belongs."""
+    snapshot: int = 0
+    """How many messages at the front end with the snapshot; 0: there is none. A second cache marker belongs there."""
+    cache_key: str = ""
+    """What requests with the same beginning have in common, so that a provider sends them to the same cache."""
     options: str = "{}"
     """Further parameters of the provider's own, as a JSON object in text; they win over ours."""
 

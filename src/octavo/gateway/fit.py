@@ -111,6 +111,19 @@ def reasoning_tokens(request: ClientRequest) -> int:
     return sum(math.ceil(reasoning_characters(part) / REASONING_CHARACTERS) for part in thoughts)
 
 
+def counted_reasoning(request: ClientRequest, meter: Meter) -> int:
+    """Count the reasoning in the current turn: by its text or, where that is hidden, by its length."""
+    start = last_turn(request.messages) or 0
+    return sum(
+        meter.count_text(part.text)
+        if part.text
+        else math.ceil(reasoning_characters(part) / REASONING_CHARACTERS)
+        for message in request.messages[start:]
+        for part in message.parts
+        if isinstance(part, Reasoning)
+    )
+
+
 def reasoning_reserve(request: ClientRequest, room: int) -> int:
     """Reserve room for the reasoning of the current turn: no more than its share of what is sent.
 
