@@ -32,6 +32,7 @@ PARTS: Mapping[str, str] = MappingProxyType(
         "engine": "The engine's share of a turn",
         "peers": "Beside other libraries",
         "gateway": "The gateway",
+        "caches": "What a prompt cache can serve",
         "quality": "What compressing keeps",
         "reading": "Read by a small model",
     }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from benchmarks import core, engine, extracts, gateway, peers, quality, store, tokens
+from benchmarks import caches, core, engine, extracts, gateway, peers, quality, store, tokens
 from benchmarks.figures import Goal, Item, Note, Table
 from benchmarks.parts import PARTS, run_part
 from octavo.evals.cases import built_in
@@ -168,3 +169,14 @@ def test_counting_without_tiktoken_says_that_there_is_nothing_to_compare_with() 
     assert any(isinstance(item, Note) and "tiktoken" in item.text for item in alone)
     beside = list(tokens.speed_items({"tiktoken": {**row, "later": 15.0}, **ours}))
     assert goals(beside)["faster than tiktoken once loaded"].found == 5.0
+
+
+def test_what_a_cache_can_serve_is_counted_by_the_provider() -> None:
+    loop = caches.Loop(name="short", window=2_048, turns=1, steps=6, tokens=150, reply=100)
+    direct = caches.alone(loop, lambda messages: messages)
+    cut = caches.alone(replace(loop, window=600), caches.truncated(replace(loop, window=600)))
+    assert (direct.requests, direct.breaks) == (7, 0)
+    assert direct.share > cut.share
+    assert cut.fullest <= 500
+    assert direct.cost < direct.sent
+    assert direct.served == direct.same

@@ -208,3 +208,30 @@ def torn(said: Sequence[Message], at: int) -> bool:
 def test_tool_cuts_equal_brute_force(said: tuple[Message, ...]) -> None:
     """Seen failing when a unit's stop was its first result instead of its last."""
     assert tool_cuts(said) == {c for c in range(len(said) + 1) if not torn(said, c)}
+
+
+LOOP = messages("u: look", *(line for _ in range(8) for line in ("c: ls", "r: a b c d e f g h")), "a: done")
+
+
+def test_a_turn_of_many_steps_is_cut_so_that_no_more_stays_than_is_to_be_kept() -> None:
+    """One step at a time would change the front of every request."""
+    small = cut(LOOP, 12, room=60, frees=0.5)
+    large = cut(LOOP, 12, room=60)
+    assert small is not None
+    assert large is not None
+    assert small.inside
+    assert large.cut < small.cut
+    assert sum(METER.message(message) for message in LOOP[small.cut :]) <= 12
+
+
+def test_a_turn_is_cut_inside_only_if_the_turns_before_it_free_too_little() -> None:
+    before = messages(
+        *(line for _ in range(12) for line in ("u: what is it", "a: one two three four five six seven"))
+    )
+    assert cut((*before, *LOOP), 12, frees=0.5) == Split(24)
+    assert cut((*before[:4], *LOOP), 12, frees=0.5) == Split(21, inside=True)
+
+
+def test_a_long_question_does_not_count_as_something_that_can_be_freed() -> None:
+    said = messages("u: hi there you", "a: yes yes yes", f"u: {'word ' * 50}", "c: ls", "r: a", "a: done")
+    assert cut(said, 5, frees=0.5) == Split(2)

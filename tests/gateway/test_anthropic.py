@@ -149,3 +149,20 @@ async def test_a_count_is_asked_for_under_the_models_own_name_and_errors_pass(ho
         await house.anthropic.messages.count_tokens(model=CLAUDE, messages=[user("Hi")])
     assert slow.value.response.headers["retry-after"] == "7"
     assert slow.value.body == error
+
+
+async def test_bills_of_a_model_that_thinks_in_every_step_teach(house: Setup) -> None:
+    """What was sent back of its thinking is taken off the bill."""
+    house.provider.factor, house.provider.window = 1.4, 100_000
+    house.provider.say = lambda body: Reply(
+        "", [(f"t{len(body['messages'])}", "weather", {"city": "Oslo"})], thinking="Rain, I think."
+    )
+    history: list[Any] = [user("Weather everywhere? " + long(1))]
+    for number in range(6):
+        answer, _ = await house.ask_claude(*history, tools=[CLAUDE_WEATHER])
+        blocks = [block.model_dump(exclude_none=True) for block in answer.content]
+        called = next(block for block in blocks if block["type"] == "tool_use")
+        result = {"type": "tool_result", "tool_use_id": called["id"], "content": long(number)}
+        history += [{"role": "assistant", "content": blocks}, {"role": "user", "content": [result]}]
+    learned = (await house.engine.models.meter(CLAUDE)).calibration
+    assert len(learned.anchors) > 1

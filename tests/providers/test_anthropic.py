@@ -135,6 +135,15 @@ def test_the_system_prompt_and_the_stable_messages_end_with_a_cache_marker() -> 
     assert str(body).count("cache_control") == 2
 
 
+def test_the_end_of_the_snapshot_is_marked_too() -> None:
+    body = body_of(Request(model="m", messages=CONVERSATION, snapshot=2, stable=6))
+    assert "cache_control" in str(body["messages"][0])
+    assert "cache_control" in str(body["messages"][3])
+    assert str(body).count("cache_control") == 3
+    once = body_of(Request(model="m", messages=CONVERSATION, snapshot=6, stable=6))
+    assert str(once).count("cache_control") == 2
+
+
 def test_a_marker_between_two_results_of_one_message_stands_between_them() -> None:
     body = body_of(Request(model="m", messages=CONVERSATION, stable=4))
     first, second = body["messages"][2]["content"]

@@ -99,7 +99,7 @@ async def _choose(setup: Setup) -> str | None:
     if not sys.stdin.isatty():
         return known[0].id
     tell(setup, conversation_lines(known))
-    number = typer.prompt(
+    number: int = typer.prompt(
         f"Which one, from 1 (the first in the list) to {len(known)}", type=int, default=1, err=True
     )
     return known[max(1, min(number, len(known))) - 1].id

@@ -85,6 +85,12 @@ class ModelCard:
     """The soft mark this model prefers; None: the policy's."""
     retained: int | None = None
     """Tokens this model prefers to keep verbatim; None: the policy's."""
+    cache_write: float = 1.0
+    """What a token costs that is written to the provider's cache, in input tokens."""
+    cache_seconds: int = 300
+    """How long the provider's cache lives without being used."""
+    price_step: int | None = None
+    """Tokens above which a whole request is dearer."""
     assumed: bool = False
     """True when the card was made up for an unknown name."""
 
@@ -176,6 +182,8 @@ class Budget:
     prepare: int | None
     soft: int | None
     hard: int
+    priced: bool = False
+    """Whether the soft mark lies where it does because of prices, below where the window would have it."""
 
     def __post_init__(self) -> None:
         if self.available < MIN_AVAILABLE:
@@ -205,6 +213,11 @@ class Budget:
     def trigger(self) -> int:
         """The mark that starts an automatic compression."""
         return self.hard if self.soft is None else self.soft
+
+    @property
+    def middle(self) -> int:
+        """Half way between what a compression leaves and the mark that starts the next one."""
+        return (self.settled + self.trigger) // 2
 
     @property
     def settled(self) -> int:

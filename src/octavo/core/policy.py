@@ -19,11 +19,13 @@ from octavo.core.budget import (
     Marks,
     ModelCard,
     Overhead,
+    Price,
     Reading,
     divide,
     fraction,
     threshold,
 )
+from octavo.core.price_rule import Habits, by_price, cache_prices
 from octavo.core.recall.size import Recall, recall_setting
 from octavo.errors import BadInput
 
@@ -33,7 +35,9 @@ MIN_TOKENS = 2_000
 """Automatic compression never touches a shorter conversation (FR-5.4.1)."""
 
 Urgency = Literal["manual", "soft", "hard"]
-Why = Literal["fits", "auto_off", "too_small", "undone", "no_progress", "backoff", "breaker", "asked", "mark"]
+Why = Literal[
+    "fits", "auto_off", "too_small", "undone", "no_progress", "backoff", "breaker", "asked", "mark", "cold"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +121,13 @@ class Policy:
     """Off: prepare and soft are ignored; hard always guards."""
     recall: Recall = "off"
     """How much of the covered messages comes back with a question that asks for it."""
+    frees: float = 0.0
+    """Share of what can be compressed that a compression frees at least, even if it has to cut inside a turn."""
+    follows_prices: bool = False
+    """Whether the soft mark moves down to where compressing costs least, if prices are known."""
 
 
-OCTAVO = Policy(name="octavo", recall="auto")
+OCTAVO = Policy(name="octavo", recall="auto", frees=0.5, follows_prices=True)
 
 ONYX = Policy(
     name="onyx",
@@ -198,7 +206,9 @@ def adjust(policy: Policy, card: ModelCard, settings: Mapping[str, object]) -> P
     if marks.soft is None and settings.get("prepare") is None:
         # Nothing is prepared for a mark that is off.
         marks = replace(marks, prepare=None)
-    policy = replace(policy, marks=marks)
+    # A mark that a person set is where they want it.
+    follows = policy.follows_prices and marks.soft is not None and settings.get("soft") is None
+    policy = replace(policy, marks=marks, follows_prices=follows)
     if (retained := chosen.get("retained")) is not None:
         policy = replace(policy, retain=_retain(retained))
     if "auto" in settings:
@@ -246,9 +256,19 @@ def _switch(value: object, name: str) -> bool:
 
 
 def budget_for(
-    policy: Policy, card: ModelCard, *, overhead: Overhead | None = None, reply: int | None = None
+    policy: Policy,
+    card: ModelCard,
+    *,
+    overhead: Overhead | None = None,
+    reply: int | None = None,
+    habits: Habits | None = None,
+    writer: Price | None = None,
 ) -> Budget:
-    """Divide a model's window the way a policy wants it."""
+    """Divide a model's window the way a policy wants it.
+
+    `habits` are those of the conversation, and `writer` is what its summariser costs: by these and the prices on the
+    card the soft mark may lie lower. Without habits it lies where the window wants it.
+    """
     match policy.retain:
         case KeepTokens(tokens):
             retained: int | float = tokens
@@ -256,9 +276,13 @@ def budget_for(
             retained = share
         case KeepNothing():
             retained = 0
-    return divide(
+    budget = divide(
         card, marks=policy.marks, margin=policy.margin, overhead=overhead, reply=reply, retained=retained
     )
+    prices = cache_prices(card, writer) if policy.follows_prices and habits is not None else None
+    if prices is None or habits is None:
+        return budget
+    return by_price(budget, prices, habits, retained)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +349,10 @@ class DecisionInputs:
     pace: LastCompression = LastCompression()
     undone: bool = False
     """A person undid the last compression; that holds until the window demands another one."""
+    growth: int | None = None
+    """Tokens that the next request may add; None: unknown."""
+    cold: bool = False
+    """The provider's cache has forgotten the conversation: whatever is sent next is written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,9 +417,20 @@ def decide(
         return Keep("too_small")
     if budget.soft is not None and tokens > budget.soft:
         return Keep(hindrance) if hindrance else Compress("soft", "mark", tokens, budget.soft)
-    if budget.prepare is not None and tokens > budget.prepare:
+    if (
+        budget.prepare is not None
+        and tokens > budget.prepare
+        and _is_next_too_large(tokens, budget, situation)
+    ):
         return Keep(hindrance) if hindrance else Prepare(tokens, budget.prepare)
+    if situation.cold and policy.follows_prices and tokens > budget.middle and not hindrance:
+        return Compress("soft", "cold", tokens, budget.middle)
     return Keep("fits")
+
+
+def _is_next_too_large(tokens: int, budget: Budget, situation: DecisionInputs) -> bool:
+    """Tell whether the next request may have to wait for a compression if none is begun now."""
+    return situation.growth is None or tokens + situation.growth > budget.hard
 
 
 def _hindrance(policy: Policy, tokens: int, situation: DecisionInputs) -> Why | None:

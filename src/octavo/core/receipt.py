@@ -136,6 +136,11 @@ class Receipt:
     """US dollars; None when unknown."""
     no_summary: str = ""
     """Why no summary was written; empty when one was."""
+    summary_requests: int = 0
+    """How often a model was asked for the summary."""
+    summary_input: int = 0
+    """Tokens that it read, whatever came of it."""
+    summary_output: int = 0
 
     def tally(self, kind: FactKind) -> Tally:
         """What became of the facts of one kind."""
@@ -215,6 +220,7 @@ class Receipt:
             "model": self.model,
             "price": self.price,
             "no_summary": self.no_summary,
+            "summary": [self.summary_requests, self.summary_input, self.summary_output],
             "facts": facts_by_kind,
             "conflicts": conflicts,
             "standing": _dump_standing(self.standing),
@@ -227,6 +233,7 @@ class Receipt:
         try:
             data = json.loads(text)
             tokens_before, tokens_after = data["tokens"]
+            requests, read, written = data.get("summary", (0, 0, 0))
             return cls(
                 tallies=tuple(_load_tally(kind, tally) for kind, tally in data["facts"].items()),
                 conflicts=tuple(
@@ -241,6 +248,9 @@ class Receipt:
                 model=data["model"],
                 price=data["price"],
                 no_summary=data.get("no_summary", ""),
+                summary_requests=requests,
+                summary_input=read,
+                summary_output=written,
             )
         except (ValueError, TypeError, KeyError, AttributeError) as problem:
             raise BadInput("receipt", f"not a receipt: {problem}") from problem

@@ -24,6 +24,10 @@ class Request:
     temperature: float | None = None
     stable: int = 0
     """How many messages at the front will be the same next time: where a cache marker belongs."""
+    snapshot: int = 0
+    """How many messages at the front end with the snapshot; 0: there is none. A second cache marker belongs there."""
+    cache_key: str = ""
+    """What requests with the same beginning have in common, so that a provider sends them to the same cache."""
     options: str = "{}"
     """Further parameters of the provider's own, as a JSON object in text; they win over ours."""
 
@@ -39,6 +43,14 @@ class Usage:
     """The part of `input` that came from the provider's cache."""
     reasoning: int = 0
     """The part of `output` that was hidden thinking and is not sent back."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cached=self.cached + other.cached,
+            reasoning=self.reasoning + other.reasoning,
+        )
 
     def __post_init__(self) -> None:
         for name in ("input", "output", "cached", "reasoning"):

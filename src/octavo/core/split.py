@@ -63,27 +63,37 @@ def split(
     start: int = 0,
     room: int | None = None,
     boundary: Literal["turn", "message"] = "turn",
+    frees: float = 0.0,
 ) -> Split | None:
     """Choose the cut, or None when there is nothing to cover.
 
     `sizes` are the messages' sizes in the unit of `keep`, the most the retained part may hold (None: retain
     nothing). `start` is where the previous snapshot ended. `room` is the most that can be sent at all: a last turn
-    larger than that is cut inside, at a place where no tool call is open.
+    larger than that is cut inside, at a place where no tool call is open. So is one beside which less than the share
+    `frees` of what could be covered would be; then no more of it stays than `keep`, so that it is not cut again soon.
     """
     size = len(messages)
     start = max(start, lead(messages))
     safe = tool_cuts(messages) & protocol_cuts(messages)
     between = safe & turn_cuts(messages) if boundary == "turn" else safe
-    last = last_turn(messages) or start
+    opened = last_turn(messages)
+    last = opened or start
     answered = size > 0 and messages[-1].role == "assistant"
     end = size if keep is None and answered and size in safe else last
     rest = [0, *accumulate(reversed(sizes))][::-1]
 
     cuts = sorted(cut for cut in between if start < cut <= end)
     chosen = _earliest(cuts, rest, -1 if keep is None else keep)
-    if room is not None and rest[start if chosen is None else chosen] > room:
-        inner = sorted(cut for cut in safe if max(start, last) < cut < size)
-        if inner:
+    inner = sorted(cut for cut in safe if max(start, last) < cut < size)
+    if inner:
+        # The question of the last turn is sent along, wherever that is cut.
+        question = sizes[opened] if opened is not None and opened >= start else 0
+        freed = rest[start] - rest[start if chosen is None else chosen]
+        possible = rest[start] - rest[inner[-1]] - question
+        if frees and freed < frees * possible:
+            deepest = min(room, keep or 0) if room is not None else keep or 0
+            return Split(_earliest(inner, rest, deepest) or inner[-1], inside=True)
+        if room is not None and rest[start if chosen is None else chosen] > room:
             return Split(_earliest(inner, rest, room) or inner[-1], inside=True)
     return None if chosen is None else Split(chosen)
 

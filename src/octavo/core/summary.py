@@ -33,6 +33,8 @@ class SummaryJob:
     """What a person asked to keep, or instructions from a setting or a hook."""
     cap: int = 2_000
     """Tokens the narrative may take."""
+    most: int | None = None
+    """How many requests the summary may take; None: as many as it needs."""
     live: Context | None = None
     """The context the chat model has just been sent, for the form that hits its cache; None: transcript form."""
 
@@ -47,6 +49,8 @@ class Narrative:
     """Name and version, such as `default@1`."""
     usage: Usage = Usage()
     """All calls of the run together."""
+    requests: int = 0
+    """How many there were."""
     problems: tuple[Problem, ...] = ()
     """What went wrong on the way, also when a later attempt succeeded."""
     doubtful: tuple[str, ...] = ()

@@ -31,6 +31,7 @@ Flaw = Literal[
     "standing",
     "too_long",
     "no_room",
+    "spent",
     "not_smaller",
     "over_mark",
     "protocol",

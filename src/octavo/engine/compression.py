@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
@@ -102,6 +102,8 @@ class CompressionTools:
     """What the summariser is called, for logs."""
     unasked: str = ""
     """Why there is no summariser."""
+    requests: int | None = None
+    """How often the summariser may be asked; None: as often as it takes."""
 
 
 def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
@@ -120,7 +122,12 @@ def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
         history = state.history
     keep = None if isinstance(retain, KeepNothing) else _kept(state, request, retain, history)
     room = None if request.urgency == "soft" else max(0, state.budget.available - state.budget.snapshot)
-    return split(said, sizes, keep, start=start, room=room, boundary=state.policy.boundary)
+    # A person who says how much is to stay gets that much.
+    frees = state.policy.frees if request.retain is None else 0.0
+    cut = split(said, sizes, keep, start=start, room=room, boundary=state.policy.boundary, frees=frees)
+    waits = request.urgency == "soft" and not state.budget.priced
+    # Every cut inside a turn is paid for with all that a provider had cached of it: it is made when the window is full.
+    return None if waits and cut is not None and cut.inside else cut
 
 
 def _usual(policy: Policy, request: CompressionRequest) -> Retain:
@@ -307,24 +314,25 @@ async def _work(
     state: TipState, cut: Split, request: CompressionRequest, tools: CompressionTools, held: Job
 ) -> AsyncGenerator[Event]:
     """Make a snapshot; one with which the next request still cannot be sent is made smaller, as far as that goes."""
-    started, spent = time.monotonic(), list[float | None]()
+    started, spent, asked = time.monotonic(), Usage(), 0
     trying: Attempted | None = Attempted(cut)
     best: Proposal | None = None
     while trying is not None:
         written = WrittenSummary()
-        async with aclosing(_write(state, trying, request, tools)) as writing:
+        left = None if tools.requests is None else tools.requests - asked
+        async with aclosing(_write(state, trying, request, tools, left)) as writing:
             async for step in writing:
                 if isinstance(step, WrittenSummary):
                     written = step
                 else:
                     yield step
-        spent.append(cost(written.narrative.usage, tools.price))
+        spent, asked = spent + written.narrative.usage, asked + written.narrative.requests
         found = await _propose(state, trying, request, tools, written)
         if isinstance(found, Failed):
             if best is not None:
                 break
             await tools.store.jobs.fail(held, found.error)
-            yield CompressionEnded(found, written.unwritten)
+            yield CompressionEnded(found, written.unwritten, spent)
             return
         best = found if best is None or found.tokens < best.tokens else best
         trying = _smaller(state, request, trying) if found.tokens > state.budget.hard else None
@@ -332,12 +340,17 @@ async def _work(
             yield SummaryText("")
     assert best is not None
     paper = replace(
-        best.made.receipt, seconds=time.monotonic() - started, **_authorship(best.written, tools, spent)
+        best.made.receipt,
+        seconds=time.monotonic() - started,
+        summary_requests=asked,
+        summary_input=spent.input,
+        summary_output=spent.output,
+        **_authorship(best.written, tools, spent),
     )
     outcome = await _conclude(
         state, request, tools, held, MadeSnapshot(best.made.snapshot, paper), best.written.problems
     )
-    yield CompressionEnded(outcome, written.unwritten)
+    yield CompressionEnded(outcome, written.unwritten, spent)
 
 
 def _smaller(state: TipState, request: CompressionRequest, tried: Attempted) -> Attempted | None:
@@ -349,13 +362,17 @@ def _smaller(state: TipState, request: CompressionRequest, tried: Attempted) -> 
 
 
 async def _write(
-    state: TipState, trying: Attempted, request: CompressionRequest, tools: CompressionTools
+    state: TipState,
+    trying: Attempted,
+    request: CompressionRequest,
+    tools: CompressionTools,
+    left: int | None,
 ) -> AsyncGenerator[SummaryText | WrittenSummary]:
-    """Have a summary written; the last value says what came of it."""
-    if tools.summariser is None:
+    """Have a summary written in so many requests; the last value says what came of it."""
+    if tools.summariser is None or left == 0:
         yield WrittenSummary()
         return
-    job = _summary_job(state, trying, request)
+    job = replace(_summary_job(state, trying, request), most=left)
     if isinstance(tools.summariser, Continuing) and tools.summariser.continues(state.model):
         job = replace(job, live=_live(state, trying.cut))
     assert request.until is not None
@@ -394,16 +411,14 @@ class Authorship(TypedDict):
     no_summary: str
 
 
-def _authorship(
-    written: WrittenSummary, tools: CompressionTools, spent: Sequence[float | None]
-) -> Authorship:
+def _authorship(written: WrittenSummary, tools: CompressionTools, spent: Usage) -> Authorship:
     """Name who contributed to a snapshot: a model whose answer was of no use did not, whatever it cost."""
-    narrative = written.narrative
-    if not narrative.text:
-        why = written.unwritten.reason if written.unwritten else tools.unasked
-        return Authorship(model="", price=None, no_summary=why)
-    known = [price for price in spent if price is not None]
-    return Authorship(model=narrative.model, price=sum(known) if known else None, no_summary="")
+    narrative, price = written.narrative, cost(spent, tools.price)
+    if narrative.text:
+        return Authorship(model=narrative.model, price=price, no_summary="")
+    none_left = f"the model was asked {tools.requests} times, and may not be asked again"
+    why = written.unwritten.reason if written.unwritten else tools.unasked or none_left
+    return Authorship(model="", price=price, no_summary=why)
 
 
 def _summary_job(state: TipState, trying: Attempted, request: CompressionRequest) -> SummaryJob:

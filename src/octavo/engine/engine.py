@@ -26,6 +26,7 @@ from octavo.core.policy import (
     decide,
     failed,
 )
+from octavo.core.price_rule import cache_prices
 from octavo.core.protocol import ANTHROPIC, COMPATIBLE, GEMINI, OPENAI, Rules
 from octavo.core.recall.rank import Ranker, Statistics
 from octavo.core.snapshot import Snapshot
@@ -49,7 +50,8 @@ from octavo.engine.outcome import (
     Unwritten,
     one_line,
 )
-from octavo.engine.settings import SettingLevels
+from octavo.engine.settings import MODEL_FREE, SAME, SettingLevels
+from octavo.engine.spending import Spending, requests_of, share_of
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.engine.state_cache import TipStateCache
 from octavo.engine.worker import WorkerPool
@@ -65,10 +67,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MODEL_FREE = "none"
-"""The value of the setting `summariser` that asks no model."""
-SAME = "same"
-"""The value that asks the chat model itself."""
+LOOKED_AGAIN = 5.0
+"""Seconds between two looks at idle conversations at least."""
 REMEMBERED = 2_000
 """Conversations of which it is remembered how their last compressions went: about a kilobyte each."""
 
@@ -103,11 +103,23 @@ class CompressionRecord:
     trouble: FailureStreak = CALM
     pace: LastCompression = field(default_factory=LastCompression)
     task: asyncio.Task[None] | None = None
+    spending: Spending | None = None
+    """None until it was looked up."""
 
     @property
     def busy(self) -> bool:
         """Whether it is compressed in the background."""
         return self.task is not None and not self.task.done()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoolingTip:
+    """A conversation that waits for its provider's cache to forget it."""
+
+    tip: str
+    tools: tuple[Tool, ...]
+    settings: Mapping[str, Json]
+    cold_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +130,8 @@ class SummaryWriter:
     name: str = ""
     price: Price | None = None
     unasked: str = ""
+    free: bool = False
+    """Whether it runs on this machine."""
 
 
 class Engine:
@@ -167,6 +181,8 @@ class Engine:
         self.ranker = ranker
         self._indexing: dict[str, asyncio.Task[None]] = {}
         self._records: OrderedDict[str, CompressionRecord] = OrderedDict()
+        self._cooling: dict[str, CoolingTip] = {}
+        self._waiting: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, where: str | Path = "sqlite://", **options: Unpack[EngineOptions]) -> Engine:
@@ -181,6 +197,7 @@ class Engine:
         """Stop what runs in the background and give everything back; jobs left behind are taken over."""
         tasks = [record.task for record in self._records.values() if record.task]
         tasks += self._indexing.values()
+        tasks += [self._waiting] if self._waiting else []
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -258,8 +275,11 @@ class Engine:
     def format_of(self, model: str) -> Format:
         return cast(Format, self.rules_of(model).name)
 
-    async def _compression_tools(self, state: TipState) -> CompressionTools:
+    async def _compression_tools(self, state: TipState, request: CompressionRequest) -> CompressionTools:
         writer = await self.summary_writer(state)
+        if writer.summariser is not None and not writer.free and request.urgency != "manual":
+            refusal = await self._spending_refusal(state, writer.name)
+            writer = SummaryWriter(unasked=refusal) if refusal else writer
         return CompressionTools(
             store=self.store,
             summariser=writer.summariser,
@@ -269,7 +289,25 @@ class Engine:
             price=writer.price,
             writer=writer.name,
             unasked=writer.unasked,
+            requests=None if writer.free else requests_of(state.settings),
         )
+
+    async def _spending_refusal(self, state: TipState, writer: str) -> str:
+        """Say why a summariser is not asked, if this conversation has spent enough on summaries."""
+        spending = await self._spending(state.conversation)
+        if not spending.tokens:
+            return ""
+        sent, _, _ = await self.store.costs.sent(state.conversation)
+        asked, share = _asked_for(state, writer), share_of(state.settings)
+        return spending.refuses(asked, covered=state.history, sent=sent, share=share)
+
+    async def _spending(self, conversation: str) -> Spending:
+        """Give what summaries have cost, by the receipts and by what happened since."""
+        record = self.record(conversation)
+        if record.spending is None:
+            bills = await self.store.costs.compressions(id=conversation)
+            record.spending = Spending(tokens=sum(bill.input + bill.output for bill in bills))
+        return record.spending
 
     async def summary_writer(self, state: TipState) -> SummaryWriter:
         """Find who writes the summary of a compression."""
@@ -294,15 +332,16 @@ class Engine:
             # Nobody asked for this model by name: without a key for it the exact lines speak alone.
             return SummaryWriter(unasked=one_line(f"no model was asked: {error}"))
         meter = await self.models.meter(name)
+        embedded = self.models.address(name).startswith(LOCAL)
         summariser = model_summariser(
             provider,
             self.models.name(name),
             meter.card,
             measure=meter.count_text,
-            embedded=self.models.address(name).startswith(LOCAL),
+            embedded=embedded,
             judge=self._workers.judge,
         )
-        return SummaryWriter(summariser, name, meter.card.price)
+        return SummaryWriter(summariser, name, meter.card.price, free=embedded)
 
     # Compressing
 
@@ -354,13 +393,15 @@ class Engine:
             return
         if asked:
             request = replace(request, focus="\n".join(text for text in (request.focus, asked) if text))
-        began = False
-        async with aclosing(compress(state, request, await self._compression_tools(state))) as events:
+        began, tools = False, await self._compression_tools(state, request)
+        spending = await self._spending(state.conversation)
+        async with aclosing(compress(state, request, tools)) as events:
             async for event in events:
                 began = began or isinstance(event, CompressionStarted)
                 if isinstance(event, CompressionEnded):
                     _complain(state, event.unwritten)
                     self._remember(state, request, event.outcome)
+                    spending.ended(event, _asked_for(state, tools.writer))
                 yield event
                 if isinstance(event, CompressionEnded) and began:
                     if isinstance(event.outcome, Compressed):
@@ -411,15 +452,63 @@ class Engine:
                     forced=forced,
                 )
 
-    def compress_in_background(self, state: TipState) -> None:
-        """Start a compression in the background if a mark asks for one and none is under way."""
+    def compress_in_background(self, state: TipState, *, cold: bool = False) -> None:
+        """Start a compression in the background if a mark asks for one and none is under way.
+
+        A conversation that may be compressed once the provider's cache has forgotten it is remembered until then;
+        `cold` says that it has.
+        """
+        self._cooling.pop(state.conversation, None)
         if self.is_compressing(state.conversation):
             return
-        decision = decide(state.policy, state.budget, state.reading, self.decision_inputs(state))
+        decision = decide(state.policy, state.budget, state.reading, self.decision_inputs(state, cold=cold))
         if isinstance(decision, Prepare | Compress):
             self.record(state.conversation).task = asyncio.create_task(self._in_background(state))
+        elif not cold and self.cools(state):
+            self._cool_down(state)
 
-    def decision_inputs(self, state: TipState) -> DecisionInputs:
+    def cools(self, state: TipState) -> bool:
+        """Tell whether a conversation is worth compressing once its provider's cache has forgotten it."""
+        if cache_prices(state.meter.card) is None:
+            return False
+        inputs = self.decision_inputs(state, cold=True)
+        return isinstance(decide(state.policy, state.budget, state.reading, inputs), Compress)
+
+    def _cool_down(self, state: TipState) -> None:
+        """Look at a conversation again when its provider's cache has forgotten it."""
+        self._cooling[state.conversation] = CoolingTip(
+            tip=state.tip,
+            tools=state.loaded.tools,
+            settings=state.settings,
+            cold_at=self.clock() + state.meter.card.cache_seconds,
+        )
+        while len(self._cooling) > REMEMBERED:
+            del self._cooling[next(iter(self._cooling))]
+        if self._waiting is None or self._waiting.done():
+            self._waiting = asyncio.create_task(self._wait_for_cold())
+
+    async def _wait_for_cold(self) -> None:
+        while self._cooling:
+            first = min(cooling.cold_at for cooling in self._cooling.values())
+            await asyncio.sleep(max(LOOKED_AGAIN, first - self.clock()))
+            await self.compress_idle()
+
+    async def compress_idle(self) -> None:
+        """Compress in the background what was idle for longer than its provider's cache lives.
+
+        Whatever is sent next has to be written to the cache anyway, so the compression costs no more than its summary.
+        """
+        now = self.clock()
+        for id in [id for id, cooling in self._cooling.items() if cooling.cold_at <= now]:
+            cooling = self._cooling.pop(id)
+            try:
+                state = await self.state_of(id, cooling.tip, tools=cooling.tools, override=cooling.settings)
+            except OctavoError as error:
+                log.info("%s is not compressed while it is idle: %s", id, error)
+                continue
+            self.compress_in_background(state, cold=True)
+
+    def decision_inputs(self, state: TipState, *, cold: bool = False) -> DecisionInputs:
         """Say what a decision depends on besides the count."""
         record = self.record(state.conversation)
         return DecisionInputs(
@@ -429,6 +518,8 @@ class Engine:
             trouble=record.trouble,
             pace=record.pace,
             undone=state.originals_wanted,
+            growth=state.habits.largest,
+            cold=cold,
         )
 
     async def _in_background(self, state: TipState) -> None:
@@ -480,6 +571,11 @@ class Engine:
             except OctavoError as error:
                 log.warning("cannot go on with the compression of %s: %s", id, error)
         return len(left) + len(answers)
+
+
+def _asked_for(state: TipState, writer: str) -> tuple[str, ...]:
+    """Tell by what a summariser that failed is known: who it is, and what it is asked for."""
+    return (writer, state.policy.prompt, str(state.settings.get("instructions") or ""))
 
 
 def _complain(state: TipState, unwritten: Unwritten | None) -> None:

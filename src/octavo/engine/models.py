@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from octavo.core.budget import ModelCard
+from octavo.core.budget import ModelCard, Price
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Message
+from octavo.engine.settings import MODEL_FREE, SAME
 from octavo.errors import BadInput, NotFound, UnknownModel
 from octavo.meters.calibration import Calibration, dump, load
 from octavo.meters.cards import CardBook, read_book, shipped
@@ -185,6 +186,19 @@ class Models:
             window = getattr(self.provider(model), "window", None)
             card = replace(card, window=window) if isinstance(window, int) else card
         return card
+
+    def writer_price(self, settings: Mapping[str, Json], card: ModelCard) -> Price | None:
+        """Give what the summariser of a conversation costs; None if no model is asked, or its price is unknown.
+
+        The model that answers has what it reads in its cache.
+        """
+        chosen = str(settings.get("summariser") or card.summariser)
+        if chosen in ("", MODEL_FREE):
+            return None
+        if chosen in (SAME, card.name):
+            own = card.price
+            return own and replace(own, input=own.input if own.cached is None else own.cached)
+        return self.book.find(chosen).price
 
     async def learn_bill(self, model: str, sent: Survey, billed: int) -> None:
         """Calibrate by what the provider billed for a context."""

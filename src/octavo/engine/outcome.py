@@ -15,7 +15,7 @@ from octavo.core.harden import Repair
 from octavo.core.messages import Node
 from octavo.core.policy import Decision, Urgency
 from octavo.core.recall.passages import Passages
-from octavo.core.reply import Reply, Retrying
+from octavo.core.reply import Reply, Retrying, Usage
 from octavo.core.snapshot import Snapshot
 from octavo.core.verify import Problem
 
@@ -205,6 +205,8 @@ class CompressionEnded:
     outcome: Outcome
     unwritten: Unwritten | None = None
     """What kept the summariser from writing, whatever became of the compression."""
+    spent: Usage = Usage()
+    """Tokens that the summariser read and wrote, whatever became of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from octavo.core.policy import budget_for
+from octavo.engine.state import divided
 from octavo.errors import BadBudget, WindowExceeded
 
 if TYPE_CHECKING:
@@ -86,9 +86,7 @@ def leave_free(state: TipState, tokens: int) -> TipState:
     reply = state.budget.reply
     while tokens:
         try:
-            budget = budget_for(
-                state.policy, state.meter.card, overhead=state.budget.overhead, reply=reply + tokens
-            )
+            budget = divided(state, state.meter, state.budget.overhead, spare=tokens)
             return replace(state, budget=replace(budget, reply=reply, margin=budget.margin + tokens))
         except BadBudget:
             tokens //= 2

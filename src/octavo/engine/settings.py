@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from octavo.core.ask.template import FORMS
-from octavo.core.budget import OFF
+from octavo.core.budget import OFF, threshold
 from octavo.core.message_json import Json
 from octavo.core.policy import (
     PRESETS,
@@ -24,6 +24,7 @@ from octavo.core.policy import (
     budget_for,
     preset,
 )
+from octavo.engine.spending import MOST_REQUESTS, MOST_SHARE
 from octavo.errors import BadInput
 from octavo.store.values import Everywhere, ForConversation, ForModel, Scope
 
@@ -38,6 +39,10 @@ Kind = Literal["text", "model", "choice", "prompt", "switch", "mark", "tokens", 
 Level = Literal["everywhere", "model", "conversation"]
 Group = Literal["Compression", "Summaries", "Answers"]
 
+MODEL_FREE = "none"
+"""The value of the setting `summariser` that asks no model."""
+SAME = "same"
+"""The value that asks the chat model itself."""
 MAX_NAME = 200
 MAX_INSTRUCTIONS = 10_000
 MAX_PROMPT = 20_000
@@ -93,6 +98,10 @@ class Setting:
                 right, expected = isinstance(value, str), "text"
         if not right:
             raise BadInput(self.name, f"expected {expected}, got {value!r}")
+        if self.name == "summary_share":
+            threshold(value, self.name)
+        if self.kind == "tokens" and isinstance(value, int) and value < self.least:
+            raise BadInput(self.name, f"expected {self.least} or more, got {value}")
 
     def parse(self, text: str) -> Json:
         """Read a value that was typed: `off`, `0.7`, `2000`, or text."""
@@ -233,6 +242,24 @@ _TABLE = (
         meaning="Who writes summaries: a model, `same` for the one that answers, `none` for exact lines only; "
         "not set: the provider's cheap model.",
         longest=MAX_NAME,
+    ),
+    Setting(
+        name="summary_requests",
+        kind="tokens",
+        group="Summaries",
+        label="Requests for a summary",
+        meaning="How often a model is asked for one summary at most; past that exact lines stand.",
+        least=1,
+        default=MOST_REQUESTS,
+    ),
+    Setting(
+        name="summary_share",
+        kind="mark",
+        group="Summaries",
+        label="Most spent on summaries",
+        meaning="Share of the tokens of a conversation's requests that its summaries may take together; "
+        "past that exact lines stand.",
+        default=MOST_SHARE,
     ),
     Setting(
         name="instructions",

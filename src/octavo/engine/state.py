@@ -14,7 +14,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from octavo.core.budget import Budget, Overhead, Reading
+from octavo.core.budget import Budget, Overhead, Price, Reading
 from octavo.core.context import (
     NOTHING_RECALLED,
     UNSENT,
@@ -28,6 +28,7 @@ from octavo.core.memory_tools import looked_up
 from octavo.core.message_json import Json
 from octavo.core.messages import Branch, Message, Node, opens_turn, system
 from octavo.core.policy import Policy, budget_for
+from octavo.core.price_rule import UNKNOWN, Habits, habits_of
 from octavo.core.protocol import Rules
 from octavo.core.recall.passages import Passages
 from octavo.core.recall.render import render, with_passages
@@ -99,6 +100,10 @@ class TipState:
     """Whether a person undid the last compression here: until the hard mark nothing is compressed by itself."""
     recalled: int = 0
     """Tokens of what was recalled: counted once, when it is loaded or found."""
+    habits: Habits = UNKNOWN
+    """How much a request adds."""
+    writer: Price | None = None
+    """What the summariser costs; None: no model is asked, or nobody knows."""
 
     @cached_property
     def recipe(self) -> ContextInputs:
@@ -230,6 +235,12 @@ async def load_state(
     stored = await _counted(store, stored, meter)
     pins = await store.pins.of_branch(tip, tokenizer=unit) if tip else ()
     recalled = await _recalled(store, policy, stored)
+    habits = habits_of(
+        ((meter.count_node(node), node.message.role == "assistant") for node in stored.retained),
+        messages=stored.snapshot.messages if stored.snapshot else 0,
+        tokens=stored.snapshot.tokens_before if stored.snapshot else 0,
+    )
+    writer = models.writer_price(settings, meter.card)
     prompt = settings.get("system")
     recipe = ContextInputs(
         branch=stored.branch,
@@ -251,7 +262,10 @@ async def load_state(
             survey = meter.survey(context, counts)
             reading = meter.reading(survey)
             overhead = _overhead(reading)
-            return context, survey, reading, budget_for(policy, meter.card, overhead=overhead, reply=reply)
+            budget = budget_for(
+                policy, meter.card, overhead=overhead, reply=reply, habits=habits, writer=writer
+            )
+            return context, survey, reading, budget
 
         counts = {node.message: node.counts[unit] for node in stored.branch}
         context, survey, reading, budget = measured(recipe, counts)
@@ -276,6 +290,8 @@ async def load_state(
             serving=serving,
             originals_wanted=stored.originals_wanted,
             recalled=sum(meter.count_text(render(passages)) for passages in recalled.values()),
+            habits=habits,
+            writer=writer,
         )
 
     try:
@@ -302,6 +318,7 @@ def grown(state: TipState, node: Node) -> TipState | None:
         return None
     tokens = state.counts[message] = node.counts[unit]
     survey = state.meter.grow(state.survey, message, tokens)
+    state = replace(state, habits=state.habits.after(tokens, answers=message.role == "assistant"))
     weighed = _weighed(state, state.meter, survey)
     if weighed is None:
         return None
@@ -368,13 +385,25 @@ def _weighed(state: TipState, meter: Meter, survey: Survey) -> tuple[Reading, Bu
     """
     reading = meter.reading(survey)
     overhead = _overhead(reading)
-    if overhead == state.budget.overhead:
+    if overhead == state.budget.overhead and not state.policy.follows_prices:
         return reading, state.budget
-    reply = whole(state.settings.get("reply"))
     try:
-        return reading, budget_for(state.policy, meter.card, overhead=overhead, reply=reply)
+        return reading, divided(state, meter, overhead)
     except BadBudget:
         return None
+
+
+def divided(state: TipState, meter: Meter, overhead: Overhead, *, spare: int = 0) -> Budget:
+    """Divide the window of a state anew, with that many more tokens free than its reply takes."""
+    reply = state.budget.reply if spare else whole(state.settings.get("reply"))
+    return budget_for(
+        state.policy,
+        meter.card,
+        overhead=overhead,
+        reply=None if reply is None else reply + spare,
+        habits=state.habits,
+        writer=state.writer,
+    )
 
 
 async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> StoredContext:

@@ -12,13 +12,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
+from octavo.core.budget import ModelCard
 from octavo.core.context import Context
 from octavo.core.harden import Repair
 from octavo.core.message_json import Json
 from octavo.core.messages import Message, Node, user
 from octavo.core.policy import Compress, Keep, Prepare, Shrink, decide
 from octavo.core.recall.passages import Passages
-from octavo.core.reply import Delta, Reply, Request, Retrying
+from octavo.core.reply import Delta, Reply, Request, Retrying, Usage
 from octavo.core.tools import Tool
 from octavo.engine.accept import Accepted
 from octavo.engine.answer_draft import AnswerDraft
@@ -40,6 +41,7 @@ from octavo.engine.recall import recall
 from octavo.engine.recall_tool import RESERVE, is_offered, offered_tools, stream_with_tool
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
+from octavo.store.costs import CACHED
 from octavo.store.values import TIP, Added, Entry
 
 if TYPE_CHECKING:
@@ -272,7 +274,10 @@ async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions)
         tools=offered_tools(state),
         max_output=state.budget.reply,
         temperature=options.temperature,
-        stable=max(0, len(prepared.messages) - 1),
+        # The next request repeats all of this one, but for what is said to a model that is to go on with an answer.
+        stable=len(prepared.messages) - bool(prepared.context.pending),
+        snapshot=_front(engine, prepared),
+        cache_key=state.conversation,
     )
     draft = AnswerDraft(
         store=engine.store,
@@ -326,6 +331,15 @@ async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions)
     engine.compress_in_background(after)
 
 
+def _front(engine: Engine, prepared: PreparedRequest) -> int:
+    """Count the messages up to the end of the snapshot, as they are sent."""
+    context = prepared.context
+    if not context.summary:
+        return 0
+    front = replace(context, retained=(), pending=(), sent=())
+    return len(prepared.state.sent(front, engine.rules_of(prepared.state.model)).messages)
+
+
 async def _keep(
     engine: Engine, prepared: PreparedRequest, reply: Reply, draft: AnswerDraft, *, select: bool
 ) -> Added:
@@ -333,7 +347,8 @@ async def _keep(
     state, models = prepared.state, engine.models
     entry = Entry(
         message=reply.message,
-        counts={state.meter.unit.name: state.meter.count_message(reply.message)},
+        counts={state.meter.unit.name: state.meter.count_message(reply.message)}
+        | cached_count(reply.usage, state.meter.card),
         input_tokens=reply.usage.input or None,
         output_tokens=reply.usage.output or None,
         model=reply.model or state.model,
@@ -348,6 +363,12 @@ async def _keep(
         await models.learn_bill(state.model, sent, reply.usage.input)
     engine.states.grow(state.conversation, added, await models.meter(state.model))
     return added
+
+
+def cached_count(usage: Usage, card: ModelCard) -> dict[str, int]:
+    """Give what is stored of a bill beside its sums: what came from the cache, where a card says what that costs."""
+    told = usage.input > 0 and card.price is not None and card.price.cached is not None
+    return {CACHED: min(usage.cached, usage.input)} if told else {}
 
 
 async def _close(stream: AsyncIterator[object]) -> None:

@@ -85,6 +85,13 @@ class Exchange:
                 assert_never(other)
 
     @property
+    def dear(self) -> bool:
+        """Whether the request can be sent unchanged, and costs less with a snapshot in place of its older part."""
+        size = self.size
+        priced = size.budget is not None and size.budget.priced and isinstance(self.decision, Compress)
+        return priced and not self.too_large and not self.branch.new
+
+    @property
     def translated(self) -> bool:
         """Whether the provider speaks another interface than the client."""
         return self.destination.format != self.dialect.name

@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from octavo.core.budget import REPLY_SHARE, Budget, ModelCard, Overhead, Reading
 from octavo.core.context import Context
@@ -30,6 +31,7 @@ from octavo.core.messages import (
     system,
 )
 from octavo.core.policy import Compress, Decision, Keep, Policy, Urgency, budget_for, decide
+from octavo.core.price_rule import NEVER_DEAR, Habits, habits_of
 from octavo.core.protocol import Rules
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe
@@ -107,6 +109,19 @@ def reasoning_tokens(request: ClientRequest) -> int:
     return sum(math.ceil(reasoning_characters(part) / REASONING_CHARACTERS) for part in thoughts)
 
 
+def counted_reasoning(request: ClientRequest, meter: Meter) -> int:
+    """Count the reasoning in the current turn: by its text or, where that is hidden, by its length."""
+    start = last_turn(request.messages) or 0
+    return sum(
+        meter.count_text(part.text)
+        if part.text
+        else math.ceil(reasoning_characters(part) / REASONING_CHARACTERS)
+        for message in request.messages[start:]
+        for part in message.parts
+        if isinstance(part, Reasoning)
+    )
+
+
 def reasoning_reserve(request: ClientRequest, room: int) -> int:
     """Reserve room for the reasoning of the current turn: no more than its share of what is sent.
 
@@ -141,6 +156,8 @@ def surely_fits(request: ClientRequest, meter: Meter) -> bool:
     usual = usual_reply(meter.card)
     reserved = request.reply or usual
     room = meter.card.window - (reserved if reserved < meter.card.window else usual)
+    if meter.card.price is not None:
+        room = min(room, NEVER_DEAR)
     small = len(request.raw) * SURE < room
     return small and not any(
         _may_exceed_its_bytes(part) for message in request.messages for part in message.parts
@@ -163,7 +180,9 @@ def measure_request(
     frame, tools = meter.unit.frame.request, _tools(gateway, meter, request.tools)
     overhead = Overhead(system=sum(prompt) + frame, tools=tools)
     total = overhead.total + sums[-1]
-    budget = _budget(meter, settings, overhead)
+    growing = [after - before for before, after in pairwise([0, *sums])]
+    sizes = zip(growing, (message.role == "assistant" for message in request.messages), strict=True)
+    budget = _budget(gateway, meter, settings, overhead, habits_of(sizes))
     limit = budget.hard if budget else _room(meter, request)
     if not limit / ROUGH < total < limit * ROUGH:
         return RequestSize(reading=Reading(tokens=total), budget=budget, limit=limit, known={})
@@ -219,7 +238,9 @@ def _tools(gateway: Gateway, meter: Meter, tools: tuple[Tool, ...]) -> int:
     return known
 
 
-def _budget(meter: Meter, settings: Mapping[str, Json], overhead: Overhead) -> Budget | None:
+def _budget(
+    gateway: Gateway, meter: Meter, settings: Mapping[str, Json], overhead: Overhead, habits: Habits
+) -> Budget | None:
     reply = settings.get("reply")
     try:
         return budget_for(
@@ -227,6 +248,8 @@ def _budget(meter: Meter, settings: Mapping[str, Json], overhead: Overhead) -> B
             meter.card,
             overhead=overhead,
             reply=reply if isinstance(reply, int) else None,
+            habits=habits,
+            writer=gateway.engine.models.writer_price(settings, meter.card),
         )
     except BadBudget:
         return None

@@ -179,6 +179,8 @@ async def _answer(exchange: Exchange, early: asyncio.Task[httpx2.Response] | Non
     """Send a request that fits; if the provider refuses it as too large, send less."""
     rewritten = (exchange.too_large or exchange.request.whole) and not early
     body = await _fitted_body(exchange) if rewritten else exchange.plain_body()
+    if exchange.dear and not rewritten and not early:
+        body = await _cheaper_body(exchange) or body
     while True:
         if early is None and await must_drop(exchange):
             body = drop_bound_blocks(exchange, body)
@@ -260,6 +262,15 @@ async def _compress_stable(exchange: Exchange, saved: SavedRequest, stable: int)
     async with aclosing(engine.run_compression(state, wanted)) as steps:
         async for step in steps:
             exchange.gateway.host.announce(conversation, step)
+
+
+async def _cheaper_body(exchange: Exchange) -> bytes | None:
+    """Write a body with the snapshot that serves the branch; None if none does, and the request goes out unchanged."""
+    body = await _fitted_body(exchange)
+    if exchange.compressed:
+        return body
+    exchange.fitted = None
+    return None
 
 
 async def _fit(exchange: Exchange, saved: SavedRequest, *, forced: bool) -> FittedContext:

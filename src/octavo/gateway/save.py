@@ -16,6 +16,7 @@ from itertools import pairwise
 from octavo.core.json_values import Json
 from octavo.core.messages import Branch, chain
 from octavo.core.policy import Keep
+from octavo.core.price_rule import cache_prices
 from octavo.core.wire import Format
 from octavo.core.wire.pairing import renumber
 from octavo.engine.history import (
@@ -28,11 +29,12 @@ from octavo.engine.history import (
     title_of,
     without_reasoning,
 )
+from octavo.engine.turn import cached_count
 from octavo.errors import OctavoError, StoreError, UsageError
 from octavo.gateway.continued import item_ids, remember_response
 from octavo.gateway.dialects.dialect import ClientRequest, ProviderAnswer
 from octavo.gateway.exchange import Exchange
-from octavo.gateway.fit import covers_more, prefix_sizes, reasoning_tokens
+from octavo.gateway.fit import counted_reasoning, covers_more, prefix_sizes
 from octavo.gateway.gateway import CachedNode, Gateway
 from octavo.gateway.identify import identify, remembered
 from octavo.gateway.rebound import remember_rebound
@@ -42,6 +44,8 @@ from octavo.store.values import Entry
 
 log = logging.getLogger("octavo.gateway")
 
+MOST_REASONING = 0.25
+"""The meter learns from bills with at most this share of reasoning in them."""
 LEARNED_FROM = 0.5
 """The meter learns from bills above this share of the window. Far below the window nothing depends on them."""
 
@@ -178,9 +182,9 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
             and exchange.request.body.get("store") is not False
         ):
             await _remember(exchange, answer, saved)
-        if answer.complete and answer.usage.input and _is_bill_comparable(exchange):
-            await _learn_bill(exchange, answer.usage.input)
-        if not isinstance(exchange.decision, Keep) and saved.answers:
+        if answer.complete and (billed := _comparable_bill(exchange, answer.usage.input)):
+            await _learn_bill(exchange, billed)
+        if saved.answers and (not isinstance(exchange.decision, Keep) or _may_cool(exchange)):
             await _prepare(exchange, saved.answers[0])
     except OctavoError as error:
         log.warning("an answer in %s was not stored: %s", exchange.branch.conversation, error)
@@ -219,7 +223,8 @@ async def _store(exchange: Exchange, answer: ProviderAnswer) -> SavedRequest:
         Entry(
             message=stored_form(message, exchange.provider_dialect.name),
             status="complete" if answer.complete else "aborted",
-            counts={unit: exchange.meter.count_message(without_reasoning(message))},
+            counts={unit: exchange.meter.count_message(without_reasoning(message))}
+            | cached_count(answer.usage, exchange.meter.card),
             input_tokens=answer.usage.input or None,
             output_tokens=answer.usage.output or None,
             model=answer.model or exchange.request.model,
@@ -240,9 +245,16 @@ async def _store(exchange: Exchange, answer: ProviderAnswer) -> SavedRequest:
     return saved
 
 
-def _is_bill_comparable(exchange: Exchange) -> bool:
-    """Tell whether the bill is for what the meter counted: `recall` and reasoning add to a bill."""
-    return not exchange.offers_recall and not reasoning_tokens(exchange.request)
+def _comparable_bill(exchange: Exchange, billed: int) -> int:
+    """Give what was billed for what the meter counted; 0 if that cannot be told.
+
+    `recall` adds to a bill nobody knows what. Reasoning that was sent back is taken off, as long as it is the smaller
+    part: what is wrong about its count is then no more than noise.
+    """
+    thoughts = counted_reasoning(exchange.request, exchange.meter)
+    if exchange.offers_recall or thoughts > billed * MOST_REASONING:
+        return 0
+    return billed - thoughts
 
 
 async def _learn_bill(exchange: Exchange, billed: int) -> None:
@@ -252,6 +264,13 @@ async def _learn_bill(exchange: Exchange, billed: int) -> None:
     close = billed > meter.card.window * LEARNED_FROM
     if close or not meter.knows(exchange.context):
         await models.learn_bill(model, meter.survey(exchange.context, exchange.size.known), billed)
+
+
+def _may_cool(exchange: Exchange) -> bool:
+    """Tell whether it may be compressed once the provider's cache has forgotten it."""
+    budget = exchange.size.budget
+    priced = cache_prices(exchange.meter.card) is not None
+    return priced and budget is not None and exchange.sent > budget.middle
 
 
 async def _prepare(exchange: Exchange, tip: str) -> None:

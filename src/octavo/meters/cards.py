@@ -188,7 +188,7 @@ def card_of(name: str, given: Fields, where: str, cards: Cards | None = None) ->
 
 def _checked(key: str, value: object, where: str) -> object:
     match key:
-        case "window" | "max_output":
+        case "window" | "max_output" | "price_step" | "cache_seconds":
             return _whole(value, where, least=1)
         case "retained":
             return _whole(value, where, least=0)
@@ -198,6 +198,8 @@ def _checked(key: str, value: object, where: str) -> object:
             return _switch(value, where)
         case "price":
             return _price(value, where)
+        case "cache_write":
+            return _times(value, where)
         case "tokenizer":
             return _choice(value, where, names())
         case "frame":
@@ -212,6 +214,12 @@ def _whole(value: object, where: str, *, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise BadInput(where, f"expected a whole number of {least} or more, got {value!r}")
     return value
+
+
+def _times(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise BadInput(where, f"expected a number above 0, got {value!r}")
+    return float(value)
 
 
 def _switch(value: object, where: str) -> bool:

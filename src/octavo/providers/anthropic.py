@@ -1,15 +1,15 @@
 """Anthropic's Messages.
 
-Two cache markers are set: where the system prompt ends, and where `request.stable` says that the next request will be
-the same, unless the caller set markers. Thinking comes back with its signature, in the `wire` of its part. A
-temperature that a model refuses is left out from then on.
+Cache markers are set, unless the caller set some: where the system prompt ends, where the snapshot ends, and where
+`request.stable` says that the next request will be the same. Thinking comes back with its signature, in the `wire` of
+its part. A temperature that a model refuses is left out from then on.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -113,7 +113,9 @@ class AnthropicMessages:
     def body(self, request: Request) -> JsonObject:
         """Write a request as it goes over the wire."""
         wired = write("anthropic", request.messages)
-        stable = write("anthropic", request.messages[: request.stable]).messages
+        ends = [
+            write("anthropic", request.messages[:end]).messages for end in (request.snapshot, request.stable)
+        ]
         tools: list[Json] = [*write_tools("anthropic", request.tools)]
         body: JsonObject = {"model": request.model, "max_tokens": request.max_output or MAX_OUTPUT}
         if wired.system is not None:
@@ -124,7 +126,7 @@ class AnthropicMessages:
             body["temperature"] = request.temperature
         body["messages"] = [*wired.messages]
         options = read_options(request.options)
-        marked = body if _has_marker(body) or _has_marker(options) else _mark(body, wired.messages, stable)
+        marked = body if _has_marker(body) or _has_marker(options) else _mark(body, wired.messages, ends)
         return marked | options | {"stream": True}
 
     @contextmanager
@@ -185,16 +187,21 @@ def _has_marker(value: Json) -> bool:
             return False
 
 
-def _mark(body: JsonObject, messages: list[JsonObject], stable: list[JsonObject]) -> JsonObject:
-    """Mark the end of what will come again: of the system prompt, and of the stable messages."""
-    marked = dict(body)
+def _mark(
+    body: JsonObject, messages: Sequence[JsonObject], ends: Iterable[Sequence[JsonObject]]
+) -> JsonObject:
+    """Mark the end of what will come again: of the system prompt, and of each of these beginnings of the messages."""
+    marked, changed = dict(body), [*messages]
     if "system" in body:
         marked["system"] = _marked(body["system"], last=None)
-    if stable:
-        at = len(stable) - 1
-        # Results of parallel calls share a message, so the last stable message may go on past the mark.
-        content = _marked(messages[at]["content"], last=len(_blocks(stable[at]["content"])))
-        marked["messages"] = [*messages[:at], {**messages[at], "content": content}, *messages[at + 1 :]]
+    for front in ends:
+        if front:
+            at = len(front) - 1
+            # Results of parallel calls share a message, so the last one of a beginning may go on past the mark.
+            content = _marked(changed[at]["content"], last=len(_blocks(front[at]["content"])))
+            changed[at] = {**changed[at], "content": content}
+    if changed != [*messages]:
+        marked["messages"] = [*changed]
     return marked
 
 

@@ -47,7 +47,7 @@ ADDRESS = "https://api.openai.com/v1"
 OFFICIAL_HOSTS = ("openai.com", "openai.azure.com")
 LIMITS = ("max_completion_tokens", "max_tokens")
 """What the output's limit is called: by OpenAI today, and by everybody else (and OpenAI before)."""
-ADAPTABLE = frozenset({*LIMITS, "temperature", "stream_options"})
+ADAPTABLE = frozenset({*LIMITS, "temperature", "stream_options", "prompt_cache_key"})
 """Parameters of ours that some models refuse and an answer can do without."""
 REFUSALS = frozenset({"unsupported_parameter", "unsupported_value"})
 NO_KEY = "none"
@@ -119,6 +119,8 @@ class ChatCompletions:
             "messages": [*write("openai", request.messages).messages],
             "stream_options": {"include_usage": True},
         }
+        if request.cache_key and self.official:
+            ours["prompt_cache_key"] = request.cache_key
         if request.tools:
             ours["tools"] = [*write_tools("openai", request.tools)]
         if request.temperature is not None:

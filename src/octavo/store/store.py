@@ -14,6 +14,7 @@ from octavo.store import backup, check, error_mapping, rows
 from octavo.store.answers import AnswerStore
 from octavo.store.bin import Bin
 from octavo.store.conversations import ConversationStore
+from octavo.store.costs import CostStore
 from octavo.store.database import Database, open_database
 from octavo.store.deletion import empty_journal
 from octavo.store.files import half_of, refuse_database
@@ -62,6 +63,7 @@ class Store:
         self.search = MessageSearch(database)
         self.recall = RecallIndex(database)
         self.passages = PassageStore(database)
+        self.costs = CostStore(database)
         self._tidying: asyncio.Task[None] | None = None
 
     @classmethod

@@ -58,8 +58,15 @@ class ModelCalls:
     judge: Judge = in_thread
     temperature: float | None = None
     options: str = "{}"
+    most: int | None = None
+    """How many calls there may be; None: any number."""
+    made: int = 0
     usage: Usage = field(default_factory=Usage)
     answered_by: str = ""
+
+    def may_ask(self, beside: int = 0) -> bool:
+        """Tell whether another call is allowed, and `beside` more after it."""
+        return self.most is None or self.made + beside < self.most
 
     def answer_room(self, cap: int) -> int:
         """Tell how many tokens an answer of `cap` tokens is given."""
@@ -95,6 +102,7 @@ class ModelCalls:
         tell: Tell = silent,
     ) -> Reply:
         """Send one request; `stable` messages at its front were sent before."""
+        self.made += 1
         hardened = harden(messages, self.provider.rules).messages
         request = Request(
             model=self.model,
@@ -107,7 +115,7 @@ class ModelCalls:
         )
         async with self.gate:
             reply = await self._stream(request, tell)
-        self.usage = _sum(self.usage, reply.usage)
+        self.usage += reply.usage
         self.answered_by = reply.model or self.answered_by
         return reply
 
@@ -135,12 +143,3 @@ async def side_by_side(jobs: Sequence[Coroutine[None, None, str]]) -> list[str]:
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        input=first.input + second.input,
-        output=first.output + second.output,
-        cached=first.cached + second.cached,
-        reasoning=first.reasoning + second.reasoning,
-    )

@@ -56,13 +56,33 @@ async def _notes_on(
     """Have notes taken on every chunk; `again`: on summaries, kept as they are where that fails."""
     calls, cap = run.calls, run.brief.cap
     empty = part(run.brief, (), number=1, count=1, cap=cap)
-    chunks = divide(blocks, calls.room(empty, cap), calls.measure)
+    chunks = _affordable(run, divide(blocks, calls.room(empty, cap), calls.measure))
+    if not chunks:
+        return []
     share = min(cap, max(NOTES_FLOOR, room // len(chunks)))
     jobs = [_note(run, chunk, (number, len(chunks)), share) for number, chunk in enumerate(chunks, start=1)]
     notes = await side_by_side(jobs)
     if again:
         notes = [text or text_of(chunk) for chunk, text in zip(chunks, notes, strict=True)]
     return [text for text in notes if text]
+
+
+def _affordable(run: SummaryRun, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+    """Leave the oldest chunks to the exact lines if there are more than calls, one of which puts the notes together."""
+    calls = run.calls
+    if calls.most is None:
+        return chunks
+    left = max(0, calls.most - calls.made - 1)
+    if left < len(chunks):
+        over = len(chunks) - left
+        run.note(
+            [
+                Problem(
+                    "spent", f"{over} of {len(chunks)} parts were not read: {calls.most} requests are allowed"
+                )
+            ]
+        )
+    return chunks[len(chunks) - min(left, len(chunks)) :]
 
 
 async def _note(run: SummaryRun, chunk: Chunk, place: tuple[int, int], cap: int) -> str:
@@ -77,7 +97,7 @@ async def _note(run: SummaryRun, chunk: Chunk, place: tuple[int, int], cap: int)
         return await run.judged(await calls.ask(asked, calls.answer_room(cap)), expected)
 
     draft = await ask("")
-    if not draft.text:
+    if not draft.text and calls.may_ask(beside=1):
         draft = await ask(draft.problems[0].detail)
     return run.keep(draft, f"part {number} of {count}")
 

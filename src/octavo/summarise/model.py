@@ -91,6 +91,7 @@ class ModelSummariser:
             judge=self.judge,
             temperature=self.temperature,
             options=self.options,
+            most=job.most if self.mode == "whole" else None,
         )
         brief = prepare(job, self.prompts, room=int(self.window * RECENT_SHARE), measure=self.measure)
         shown = sum(map(self.measure, (brief.previous, *(block.text for block in brief.blocks))))
@@ -156,7 +157,7 @@ async def _climb_down(run: SummaryRun) -> JudgedAnswer:
         draft = await (_ask_live(run) if rung.form == "live" else _ask(run, rung))
         run.note(draft.problems)
         best = draft if draft.text else best
-        rung = _lower(rung, draft)
+        rung = _lower(rung, draft) if run.calls.may_ask() else None
     return best
 
 
@@ -200,6 +201,8 @@ async def _ask(run: SummaryRun, rung: _Rung) -> JudgedAnswer:
         run.notes = await take_notes(run)
     if run.notes is not None:
         asked = merge(run.brief, run.notes, rung.style, rung.problem)
+    if run.notes is not None and not calls.may_ask():
+        return JudgedAnswer(problems=(Problem("spent", "no request was left to put the notes together"),))
     if run.notes == []:
         return JudgedAnswer(problems=(Problem("empty", "no part of the conversation could be summarised"),))
     run.begin_anew()
@@ -211,7 +214,7 @@ async def _look_again(run: SummaryRun, draft: JudgedAnswer) -> JudgedAnswer:
     """Have a draft checked against its source; if the answer cannot be used, the draft stands."""
     text = text_of(run.brief.blocks) if run.notes is None else joined(run.notes)
     asked = check(run.brief, text, draft.text, notes=run.notes is not None)
-    if not run.calls.fits(asked, run.brief.cap):
+    if not run.calls.may_ask() or not run.calls.fits(asked, run.brief.cap):
         return draft
     reply = await run.calls.ask(asked, run.calls.answer_room(run.brief.cap))
     looked = await run.judged(reply)

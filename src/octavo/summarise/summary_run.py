@@ -91,6 +91,7 @@ class SummaryRun:
             model=self.calls.answered_by or self.calls.model,
             prompt=self.brief.form.label,
             usage=self.calls.usage,
+            requests=self.calls.made,
             problems=tuple(self.problems),
             doubtful=tuple(dict.fromkeys(self.doubtful)),
         )

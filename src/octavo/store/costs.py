@@ -1,0 +1,161 @@
+"""What conversations cost, added up from the bills of their answers and the receipts of their compressions.
+
+Nothing is kept for it: every answer has its bill, and every snapshot its receipt. Deleted messages were paid for too,
+but their bills are deleted with them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from octavo.store.connection import Connection
+from octavo.store.ids import made_at
+from octavo.store.rows import time_text
+from octavo.store.schema import conversation, message, message_token, plain_id, snapshot
+from octavo.store.section import Section, reads
+from octavo.store.visibility import LISTED
+
+CACHED = "billed:cached"
+"""The count under which the part of a bill stands that came from the provider's cache."""
+DATE = len("2026-01-01")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BilledDay:
+    """What one model billed in one conversation on one day."""
+
+    conversation: str
+    model: str
+    day: str
+    requests: int = 0
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionBill:
+    """What one compression cost, and what it took off every later request."""
+
+    conversation: str
+    day: str
+    model: str
+    """Who wrote the summary; empty if nobody did."""
+    requests: int
+    input: int
+    output: int
+    price: float | None
+    saved: int
+    """Tokens that each later request is shorter."""
+    created: str
+
+
+class CostStore(Section):
+    """The bills of a store."""
+
+    @reads
+    async def sent(self, connection: Connection, id: str) -> tuple[int, int, int]:
+        """Give the tokens that a conversation's requests were billed for, and of these the cached ones.
+
+        Last come the tokens of requests whose bill told of the cache.
+        """
+        found = (await connection.execute(_TOTALS, {"id": plain_id(id)})).one()
+        return int(found.sent or 0), int(found.cached or 0), int(found.told or 0)
+
+    @reads
+    async def bills(
+        self, connection: Connection, *, id: str | None = None, owner: str | None = None
+    ) -> tuple[BilledDay, ...]:
+        """Add up the bills by conversation, model and day."""
+        query = _only(_BILLS, id, owner)
+        days: dict[tuple[str, str, str], BilledDay] = {}
+        for row in await connection.execute(query):
+            day = time_text(row.created or made_at(row.id))[:DATE]
+            key = (row.conversation_id, row.model or "", day)
+            before = days.get(key) or BilledDay(conversation=key[0], model=key[1], day=day)
+            days[key] = replace(
+                before,
+                requests=before.requests + 1,
+                input=before.input + row.input_tokens,
+                cached=before.cached + (row.cached or 0),
+                output=before.output + (row.output_tokens or 0),
+            )
+        return tuple(days.values())
+
+    @reads
+    async def compressions(
+        self, connection: Connection, *, id: str | None = None, owner: str | None = None
+    ) -> tuple[CompressionBill, ...]:
+        """Give what every compression cost, the oldest first."""
+        rows = await connection.execute(_only(_SNAPSHOTS, id, owner))
+        return tuple(_compression_bills((row.conversation_id, row.content) for row in rows))
+
+
+def _compression_bills(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[CompressionBill]:
+    for id, content in rows:
+        try:
+            receipt = json.loads(content.get("receipt") or "{}")
+        except ValueError:
+            continue
+        if not receipt:
+            continue
+        before, after = receipt.get("tokens", (0, 0))
+        requests, read, written = receipt.get("summary", (0, 0, 0))
+        created = str(content.get("compressionTimestamp") or "")
+        yield CompressionBill(
+            conversation=id,
+            day=created[:DATE],
+            model=str(receipt.get("model") or ""),
+            requests=requests,
+            input=read,
+            output=written,
+            price=receipt.get("price"),
+            saved=max(0, before - after),
+            created=created,
+        )
+
+
+_told = message_token.alias("told")
+_TOLD = sa.and_(_told.c.message_id == message.c.id, _told.c.tokenizer == CACHED)
+_TOTALS = (
+    sa.select(
+        sa.func.sum(message.c.input_tokens).label("sent"),
+        sa.func.sum(_told.c.tokens).label("cached"),
+        sa.func.sum(sa.case((_told.c.tokens.is_not(None), message.c.input_tokens))).label("told"),
+    )
+    .select_from(message.outerjoin(_told, _TOLD))
+    .where(message.c.conversation_id == sa.bindparam("id", type_=message.c.conversation_id.type))
+)
+_BILLS = (
+    sa.select(
+        message.c.id,
+        message.c.conversation_id,
+        message.c.model,
+        message.c.created,
+        message.c.input_tokens,
+        message.c.output_tokens,
+        _told.c.tokens.label("cached"),
+    )
+    .select_from(
+        message.join(conversation, conversation.c.id == message.c.conversation_id).outerjoin(_told, _TOLD)
+    )
+    .where(message.c.input_tokens.is_not(None), LISTED)
+    .order_by(message.c.n)
+)
+_SNAPSHOTS = (
+    sa.select(snapshot.c.conversation_id, snapshot.c.content)
+    .select_from(snapshot.join(conversation, conversation.c.id == snapshot.c.conversation_id))
+    .where(LISTED)
+    .order_by(snapshot.c.id)
+)
+
+
+def _only(query: sa.Select[Any], id: str | None, owner: str | None) -> sa.Select[Any]:
+    if id is not None:
+        query = query.where(conversation.c.id == plain_id(id))
+    return query if owner is None else query.where(conversation.c.owner == owner)
