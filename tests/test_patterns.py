@@ -34,7 +34,7 @@ from octavo.core.ask.language import Language, foreign, language_of
 from octavo.core.ask.source_check import source_text
 from octavo.core.ask.template import template
 from octavo.core.context import parse_summary, render_summary
-from octavo.core.extract import fact_patterns, standing
+from octavo.core.extract import fact_patterns, standing, units
 from octavo.core.extract.choose import extract
 from octavo.core.extract.render import HEAD, parse
 from octavo.core.extract.standing_words import BY_SCRIPT, SPACED, TURKISH, Forms
@@ -475,6 +475,7 @@ READ, READ_MEASURABLE = 4_000, 0.05
 
 
 def said_and_answered(text: str) -> Branch:
+    units.forget()  # else it would be measured how fast an analysis is remembered
     call = ToolCall(id="c", name="read", input=json.dumps({"path": text}))
     said = (
         user(text),

@@ -18,7 +18,7 @@ from octavo.core.budget import ModelCard, fraction
 from octavo.core.context import Context, ContextInputs, build_context, parse_summary
 from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
-from octavo.core.memory import Memory
+from octavo.core.bounded_memory import BoundedMemory
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, opens_turn, place
 from octavo.core.policy import Policy, budget_for, preset
@@ -66,7 +66,7 @@ REMEMBERED = 10_000
 
 COUNTED = 4_000_000
 """Tokens of the messages whose counts are remembered: some twenty megabytes of text at most."""
-_counted = Memory[tuple[str, Message], int](COUNTED)
+_counted = BoundedMemory[tuple[str, Message], int](COUNTED)
 
 Write = Callable[[Sequence[Message], str], str | Awaitable[str]]
 """A summariser as a plain function: the covered messages and the previous summary to a new summary."""

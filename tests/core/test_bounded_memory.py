@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from octavo.core.extract import units
-from octavo.core.memory import Memory
+from octavo.core.bounded_memory import BoundedMemory
 from octavo.core.messages import place, user
 
 
 def test_what_is_needed_again_stays_and_the_rest_is_forgotten() -> None:
-    memory = Memory[int, str](20)
+    memory = BoundedMemory[int, str](20)
     for number in range(100):
         memory.put(number, str(number), 1)
         assert memory.get(0) == "0"
@@ -18,7 +18,7 @@ def test_what_is_needed_again_stays_and_the_rest_is_forgotten() -> None:
 
 
 def test_a_value_larger_than_the_memory_is_kept_until_the_next_one() -> None:
-    memory = Memory[str, str](10)
+    memory = BoundedMemory[str, str](10)
     memory.put("large", "value", 1_000)
     assert memory.get("large") == "value"
     memory.put("other", "value", 1_000)

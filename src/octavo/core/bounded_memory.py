@@ -9,7 +9,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Memory(Generic[Key, Value]):
+class BoundedMemory(Generic[Key, Value]):
     """What was needed lately, by key, up to a total size.
 
     There are two generations. What is needed again moves into the young one; when that holds half of the total, the old
