@@ -25,6 +25,7 @@ from clients.watch import Watch, unchanged
 from tests.gateway.strict import StrictProvider
 from tests.gateway.strict_gemini import GeminiProvider, GeminiReply
 from tests.gateway.strict_gemini import count as count_gemini
+from tests.integrations.guides import TITLES, guide
 from tests.server.fake import Json, Reply, count
 from tests.server.kit import listening
 
@@ -189,11 +190,12 @@ async def run_dropin(dropin: DropIn, mode: str, *, fresh: bool) -> DropInResult:
                 "HTTPS_PROXY": "http://127.0.0.1:9",
                 "NO_PROXY": "127.0.0.1,localhost",
                 "OPENAI_API_KEY": "unused",
+                "OPENAI_AGENTS_DISABLE_TRACING": "1",
                 "PROVIDER": url + provider.url,
                 "MODEL": dropin.model,
                 "WINDOW": str(dropin.window),
                 "MODE": mode,
-                "STORE": f"{made}/chats.db",
+                "STORE": f"{made}/agent.db",
                 **dropin.env,
             }
             process = await asyncio.create_subprocess_exec(
@@ -211,6 +213,8 @@ async def run_dropin(dropin: DropIn, mode: str, *, fresh: bool) -> DropInResult:
                 process.kill()
                 out, _ = await process.communicate()
                 result.problems.append(f"given up after {SECONDS} s")
+            if mode == "octavo":
+                result.problems += await _run_guide(dropin, folder, made, env)
     if process.returncode:
         result.problems.append(" ".join(out.decode(errors="replace").split())[-500:])
     bodies = [one.asked for one in watch.seen if one.status == 200]
@@ -223,6 +227,28 @@ async def run_dropin(dropin: DropIn, mode: str, *, fresh: bool) -> DropInResult:
     leaks = [n for n, body in enumerate(bodies) if len({*EDITED.findall(_texts(body))}) > 1]
     result.problems += [f"request {leaks[0]} shows what belongs to another branch"] if leaks else []
     return result
+
+
+async def _run_guide(dropin: DropIn, folder: Path, made: str, env: Mapping[str, str]) -> list[str]:
+    """Run the guide of docs/integrations.md as it stands; tell what went wrong."""
+    if dropin.name not in TITLES or dropin.name == "openai-agents":
+        return []  # its guide speaks Responses, which this provider does not: tests/integrations runs it
+    program = Path(made) / "guide.py"
+    program.write_text(guide(dropin.name))
+    told = {"OPENAI_BASE_URL": env["PROVIDER"], "OPENAI_API_BASE": env["PROVIDER"]}
+    told["GOOGLE_GEMINI_BASE_URL"] = env["PROVIDER"]
+    process = await asyncio.create_subprocess_exec(
+        str(folder / "bin" / "python"),
+        str(program),
+        cwd=made,
+        env={**env, **told},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    out, _ = await process.communicate()
+    if process.returncode:
+        return [f"its guide failed: {' '.join(out.decode(errors='replace').split())[-300:]}"]
+    return [] if (Path(made) / "chats.db").exists() else ["its guide stored nothing"]
 
 
 COLUMNS = (
