@@ -27,7 +27,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 15_000
+PATIENCE = 30_000
 """Milliseconds a condition may take to come true: a busy machine is no failure."""
 
 

@@ -256,7 +256,7 @@ def test_without_any_provider_the_page_says_what_to_do(page: Page, octavo: Octav
     page.unroute("**/api/v1/models")
     note.get_by_role("button", name="Look again").click()
     expect(note).to_have_count(0)
-    expect(page.get_by_text("The meter shows what the next request costs")).to_be_visible()
+    expect(page.get_by_role("button", name="Plan a four-day walk")).to_be_visible()
 
 
 def test_where_no_model_was_chosen_the_first_that_can_be_used_answers(
