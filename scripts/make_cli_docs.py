@@ -98,6 +98,8 @@ SECTIONS = (
         "/settings summariser none\n/compress --dry-run\n/compress the ports\n/summary\n/context\n/undo\n/redo\n"
         "/rename Ledger\n",
     ),
+    Shown("octavo ask", "", ("octavo ask --help",)),
+    Shown("octavo demo", "", ("octavo demo --help",)),
     Shown("octavo serve", "", ("octavo serve --help",)),
     Shown(
         "octavo mcp",

@@ -27,7 +27,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 8_000
+PATIENCE = 30_000
 """Milliseconds a condition may take to come true: a busy machine is no failure."""
 
 

@@ -679,7 +679,7 @@ def test_a_compression_that_another_tab_gives_up_is_not_prepared_for_ever(
     expect(meter).to_contain_text("preparing a compression…")
     running.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Cancelled", exact=True)).to_be_visible()
-    expect(meter).to_contain_text("the next compression")
+    expect(meter).to_contain_text("compresses in")
 
 
 def test_who_wants_no_news_of_compressions_sees_them_all_the_same(page: Page, octavo: Octavo) -> None:

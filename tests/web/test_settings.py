@@ -256,7 +256,7 @@ def test_without_any_provider_the_page_says_what_to_do(page: Page, octavo: Octav
     page.unroute("**/api/v1/models")
     note.get_by_role("button", name="Look again").click()
     expect(note).to_have_count(0)
-    expect(page.get_by_text("The meter shows what the next request costs")).to_be_visible()
+    expect(page.get_by_role("button", name="Plan a four-day walk")).to_be_visible()
 
 
 def test_where_no_model_was_chosen_the_first_that_can_be_used_answers(
@@ -328,6 +328,9 @@ def test_a_server_that_wants_a_key_asks_for_it_and_goes_on(
     dialog = page.get_by_role("dialog", name="A key is needed")
     expect(dialog).to_contain_text("octavo keys create NAME")
     audit(page)
+    dialog.get_by_label("Key").fill("octavo_wrong")
+    dialog.get_by_role("button", name="Use this key").click()
+    expect(dialog.get_by_role("alert")).to_have_text("a key is needed")
     dialog.get_by_label("Key").fill(key)
     dialog.get_by_role("button", name="Use this key").click()
     expect(dialog).to_have_count(0)
@@ -346,7 +349,7 @@ def test_above_the_soft_mark_the_meter_is_orange_and_says_so(
     assert usage["level"] == "soft"
     page.goto(f"/c/{id}")
     meter = page.locator(".meter.soft")
-    expect(meter).to_contain_text("above the soft mark")
+    expect(meter).to_contain_text("nearly full")
     expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} of ")
     percent, soft = (
         page.evaluate("q => getComputedStyle(document.querySelector(q)).color", query)

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import Audit, Watch
 from tests.web.serving import Octavo
-from tests.web.test_compression import compress, open_compression, talk
+from tests.web.test_compression import compress, open_compression, talk, undo
 from tests.web.test_list import act
 
 COMPRESSED = re.compile("compressed: show the summary")
@@ -42,8 +42,8 @@ def test_compressions_and_pins_of_one_tab_are_seen_in_the_other(
     full = octavo.get(f"conversations/{id}/usage")["reading"]["tokens"]
     expect(meter).to_contain_text(f"{full:,} of")
     page.bring_to_front()
-    panel = open_compression(page, id)
-    panel.get_by_role("button", name="Undo").click()
+    open_compression(page, id)
+    undo(page).click()
     expect(other.get_by_text("was undone")).to_be_visible()
     expect(meter).not_to_contain_text(f"{full:,} of")
     page.get_by_role("button", name="Redo", exact=True).first.click()

@@ -102,7 +102,7 @@ async def _choose(setup: Setup) -> str | None:
     number: int = typer.prompt(
         f"Which one, from 1 (the first in the list) to {len(known)}", type=int, default=1, err=True
     )
-    return known[max(1, min(number, len(known))) - 1].id
+    return known[max(1, min(int(number), len(known))) - 1].id
 
 
 @app.command(

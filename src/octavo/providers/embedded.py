@@ -45,6 +45,10 @@ BATCH = 128
 FIGURE = re.compile(r"^llamacpp:(\w+) ([\d.e+-]+)$", re.MULTILINE)
 SILENT = -1
 """The verbosity at which the engine writes nothing to the terminal."""
+REPEAT_PENALTY, REPEAT_WINDOW = 1.1, 256
+"""How much less likely a token of the last 256 is: small models fall into loops without it."""
+LOOP_PENALTY = 0.8
+"""The strength against whole phrases that come again; what llama.cpp's authors suggest."""
 KEY_BYTES = 32
 FIRST_BYTE = 300.0
 """Seconds: it reads a full prompt in half a minute, and answers one request after the other."""
@@ -198,6 +202,8 @@ def _serve(path: Path, local: Local, key: Secret) -> Any:
     params.endpoint_metrics = True
     params.offline = True
     params.verbosity = SILENT
+    params.sampling.penalty_repeat, params.sampling.penalty_last_n = REPEAT_PENALTY, REPEAT_WINDOW
+    params.sampling.dry_multiplier = LOOP_PENALTY
     threads = local.threads or min(os.cpu_count() or 1, MOST_THREADS)
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     try:

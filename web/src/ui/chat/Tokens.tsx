@@ -5,6 +5,7 @@
  * a message can become anything but a word.
  */
 
+import { useCopied } from "../kit/useCopied";
 import type { ReactNode } from "react";
 import type { Token, Tokens as Kinds } from "marked";
 import { decode, imageOf, linkOf } from "../../lib/markdown";
@@ -68,10 +69,18 @@ function List({ list }: { list: Kinds.List }) {
   return list.ordered ? <ol start={list.start || 1}>{items}</ol> : <ul>{items}</ul>;
 }
 
+/** Cells as a spreadsheet takes them. */
+const asText = ({ header, rows }: Kinds.Table): string =>
+  [header, ...rows].map((row) => row.map((cell) => cell.text.replace(/\s+/g, " ")).join("\t")).join("\n");
+
 function Table({ table }: { table: Kinds.Table }) {
+  const [copied, copy] = useCopied(() => asText(table));
   const look = (cell: Kinds.TableCell) => (cell.align ? `at-${cell.align}` : undefined);
   return (
     <div className="table" tabIndex={0} role="group" aria-label="Table">
+      <button type="button" className="table-copy" onClick={copy}>
+        {copied ? "Copied" : "Copy"}
+      </button>
       <table>
         <thead>
           <tr>

@@ -56,8 +56,8 @@ export function Meter({ usage, preparing, drafted }: { usage: Usage | null; prep
 /** How far it is to the next compression: in turns, where there were any to go by. */
 function distance({ turns, next_in }: Usage): string {
   if (next_in === 0) return "compresses with the next turn";
-  if (turns === null) return `${plural(next_in, "token")} to the next compression`;
-  return turns === 0 ? "less than a turn to the next compression" : `about ${plural(turns, "turn")} to the next compression`;
+  if (turns === null) return `compresses in ${plural(next_in, "token")}`;
+  return turns === 0 ? "compresses in less than a turn" : `compresses in about ${plural(turns, "turn")}`;
 }
 
 function Bar({ usage }: { usage: Usage }) {
