@@ -25,6 +25,7 @@ ORDER = (
     "search",
     "recall",
     "stats",
+    "costs",
     "import",
     "export",
     "delete",

@@ -27,6 +27,7 @@ COMMANDS = (
     "count",
     "evaluate",
     "conversations",
+    "costs",
     "recall",
     "rules",
     "transfer",

@@ -29,6 +29,7 @@ from octavo.server.page import add_page
 from octavo.server.routes import (
     context,
     conversations,
+    costs,
     health,
     jobs,
     keys,
@@ -131,6 +132,7 @@ def create_app(
         snapshots,
         jobs,
         pins,
+        costs,
         search,
         transfer,
         settings_routes,
