@@ -86,6 +86,7 @@ async def test_a_summariser_that_fails_its_checks_is_not_asked_for_ever(make: Ma
     serving = await chat.snapshots.serving()
     assert serving is not None
     paper = await chat.snapshots.receipt(serving.id)
+    assert paper is not None
     assert "failed the checks of the last 2 summaries" in paper.no_summary
     await chat.set(instructions="Keep every figure.")
     for number in range(60, 80):
@@ -106,7 +107,9 @@ async def test_summaries_take_no_more_than_their_share(make: MakeEngine) -> None
     assert spent <= 0.1 * sent
     serving = await chat.snapshots.serving()
     assert serving is not None
-    assert "more than 10%" in (await chat.snapshots.receipt(serving.id)).no_summary
+    paper = await chat.snapshots.receipt(serving.id)
+    assert paper is not None
+    assert "more than 10%" in paper.no_summary
     # Another process knows by the receipts what was spent.
     again = await make(summariser=writer)
     record = await again._spending(chat.id)
