@@ -377,7 +377,7 @@ def fix(mark: int) -> None:
         kept = int((mark - budget.overhead.total) * retained)
         return replace(budget, soft=mark, prepare=None, retained=kept, priced=True)
 
-    policy.by_price = fixed  # type: ignore[assignment,attr-defined]
+    vars(policy)["by_price"] = fixed
 
 
 async def through_gateway(loop: Loop) -> Tally:

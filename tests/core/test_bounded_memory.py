@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from octavo.core.extract import units
 from octavo.core.bounded_memory import BoundedMemory
+from octavo.core.extract import units
 from octavo.core.messages import place, user
 
 

@@ -8,8 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.budget import Budget, Marks, ModelCard, Overhead, Price, divide
-from octavo.core.policy import GEMINI, OCTAVO, ONYX, REQUIREMENTS, WAVE, adjust, budget_for
+from octavo.core.budget import Budget, Marks, ModelCard, Overhead, Price, Reading, divide
+from octavo.core.policy import (
+    GEMINI,
+    OCTAVO,
+    ONYX,
+    REQUIREMENTS,
+    WAVE,
+    Compress,
+    DecisionInputs,
+    Keep,
+    adjust,
+    budget_for,
+    decide,
+)
 from octavo.core.price_rule import (
     NEVER_DEAR,
     UNKNOWN,
@@ -21,9 +33,11 @@ from octavo.core.price_rule import (
     cache_prices,
     compression_cost,
     distance,
+    dollars,
     habits_of,
     payback,
 )
+from octavo.core.reply import Usage
 
 CLAUDE = ModelCard(
     name="claude",
@@ -182,3 +196,24 @@ def test_a_compression_is_said_in_money_and_requests() -> None:
     assert found.saved == pytest.approx(33_000 * 0.1 * 4e-6)
     assert found.requests == 12
     assert Payback(cost=1.0, saved=0.0).requests is None
+
+
+def test_money_is_said_in_words() -> None:
+    assert Payback(cost=0.02, saved=0.004).in_words(needed=False) == (
+        "costs about $0.020 once, saves $0.0040 a turn, pays back after 5 turns"
+    )
+    assert Payback(cost=2, saved=0.0).in_words(needed=False) == "costs about $2.00 once, and saves nothing"
+    slow = Payback(cost=1_000.0, saved=1.0)
+    assert slow.in_words(needed=False).endswith("it will hardly pay, and the window does not demand it")
+    assert slow.in_words(needed=True).endswith("pays back after 1,000 turns")
+    assert dollars(0) == "$0.00"
+
+
+def test_a_cold_conversation_past_the_middle_is_compressed() -> None:
+    budget = budget_for(OCTAVO, CLAUDE, habits=STEADY)
+    cold = DecisionInputs(cold=True, growth=100)
+    assert decide(OCTAVO, budget, Reading(tokens=budget.middle), cold) == Keep("fits")
+    past = Reading(tokens=budget.middle + 1)
+    assert decide(OCTAVO, budget, past, cold) == Compress("soft", "cold", past.tokens, budget.middle)
+    assert decide(OCTAVO, budget, past) == Keep("fits")
+    assert Usage(input=1, output=2) + Usage(input=3, cached=1) == Usage(input=4, output=2, cached=1)

@@ -31,6 +31,7 @@ OWN = {
     ("get", "/api/v1/conversations"),
     ("post", "/api/v1/conversations"),
     ("get", "/api/v1/search"),
+    ("get", "/api/v1/costs"),
     ("get", "/api/v1/export"),
     ("post", "/api/v1/import"),
     ("post", "/api/v1/sample"),
@@ -254,6 +255,9 @@ async def test_ids_of_others_do_not_work_inside_ones_own_conversation(scene: Sce
 async def test_lists_searches_and_exports_show_ones_own_only(scene: Scene) -> None:
     assert (await scene.bob.get("/api/v1/conversations")).json()["conversations"] == []
     assert (await scene.bob.get("/api/v1/search", params={"q": "combination"})).json()["hits"] == []
+    mine = {"by": "conversation"}
+    assert (await scene.bob.get("/api/v1/costs", params=mine)).json()["lines"] == []
+    assert (await scene.ann.get("/api/v1/costs", params=mine)).json()["total"]["requests"] > 0
     within = {"q": "combination", "conversation": scene.ids["conversation"]}
     assert (await scene.bob.get("/api/v1/search", params=within)).status_code == 404
     before = {"q": "combination", "before": scene.ids["message"]}

@@ -28,6 +28,7 @@ ORDER = (
     "search",
     "recall",
     "stats",
+    "costs",
     "import",
     "export",
     "delete",

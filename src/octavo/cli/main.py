@@ -28,6 +28,7 @@ COMMANDS = (
     "count",
     "evaluate",
     "conversations",
+    "costs",
     "recall",
     "rules",
     "transfer",

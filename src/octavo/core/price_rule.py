@@ -32,6 +32,8 @@ USUAL_SUMMARY = 1_500
 """Tokens that a summariser writes: what it may write is several times that, and hardly ever used up."""
 NEVER_DEAR = 32_000
 """Tokens of a context that is not compressed for its price: so little is saved that the originals are worth more."""
+LIKELY = 50
+"""Turns that a conversation may well go on for."""
 AGAIN = 2_500
 """Tokens that a summariser reads at every compression: what it is told to do, and the previous summary."""
 
@@ -178,6 +180,24 @@ class Payback:
     def requests(self) -> int | None:
         """Requests after which it has paid; None: never."""
         return math.ceil(self.cost / self.saved) if self.saved > 0 else None
+
+    def in_words(self, *, needed: bool) -> str:
+        """Say it to a person; `needed`: the window demands it, whatever it costs."""
+        once, each = dollars(self.cost), dollars(self.saved)
+        if self.requests is None:
+            return f"costs about {once} once, and saves nothing"
+        said = f"costs about {once} once, saves {each} a turn, pays back after {self.requests:,} turns"
+        if self.requests > LIKELY and not needed:
+            return f"{said}: it will hardly pay, and the window does not demand it"
+        return said
+
+
+def dollars(amount: float) -> str:
+    """Write a sum of money with two digits that say something."""
+    if amount >= 1:
+        return f"${amount:,.2f}"
+    digits = 2 if amount == 0 else max(2, 1 - math.floor(math.log10(amount)))
+    return f"${amount:.{digits}f}"
 
 
 def payback(

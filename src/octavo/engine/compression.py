@@ -28,6 +28,7 @@ from octavo.core.policy import (
     Urgency,
     retained_tokens,
 )
+from octavo.core.price_rule import Payback, cache_prices, payback
 from octavo.core.protocol import Rules
 from octavo.core.reply import Usage
 from octavo.core.snapshot import Kind, Snapshot, look_ahead, says_nothing
@@ -192,7 +193,17 @@ def make_plan(
         retained_tokens=kept,
         after_cap=min(after, state.reading.tokens) if cut else state.reading.tokens,
         reason=_reason(state, request, cut),
+        payback=_payback(state, after) if cut else None,
     )
+
+
+def _payback(state: TipState, after: int) -> Payback | None:
+    card = state.meter.card
+    prices = cache_prices(card, state.writer)
+    if prices is None or card.price is None:
+        return None
+    fixed, before = state.budget.overhead.total, state.reading.tokens
+    return payback(card.price, prices, state.habits, fixed=fixed, before=before, after=min(after, before))
 
 
 def _reason(state: TipState, request: CompressionRequest, cut: Split | None) -> str:

@@ -14,6 +14,7 @@ from octavo.core.budget import Budget, Reading
 from octavo.core.harden import Repair
 from octavo.core.messages import Node
 from octavo.core.policy import Decision, Urgency
+from octavo.core.price_rule import Payback
 from octavo.core.recall.passages import Passages
 from octavo.core.reply import Reply, Retrying, Usage
 from octavo.core.snapshot import Snapshot
@@ -95,6 +96,14 @@ class CompressionPlan:
     """The model that will write the summary; empty if none will."""
     unwritten: str = ""
     """Why no model will write one."""
+    payback: Payback | None = None
+    """What it costs and saves in dollars; None: the prices are unknown, or nothing is compressed."""
+
+    @property
+    def money(self) -> str:
+        """The same in words; empty if it is not known."""
+        needed = self.reading.cautious > self.budget.hard
+        return self.payback.in_words(needed=needed) if self.payback else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack, cast
 
+from octavo.core.bounded_memory import BoundedMemory
 from octavo.core.budget import ModelCard, fraction
 from octavo.core.context import Context, ContextInputs, build_context, parse_summary
 from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
-from octavo.core.bounded_memory import BoundedMemory
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, opens_turn, place
 from octavo.core.policy import Policy, budget_for, preset

@@ -31,6 +31,7 @@ from octavo.server.page import add_page
 from octavo.server.routes import (
     context,
     conversations,
+    costs,
     health,
     jobs,
     keys,
@@ -135,6 +136,7 @@ def create_app(
         snapshots,
         jobs,
         pins,
+        costs,
         search,
         transfer,
         settings_routes,

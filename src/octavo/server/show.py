@@ -314,6 +314,10 @@ def show_plan(plan: CompressionPlan) -> PlanOut:
         retained_tokens=plan.retained_tokens,
         after_cap=plan.after_cap,
         reason=plan.reason,
+        money=plan.money,
+        costs=plan.payback.cost if plan.payback else None,
+        saves=plan.payback.saved if plan.payback else None,
+        pays_after=plan.payback.requests if plan.payback else None,
         small=isinstance(plan.decision, Compress) and plan.decision.small,
         writer=plan.writer,
         unwritten=plan.unwritten,
@@ -398,6 +402,9 @@ def show_receipt(receipt: Receipt) -> ReceiptOut:
         model=receipt.model,
         price=receipt.price,
         no_summary=receipt.no_summary,
+        summary_requests=receipt.summary_requests,
+        summary_input=receipt.summary_input,
+        summary_output=receipt.summary_output,
         facts=[
             TallyOut(
                 kind=tally.kind,

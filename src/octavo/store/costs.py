@@ -7,6 +7,7 @@ but their bills are deleted with them.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ import sqlalchemy as sa
 
 from octavo.store.connection import Connection
 from octavo.store.ids import made_at
-from octavo.store.rows import time_text
+from octavo.store.rows import time_text, time_value
 from octavo.store.schema import conversation, message, message_token, plain_id, snapshot
 from octavo.store.section import Section, reads
 from octavo.store.visibility import LISTED
@@ -36,6 +37,8 @@ class BilledDay:
     input: int = 0
     cached: int = 0
     output: int = 0
+    saved: int = 0
+    """Tokens that these requests were shorter because of compressions before them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +75,12 @@ class CostStore(Section):
         self, connection: Connection, *, id: str | None = None, owner: str | None = None
     ) -> tuple[BilledDay, ...]:
         """Add up the bills by conversation, model and day."""
-        query = _only(_BILLS, id, owner)
+        rows = await connection.execute(_only(_SNAPSHOTS, id, owner))
+        less = _Reductions(_compression_bills((row.conversation_id, row.content) for row in rows))
         days: dict[tuple[str, str, str], BilledDay] = {}
-        for row in await connection.execute(query):
-            day = time_text(row.created or made_at(row.id))[:DATE]
+        for row in await connection.execute(_only(_BILLS, id, owner)):
+            at = row.created or made_at(row.id)
+            day = time_text(at)[:DATE]
             key = (row.conversation_id, row.model or "", day)
             before = days.get(key) or BilledDay(conversation=key[0], model=key[1], day=day)
             days[key] = replace(
@@ -84,6 +89,7 @@ class CostStore(Section):
                 input=before.input + row.input_tokens,
                 cached=before.cached + (row.cached or 0),
                 output=before.output + (row.output_tokens or 0),
+                saved=before.saved + less.at(row.conversation_id, at),
             )
         return tuple(days.values())
 
@@ -94,6 +100,23 @@ class CostStore(Section):
         """Give what every compression cost, the oldest first."""
         rows = await connection.execute(_only(_SNAPSHOTS, id, owner))
         return tuple(_compression_bills((row.conversation_id, row.content) for row in rows))
+
+
+class _Reductions:
+    """How many tokens requests are shorter, by conversation and time."""
+
+    def __init__(self, bills: Iterable[CompressionBill]) -> None:
+        self._times: dict[str, list[int]] = {}
+        self._sums: dict[str, list[int]] = {}
+        for bill in bills:
+            sums = self._sums.setdefault(bill.conversation, [0])
+            sums.append(sums[-1] + bill.saved)
+            self._times.setdefault(bill.conversation, []).append(time_value(bill.created))
+
+    def at(self, conversation: str, time: int) -> int:
+        if conversation not in self._times:
+            return 0
+        return self._sums[conversation][bisect_left(self._times[conversation], time)]
 
 
 def _compression_bills(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[CompressionBill]:

@@ -209,6 +209,32 @@ export const SETTINGS = [
     ]
   },
   {
+    "name": "summary_requests",
+    "label": "Requests for a summary",
+    "meaning": "How often a model is asked for one summary at most; past that exact lines stand.",
+    "kind": "tokens",
+    "group": "Summaries",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
+    "name": "summary_share",
+    "label": "Most spent on summaries",
+    "meaning": "Share of the tokens of a conversation's requests that its summaries may take together; past that exact lines stand.",
+    "kind": "mark",
+    "group": "Summaries",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
     "name": "instructions",
     "label": "Instructions",
     "meaning": "What every summary must keep.",

@@ -220,6 +220,8 @@ def plan_lines(plan: CompressionPlan) -> Iterator[Line]:
         ("context", f"{plan.reading.tokens:,} tokens", f"at most {plan.after_cap:,} afterwards"),
     ]
     yield from table([(f"  {a}", b, c) for a, b, c in rows], right=(1,))
+    if plan.money:
+        yield line(("faint", f"  {plan.money}"))
 
 
 def changed_lines(event: Repaired | ContextShrunk | Recalled | Retrying) -> Iterator[Line]:

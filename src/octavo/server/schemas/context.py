@@ -88,6 +88,13 @@ class PlanOut(Shape):
     retained_tokens: int
     after_cap: int
     reason: str
+    money: str = Field(
+        description="What it costs once, saves with each turn, and when it has paid, in words; "
+        "empty if the prices are unknown."
+    )
+    costs: float | None = Field(description="US dollars that it costs once; null if the prices are unknown.")
+    saves: float | None = Field(description="US dollars that it saves with each turn.")
+    pays_after: int | None = Field(description="Turns after which it has paid; null if it never does.")
     small: bool = Field(
         description="Whether the conversation is smaller than the minimum, so that a warning is due."
     )

@@ -144,11 +144,14 @@ class ReceiptOut(Shape):
     seconds: float
     model: str = Field(description="The model that wrote the summary; empty if there is none.")
     price: float | None = Field(
-        description="What the summary cost in US dollars; null if there is no summary, or no price."
+        description="What was spent on the summary in US dollars; null if no model was asked, or it has no price."
     )
     no_summary: str = Field(
         description="Why there is no summary; empty if there is one, and in receipts of old versions."
     )
+    summary_requests: int = Field(description="How often a model was asked for the summary.")
+    summary_input: int = Field(description="Tokens that it read, whatever came of it.")
+    summary_output: int = Field(description="Tokens that it wrote.")
     facts: list[TallyOut]
     conflicts: list[ConflictOut]
     standing: StandingOut

@@ -1,0 +1,203 @@
+"""Compressing when it pays: tool loops, idle conversations, what summaries may cost, and what is said of money."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from octavo.core.message_json import Json
+from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant
+from octavo.core.reply import Reply, Request, Usage
+from octavo.core.summary import Narrative, SummaryJob
+from octavo.engine.chat import Chat
+from octavo.engine.compression import CompressionRequest
+from octavo.engine.costs import CostLine, costs
+from octavo.engine.engine import Engine
+from octavo.engine.outcome import Answered, Compressed, CompressionEnded
+from octavo.engine.spending import FAILURES_BORNE, Spending
+from octavo.engine.turn import PreparedRequest, prepare
+from octavo.errors import BadInput
+from octavo.store.values import Entry
+from tests.engine.conftest import MODEL, MakeEngine, answering, billed
+from tests.engine.test_compress import Writer, filled
+
+pytestmark = pytest.mark.anyio
+
+
+class Costly(Writer):
+    """A summariser that says what it costs; without a text its answers fail the checks."""
+
+    def __init__(self, text: str = "", reads: int = 1_000) -> None:
+        super().__init__()
+        self.text, self.reads = text, reads
+
+    async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+        self.jobs.append(job)
+        tell(self.text)
+        return Narrative(
+            text=self.text, model="writer", usage=Usage(input=self.reads, output=100), requests=2
+        )
+
+
+async def step(engine: Engine, chat: Chat, number: int, bill: int = 2_500) -> tuple[Message, ...]:
+    """Take a step of a tool loop; gives what is sent then."""
+    call = ToolCall(id=f"c{number}", name="read", input=f'{{"page": {number}}}')
+    text = f"Page {number} of the ledger says {number * 37}. " + "Rows and more rows of it follow here. " * 12
+    result = ToolResult(call_id=call.id, content=(Text(text=text),), name="read")
+    await engine.store.messages.append_many(
+        chat.id,
+        [
+            Entry(message=Message(role="assistant", parts=(call,)), input_tokens=bill, model=MODEL),
+            Entry(message=Message(role="tool", parts=(result,))),
+        ],
+    )
+    tip = (await engine.store.conversations.get(chat.id)).tip
+    async for event in prepare(engine, chat.id, tip):
+        if isinstance(event, PreparedRequest):
+            assert event.usage.reading.cautious <= event.usage.budget.hard
+            return event.messages
+    raise AssertionError("nothing was prepared")
+
+
+async def test_a_turn_of_many_steps_changes_its_front_rarely(make: MakeEngine) -> None:
+    """Between two compressions every request begins with the one before."""
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Read the whole ledger and add it up.")
+    before: tuple[Message, ...] = ()
+    breaks = 0
+    for number in range(60):
+        sent = await step(engine, chat, number)
+        breaks += sent[: len(before)] != before
+        before = sent
+    assert 3 <= breaks <= 60 // 5
+
+
+async def test_a_summariser_that_fails_its_checks_is_not_asked_for_ever(make: MakeEngine) -> None:
+    writer = Costly()
+    engine = await make(summariser=writer)
+    chat = await engine.create()
+    await chat.add("Read the whole ledger and add it up.")
+    for number in range(60):
+        await step(engine, chat, number, bill=10_000)
+    assert len(writer.jobs) == FAILURES_BORNE
+    assert all(job.most == 3 for job in writer.jobs)
+    serving = await chat.snapshots.serving()
+    assert serving is not None
+    paper = await chat.snapshots.receipt(serving.id)
+    assert paper is not None
+    assert "failed the checks of the last 2 summaries" in paper.no_summary
+    await chat.set(instructions="Keep every figure.")
+    for number in range(60, 80):
+        await step(engine, chat, number, bill=10_000)
+    assert len(writer.jobs) > FAILURES_BORNE
+
+
+async def test_summaries_take_no_more_than_their_share(make: MakeEngine) -> None:
+    writer = Costly("The ledger is being read.", reads=5_000)
+    engine = await make(summariser=writer)
+    chat = await engine.create()
+    await chat.add("Read the whole ledger and add it up.")
+    for number in range(80):
+        await step(engine, chat, number)
+    sent, _, _ = await engine.store.costs.sent(chat.id)
+    spent = sum(bill.input + bill.output for bill in await engine.store.costs.compressions(id=chat.id))
+    assert len(writer.jobs) > 1
+    assert spent <= 0.1 * sent
+    serving = await chat.snapshots.serving()
+    assert serving is not None
+    paper = await chat.snapshots.receipt(serving.id)
+    assert paper is not None
+    assert "more than 10%" in paper.no_summary
+    # Another process knows by the receipts what was spent.
+    again = await make(summariser=writer)
+    record = await again._spending(chat.id)
+    assert record.tokens == spent
+
+
+def test_the_first_summary_is_always_allowed() -> None:
+    asked = ("writer", "default", "")
+    assert Spending().refuses(asked, covered=10**6, sent=10, share=0.1) == ""
+    assert "10%" in Spending(tokens=1).refuses(asked, covered=10**6, sent=10, share=0.1)
+    assert Spending(tokens=1).refuses(asked, covered=10**6, sent=0, share=0.1) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("summary_share", 0), ("summary_share", 1.5), ("summary_requests", 0)]
+)
+async def test_limits_that_make_no_sense_are_refused(make: MakeEngine, name: str, value: Json) -> None:
+    engine = await make()
+    chat = await engine.create()
+    with pytest.raises(BadInput):
+        await chat.set(**{name: value})
+
+
+async def test_what_was_idle_for_longer_than_the_cache_lives_is_compressed(make: MakeEngine) -> None:
+    now = [1_000.0]
+    engine = await make(clock=lambda: now[0], window=8_192)
+    chat = await filled(engine, 18)
+    state = await engine.state_of(chat.id)
+    assert state.budget.middle < state.reading.cautious < state.budget.trigger
+    engine.compress_in_background(state)
+    assert not engine.is_compressing(chat.id)
+    now[0] += state.meter.card.cache_seconds - 1
+    await engine.compress_idle()
+    await chat.wait_until_idle()
+    assert await chat.snapshots.serving() is None
+    now[0] += 2
+    await engine.compress_idle()
+    await chat.wait_until_idle()
+    assert await chat.snapshots.serving() is not None
+
+
+async def test_an_idle_conversation_below_the_middle_is_left_alone(make: MakeEngine) -> None:
+    now = [1_000.0]
+    engine = await make(clock=lambda: now[0])
+    chat = await filled(engine, 3)
+    engine.compress_in_background(await engine.state_of(chat.id))
+    now[0] += 10_000
+    await engine.compress_idle()
+    await chat.wait_until_idle()
+    assert await chat.snapshots.serving() is None
+
+
+async def test_a_plan_speaks_of_money(make: MakeEngine) -> None:
+    engine = await make()
+    plan = await (await filled(engine)).plan()
+    assert plan.payback is not None
+    assert plan.payback.cost > 0
+    assert plan.money.startswith("costs about $0.00")
+    assert f"pays back after {plan.payback.requests} turns" in plan.money
+    await engine.models.define("nobody/knows", {"window": 8_000})
+    free = await engine.create(model="nobody/knows")
+    for n in range(4):
+        await free.add(f"Question {n}")
+        await free.add("Answer", role="assistant")
+    assert (await free.plan()).money == ""
+
+
+async def test_costs_add_up(make: MakeEngine) -> None:
+    def say(request: Request) -> Reply:
+        usage = Usage(input=billed(request), output=5, cached=billed(request) // 2)
+        return Reply(message=assistant("Fine."), usage=usage, model=request.model)
+
+    engine = await make(provider=answering(say), summariser=Costly("It was deployed."))
+    chat = await filled(engine)
+    outcome = None
+    async for event in engine.run_compression(
+        await engine.state_of(chat.id), CompressionRequest(urgency="manual")
+    ):
+        outcome = event.outcome if isinstance(event, CompressionEnded) else outcome
+    assert isinstance(outcome, Compressed)
+    (answer,) = [event.reply async for event in chat.turn("And now?") if isinstance(event, Answered)]
+    (line,) = await costs(engine, conversation=chat.id, by="conversation")
+    assert (line.requests, line.sent, line.cached) == (1, answer.usage.input, answer.usage.input // 2)
+    assert (line.summaries, line.summary_tokens) == (2, 1_100)
+    assert line.saved == outcome.before - outcome.after
+    assert line.dollars == pytest.approx(
+        (line.sent - line.cached) * 2.5e-6 + line.cached * 1.25e-6 + line.answered * 1e-5
+    )
+    assert {each.model for each in await costs(engine, by="model")} == {MODEL, "writer"}
+    assert sum(each.sent for each in await costs(engine, by="day")) == line.sent
+    assert CostLine().plus(line).sent == line.sent
