@@ -119,12 +119,12 @@ LANGUAGES: Mapping[str, Forms] = {
 
 
 def standing_forms() -> list[re.Pattern[str]]:
-    """Give the forms of every language, those of a kind and a place as one pattern."""
-    sources: dict[tuple[str, int, str], list[str]] = {}
-    for name, forms in LANGUAGES.items():
-        for form in standing._forms(name, forms):
-            sources.setdefault(form[:3], []).append(f"(?:{form.source})")
-    return [standing._compiled("|".join(parts)) for parts in sources.values()]
+    """Give the forms of every language, each as a pattern of its own: together they would be tried on every text."""
+    return [
+        standing._compiled(form.source)
+        for name, forms in LANGUAGES.items()
+        for form in standing._forms(name, forms)
+    ]
 
 
 MADE_LATER: Mapping[str, Callable[[], list[re.Pattern[str]]]] = {
