@@ -167,6 +167,7 @@ def test_a_mark_that_is_off_stays_off() -> None:
 def test_the_budget_holds_whatever_the_habits(
     growth: int, read: float, system: int, step: int | None
 ) -> None:
+    """Seen failing with: a mark below what stays after a compression."""
     card = replace(CLAUDE, price=Price(input=1, output=5, cached=read), price_step=step)
     habits = Habits(requests=10, tokens=10 * growth, misses=0.1)
     plain = budget_for(OCTAVO, card, overhead=Overhead(system=system))
