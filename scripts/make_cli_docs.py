@@ -140,6 +140,7 @@ SECTIONS = (
         ("octavo recall --help", "octavo recall Ledger 'which replicas?'"),
     ),
     Shown("octavo stats", "", ("octavo stats --help", "octavo stats", "octavo stats Ledger --json")),
+    Shown("octavo costs", "", ("octavo costs --help", "octavo costs --by model")),
     Shown("octavo import", "", ("octavo import --help", "octavo import chat.json --title Imported")),
     Shown("octavo export", "", ("octavo export --help", "octavo export Imported --format openai")),
     Shown("octavo delete", "", ("octavo delete --help", "octavo delete Imported --yes")),
