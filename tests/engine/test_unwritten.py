@@ -79,6 +79,9 @@ async def test_a_receipt_names_no_model_and_no_price_that_contributed_nothing(ma
     assert paper is not None
     assert (paper.model, paper.price) == ("", None)
     assert paper.no_summary == "the model refused: 'I cannot help with that.'"
+    (bill,) = await engine.store.costs.compressions()
+    assert bill.price == paper.summary_price
+    assert bill.price, "what was spent in vain is added up all the same"
 
 
 async def test_a_receipt_with_a_summary_names_its_model_and_its_price(make: MakeEngine) -> None:

@@ -179,7 +179,9 @@ def test_two_tabs_show_the_same_answer(page: Page, octavo: Octavo, upstream: Ups
 def test_what_is_said_without_a_connection_is_sent_once_when_it_is_back(
     page: Page, octavo: Octavo, watch: Watch
 ) -> None:
-    watch.forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET")
+    watch.forgive(
+        "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "MISMATCH"
+    )
     id = octavo.conversation("u: Hello", "a: Good day")
     page.goto(f"/c/{id}")
     expect(page.get_by_text("Good day")).to_be_visible()

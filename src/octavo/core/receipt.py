@@ -141,6 +141,8 @@ class Receipt:
     summary_input: int = 0
     """Tokens that it read, whatever came of it."""
     summary_output: int = 0
+    summary_price: float | None = None
+    """US dollars for these, whatever came of it; None when unknown."""
 
     def tally(self, kind: FactKind) -> Tally:
         """What became of the facts of one kind."""
@@ -220,7 +222,7 @@ class Receipt:
             "model": self.model,
             "price": self.price,
             "no_summary": self.no_summary,
-            "summary": [self.summary_requests, self.summary_input, self.summary_output],
+            "summary": [self.summary_requests, self.summary_input, self.summary_output, self.summary_price],
             "facts": facts_by_kind,
             "conflicts": conflicts,
             "standing": _dump_standing(self.standing),
@@ -233,7 +235,7 @@ class Receipt:
         try:
             data = json.loads(text)
             tokens_before, tokens_after = data["tokens"]
-            requests, read, written = data.get("summary", (0, 0, 0))
+            requests, read, written, paid = data.get("summary", (0, 0, 0, None))
             return cls(
                 tallies=tuple(_load_tally(kind, tally) for kind, tally in data["facts"].items()),
                 conflicts=tuple(
@@ -251,6 +253,7 @@ class Receipt:
                 summary_requests=requests,
                 summary_input=read,
                 summary_output=written,
+                summary_price=paid,
             )
         except (ValueError, TypeError, KeyError, AttributeError) as problem:
             raise BadInput("receipt", f"not a receipt: {problem}") from problem

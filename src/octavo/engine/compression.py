@@ -356,6 +356,7 @@ async def _work(
         summary_requests=asked,
         summary_input=spent.input,
         summary_output=spent.output,
+        summary_price=cost(spent, tools.price),
         **_authorship(best.written, tools, spent),
     )
     outcome = await _conclude(
@@ -424,12 +425,12 @@ class Authorship(TypedDict):
 
 def _authorship(written: WrittenSummary, tools: CompressionTools, spent: Usage) -> Authorship:
     """Name who contributed to a snapshot: a model whose answer was of no use did not, whatever it cost."""
-    narrative, price = written.narrative, cost(spent, tools.price)
+    narrative = written.narrative
     if narrative.text:
-        return Authorship(model=narrative.model, price=price, no_summary="")
+        return Authorship(model=narrative.model, price=cost(spent, tools.price), no_summary="")
     none_left = f"the model was asked {tools.requests} times, and may not be asked again"
     why = written.unwritten.reason if written.unwritten else tools.unasked or none_left
-    return Authorship(model="", price=price, no_summary=why)
+    return Authorship(model="", price=None, no_summary=why)
 
 
 def _summary_job(state: TipState, trying: Attempted, request: CompressionRequest) -> SummaryJob:

@@ -128,7 +128,7 @@ def _compression_bills(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[C
         if not receipt:
             continue
         before, after = receipt.get("tokens", (0, 0))
-        requests, read, written = receipt.get("summary", (0, 0, 0))
+        requests, read, written, paid = receipt.get("summary", (0, 0, 0, None))
         created = str(content.get("compressionTimestamp") or "")
         yield CompressionBill(
             conversation=id,
@@ -137,7 +137,7 @@ def _compression_bills(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[C
             requests=requests,
             input=read,
             output=written,
-            price=receipt.get("price"),
+            price=paid,
             saved=max(0, before - after),
             created=created,
         )

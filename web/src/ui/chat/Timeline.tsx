@@ -47,9 +47,9 @@ export function Timeline({ chat }: { chat: Chat }) {
   const ready = chat.status === "ready";
   useLayoutEffect(() => virtualizer.scrollToEnd(), [ready, virtualizer]);
   useLayoutEffect(() => {
-    // A row that comes in between, such as a compression, would push the end out of sight.
+    // A row that comes in between, such as a compression, would push the end out of sight. One may take another's place.
     if (!away && !chat.target) virtualizer.scrollToEnd();
-  }, [rows.length]);
+  }, [rows.map((row) => row.key).join(" ")]);
   useSentIsSeen(rows, () => virtualizer.scrollToEnd());
   useTarget(chat, rows, virtualizer);
   useStaysAtEnd(scroller, NEAR_END);
