@@ -14,6 +14,7 @@ from octavo.core.messages import assistant
 from octavo.core.reply import Reply
 from octavo.engine import engine as engine_module
 from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
 from octavo.engine.outcome import Event, Waiting
 from octavo.engine.state_cache import TipStateCache
 from octavo.server import tasks as tasks_module
@@ -34,13 +35,15 @@ PYTHONS_OWN = {"ReferenceType", "builtin_function_or_method"}
 
 
 async def chat_for_a_while(
-    client: httpx2.AsyncClient, conversations: int, provider: ScriptedProvider | None = None
+    client: httpx2.AsyncClient, engine: Engine, conversations: int, provider: ScriptedProvider | None = None
 ) -> Counter[str]:
     """Have conversations that are compressed in the end; count the objects that are there afterwards, by type."""
     for _ in range(conversations):
         place = await conversation(client)
         await talk(client, place, *(f"{n}: which port? " + "Some words more. " * 20 for n in range(TURNS)))
         assert (await client.post(f"{place}/compressions", json={"keep": 0})).status_code == 200
+        # What was compressed is indexed behind it; what that holds meanwhile is not left of anything.
+        await engine.wait_until_idle(place.rpartition("/")[2])
     if provider is not None:
         provider.requests.clear()
     gc.collect()
@@ -58,8 +61,8 @@ async def test_nothing_is_left_of_turns_that_are_over(
     engine.states = TipStateCache(engine.store, engine.models, FEW)
     app = create_app(engine, ServerSettings(limits=Limits(keep_seconds=0)))
     async with client_of(app) as client:
-        before = await chat_for_a_while(client, 4, provider)
-        after = await chat_for_a_while(client, MORE, provider)
+        before = await chat_for_a_while(client, engine, 4, provider)
+        after = await chat_for_a_while(client, engine, MORE, provider)
     grown = {name for name, count in (after - before).items() if count >= MORE}
     assert grown <= PYTHONS_OWN, "something is left of every conversation"
 
@@ -70,7 +73,7 @@ async def test_what_is_kept_for_those_who_lost_their_connection_has_a_limit(
     monkeypatch.setattr(tasks_module, "KEPT_BYTES", 10_000)
     app = create_app(await make_engine(), ServerSettings())
     async with client_of(app) as client:
-        await chat_for_a_while(client, 3)
+        await chat_for_a_while(client, engine, 3)
         kept = app.state.octavo.tasks.kept
     assert 0 < len(kept) < 3 * TURNS
     assert sum(work.feed.size for work in kept[:-1]) <= 10_000
