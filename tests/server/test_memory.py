@@ -71,7 +71,8 @@ async def test_what_is_kept_for_those_who_lost_their_connection_has_a_limit(
     make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks_module, "KEPT_BYTES", 10_000)
-    app = create_app(await make_engine(), ServerSettings())
+    engine = await make_engine()
+    app = create_app(engine, ServerSettings())
     async with client_of(app) as client:
         await chat_for_a_while(client, engine, 3)
         kept = app.state.octavo.tasks.kept
