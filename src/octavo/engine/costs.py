@@ -66,8 +66,8 @@ async def costs(
 ) -> tuple[CostLine, ...]:
     """Add up what was billed, by conversation, model or day."""
     store = engine.store.costs
-    bills = await store.bills(id=conversation, owner=owner)
     compressions = await store.compressions(id=conversation, owner=owner)
+    bills = await store.bills(id=conversation, owner=owner, after=compressions)
     lines = [_of_bill(engine, bill) for bill in bills]
     lines += [
         CostLine(

@@ -72,11 +72,15 @@ class CostStore(Section):
 
     @reads
     async def bills(
-        self, connection: Connection, *, id: str | None = None, owner: str | None = None
+        self,
+        connection: Connection,
+        *,
+        id: str | None = None,
+        owner: str | None = None,
+        after: Iterable[CompressionBill] = (),
     ) -> tuple[BilledDay, ...]:
-        """Add up the bills by conversation, model and day."""
-        rows = await connection.execute(_only(_SNAPSHOTS, id, owner))
-        less = _Reductions(_compression_bills((row.conversation_id, row.content) for row in rows))
+        """Add up the bills by conversation, model and day; `after` which compressions, the oldest first."""
+        less = _Reductions(after)
         days: dict[tuple[str, str, str], BilledDay] = {}
         for row in await connection.execute(_only(_BILLS, id, owner)):
             at = row.created or made_at(row.id)
