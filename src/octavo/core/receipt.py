@@ -281,7 +281,8 @@ def receipt(
     `narrative` is what a model wrote about the covered ones. What a person `dropped` no longer stands.
     """
     sources = line_up(covered, (), analyse_all(covered, analyses))
-    remains = Remains(f"{render(extracts)}\n{sent}", narrative)
+    lines = [extract.text for extract in extracts]
+    remains = Remains(f"{render(extracts)}\n{sent}", narrative, lines)
     return Receipt(
         tallies=_tallies(collect(sources), remains),
         conflicts=tuple(_conflicts(sources, remains)),
@@ -299,8 +300,8 @@ def receipt(
 class Remains:
     """What is left of messages, prepared for being asked what became of their facts."""
 
-    def __init__(self, verbatim: str, narrative: str = "") -> None:
-        self.kept = Wording(verbatim)
+    def __init__(self, verbatim: str, narrative: str = "", lines: Iterable[str] = ()) -> None:
+        self.kept = Wording(verbatim, lines)
         self.told = Wording(narrative)
         self._retelling = Retelling(narrative)
         self._narrated = bool(narrative)

@@ -7,10 +7,12 @@ must be sent alone does not fit, `ContextOverflow` shows the sum.
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import math
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack, cast
 
@@ -124,7 +126,8 @@ def compress(messages: Sequence[Mapping[str, Any]], **options: Unpack[Compressio
     """Compress a plain list of OpenAI, Anthropic or Gemini messages so that it fits."""
     work = _compress(messages, options)
     if options.get("summariser") is None:
-        return _at_once(work)
+        with _without_collecting():
+            return _at_once(work)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -136,6 +139,19 @@ def compress(messages: Sequence[Mapping[str, Any]], **options: Unpack[Compressio
 async def acompress(messages: Sequence[Mapping[str, Any]], **options: Unpack[CompressionOptions]) -> Result:
     """Do what `compress` does, inside an event loop."""
     return await _compress(messages, options)
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Put off the search for garbage: hardly any is made here, and to look through a long history takes a seventh."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _at_once(work: Coroutine[Any, Any, Result]) -> Result:

@@ -31,7 +31,7 @@ from octavo.meters.calibration import (
 )
 from octavo.meters.frames import FRAMES
 from octavo.meters.images import MEDIA
-from octavo.meters.tally import TokenTally
+from octavo.meters.tally import TokenTally, total
 from octavo.meters.tokenizers import Tokenizer, load, names
 from octavo.meters.unit import FRAME, TokenUnit
 
@@ -215,7 +215,8 @@ class Meter:
 
     def read(self, context: Context, known: Mapping[Message, int] = NOTHING_KNOWN) -> Reading:
         """Measure a context; `known` are stored counts, and only other messages are counted."""
-        return self.reading(self.survey(context, known))
+        traced = self._anchors or self._oddities
+        return self.reading(self.survey(context, known) if traced else self._add_up(context, known))
 
     def reading(self, survey: Survey) -> Reading:
         """Say what a context that was gone through costs."""
@@ -279,6 +280,20 @@ class Meter:
                 running = self.extend(running, message, known.get(message) if known else None)
             sections[name] = running.held - before
         return Survey(running, sections)
+
+    def _add_up(self, context: Context, known: Mapping[Message, int]) -> Survey:
+        """Go through a context as `survey` does, without digests: where no bill is known, none is found by them."""
+        running = self.start(context.system, context.tools)
+        tools = self.unit.tools(context.tools)
+        sections = {
+            "system": running.held - tools - TokenTally(self.unit.frame.request),
+            "tools": tools,
+        }
+        for name in (PINS, *HISTORY):
+            messages: tuple[Message, ...] = getattr(context, name)
+            sections[name] = total(self._tally(message, known.get(message)) for message in messages)
+        said = total(sections[name] for name in (PINS, *HISTORY))
+        return Survey(running._replace(tally=running.tally + said), sections)
 
     def grow(self, survey: Survey, message: Message, tokens: int | None = None) -> Survey:
         """Go on with a survey that ends in retained messages: one more of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -30,3 +31,14 @@ class TokenTally:
             self.calls - other.calls,
             self.guessed - other.guessed,
         )
+
+
+def total(tallies: Iterable[TokenTally]) -> TokenTally:
+    """Add tallies up."""
+    tokens = messages = calls = guessed = 0
+    for tally in tallies:
+        tokens += tally.tokens
+        messages += tally.messages
+        calls += tally.calls
+        guessed += tally.guessed
+    return TokenTally(tokens, messages, calls, guessed)

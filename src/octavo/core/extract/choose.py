@@ -175,10 +175,10 @@ def _extracts(candidates: Candidates, chosen: Iterable[int]) -> Extracts:
 
 
 def _extract(candidates: Candidates, number: int) -> Extract:
-    extract = candidates.sources[candidates.owner[number]].extract(candidates.index[number])
+    source, index = candidates.sources[candidates.owner[number]], candidates.index[number]
     if number not in candidates.standing:
-        return replace(extract, standing=False)
-    return replace(extract, standing=True, day=extract.day if number in candidates.dated else "")
+        return source.extract(index, standing=False)
+    return source.extract(index, standing=True, day=source.day if number in candidates.dated else "")
 
 
 def _trim(candidates: Candidates, chosen: Sequence[int], budget: int, measure: Measure) -> Extracts:

@@ -11,7 +11,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 from octavo.core.extract import cues
 from octavo.core.extract.fact_patterns import names
@@ -19,6 +20,8 @@ from octavo.core.extract.sources import Source, line_up
 from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import Channel
+
+T = TypeVar("T")
 
 FactKind = Literal[
     "identifier",
@@ -138,16 +141,19 @@ def _taken_up(question: TextUnit, replies: Mapping[Channel, Sequence[TextUnit]])
 class Wording:
     """A text prepared for being asked whether it has a phrase.
 
-    A phrase is sought at the rarest of its pairs of neighbouring words, so that a long text is not read for each.
+    A phrase is sought at the rarest of its pairs of neighbouring words, so that a long text is not read for each;
+    `lines` are phrases that stand in it, as is known already.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, lines: Iterable[str] = ()) -> None:
         self.text = text
-        self._vocabulary = frozenset(_WORD.findall(text))
+        self._lines = frozenset(lines)
+        self._words = _WORD.findall(text)
+        self._vocabulary = frozenset(self._words)
 
     def has(self, phrase: str) -> bool:
         """Tell whether the phrase stands in the text, and not inside a longer word."""
-        if phrase in self._vocabulary:
+        if phrase in self._vocabulary or phrase in self._lines:
             return True
         return any(self._stands_alone(at, at + len(phrase)) for at in self._occurrences(phrase))
 
@@ -158,17 +164,20 @@ class Wording:
             return self._read(phrase)
         if not self._vocabulary.issuperset(words):
             return ()
-        if len(words) == 1:
-            places, offset = self._places_of_words[words[0]], phrase.index(words[0])
-        else:
-            places, offset = self._rarest(_pairs(phrase))
-        starts = [at - offset for at in places if at >= offset]
-        return [at for at in starts if self.text.startswith(phrase, at)]
+        places, offset = self._rarest(words)
+        starts, text, lead = self._starts, self.text, phrase.index(words[0])
+        return [
+            at
+            for place in places
+            if place >= offset and text.startswith(phrase, at := starts[place - offset] - lead) and at >= 0
+        ]
 
-    def _rarest(self, pairs: Iterable[tuple[str, int]]) -> tuple[Sequence[int], int]:
-        """Give the places of the pair that has the fewest, and where it stands in its phrase."""
+    def _rarest(self, words: Sequence[str]) -> tuple[Sequence[int], int]:
+        """Give the numbers that the rarest pair of these words has, and its own among them."""
+        if len(words) == 1:
+            return self._places_of_words[words[0]], 0
         fewest, offset = None, 0
-        for pair, at in pairs:
+        for at, pair in enumerate(pairwise(words)):
             places = self._places_of_pairs.get(pair)
             if not places:
                 return (), 0
@@ -184,32 +193,27 @@ class Wording:
             at = self.text.find(phrase, at + 1)
 
     @cached_property
-    def _places_of_pairs(self) -> Mapping[str, Sequence[int]]:
-        return _places(_pairs(self.text))
+    def _starts(self) -> list[int]:
+        return [word.start() for word in _WORD.finditer(self.text)]
 
     @cached_property
-    def _places_of_words(self) -> Mapping[str, Sequence[int]]:
-        return _places((word[0], word.start()) for word in _WORD.finditer(self.text))
+    def _places_of_pairs(self) -> Mapping[tuple[str, str], list[int]]:
+        return _numbered(pairwise(self._words))
+
+    @cached_property
+    def _places_of_words(self) -> Mapping[str, list[int]]:
+        return _numbered(self._words)
 
     def _stands_alone(self, start: int, stop: int) -> bool:
         around = self.text[max(0, start - 1) : start], self.text[stop : stop + 1]
         return not _joined(around[0], self.text[start]) and not _joined(self.text[stop - 1], around[1])
 
 
-def _pairs(text: str) -> Iterator[tuple[str, int]]:
-    """Give each word of a text with the next one, and where it begins."""
-    before = -1
-    for word in _WORD.finditer(text):
-        start, end = word.span()
-        if before >= 0:
-            yield text[before:end], before
-        before = start
-
-
-def _places(pieces: Iterable[tuple[str, int]]) -> Mapping[str, Sequence[int]]:
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for piece, at in pieces:
-        places[piece].append(at)
+def _numbered(pieces: Iterable[T]) -> Mapping[T, list[int]]:
+    """Give the numbers that each piece has."""
+    places: defaultdict[T, list[int]] = defaultdict(list)
+    for number, piece in enumerate(pieces):
+        places[piece].append(number)
     return places
 
 

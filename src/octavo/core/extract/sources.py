@@ -43,8 +43,8 @@ class Source(NamedTuple):
     start: int = 0
     """The number of the first unit among those of its node."""
 
-    def extract(self, index: int) -> Extract:
-        """Make an extract of one of the units."""
+    def extract(self, index: int, *, standing: bool | None = None, day: str | None = None) -> Extract:
+        """Make an extract of one of the units; whether it stands and its day may be told otherwise."""
         unit = self.units[index]
         return Extract(
             source=self.node,
@@ -54,10 +54,10 @@ class Source(NamedTuple):
             line=unit.line,
             at=self.start + index,
             block=self.block,
-            day=self.day,
+            day=self.day if day is None else day,
             origin=self.origins.get(unit.call, ""),
             speaker=self.speaker,
-            standing=bool(unit.standing & STANDS),
+            standing=bool(unit.standing & STANDS) if standing is None else standing,
         )
 
 
