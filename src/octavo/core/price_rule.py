@@ -119,10 +119,12 @@ def habits_of(
 
     `messages` were covered before, with so many `tokens`: every second of them was an answer.
     """
-    habits = Habits(requests=messages // 2, tokens=tokens, misses=misses)
+    requests, largest, added = messages // 2, 0, 0
     for size, answers in sizes:
-        habits = habits.after(size, answers=answers)
-    return habits
+        added += size
+        if answers:
+            requests, tokens, largest, added = requests + 1, tokens + added, max(largest, added), 0
+    return Habits(requests=requests, tokens=tokens, largest=largest, open=added, misses=misses)
 
 
 def compression_cost(

@@ -185,22 +185,32 @@ class Meter:
 
     def extend(self, running: Running, message: Message, tokens: int | None = None) -> Running:
         """Add a message; `tokens` is its stored count, if there is one."""
-        # The text is hashed once. A message is known again by itself and its predecessor: "yes" is said too often.
-        last = chain(b"", message)
-        digest, pair = _joined(running.digest, last), _joined(running.last, last).hex()
-        odd = running.odd + self._oddities.get(pair, 0)
-        anchor = self._anchors.get(digest.hex())
-        suspect = running.suspect if running.suspect and not _has_media(message) else pair
+        return self._extend(running, ((message, tokens),))
+
+    def _extend(self, running: Running, messages: Iterable[tuple[Message, int | None]]) -> Running:
+        """Add messages with their stored counts; a long history is gone through without a value for each step."""
+        digest, last, suspect, anchor = running.digest, running.last, running.suspect, running.anchor
+        odd, odd_before, tallies = running.odd, running.odd_before, [running.tally]
+        for message, tokens in messages:
+            # The text is hashed once. A message is known again by itself and its predecessor: "yes" is said too often.
+            own = chain(b"", message)
+            digest, pair, last = _joined(digest, own), _joined(last, own).hex(), own
+            odd += self._oddities.get(pair, 0)
+            if found := self._anchors.get(digest.hex()):
+                anchor, suspect, odd_before = found, "", odd
+            elif not suspect or _has_media(message):
+                suspect = pair
+            tallies.append(self._tally(message, tokens))
         return Running(
             key=running.key,
             digest=digest,
-            tally=running.tally + self._tally(message, tokens),
+            tally=total(tallies),
             front=running.front,
-            anchor=anchor or running.anchor,
+            anchor=anchor,
             last=last,
-            suspect="" if anchor else suspect,
+            suspect=suspect,
             odd=odd,
-            odd_before=odd if anchor else running.odd_before,
+            odd_before=odd_before,
         )
 
     def _tally(self, message: Message, tokens: int | None) -> TokenTally:
@@ -276,8 +286,7 @@ class Meter:
         for name in (PINS, *HISTORY):
             before = running.held
             messages: tuple[Message, ...] = getattr(context, name)
-            for message in messages:
-                running = self.extend(running, message, known.get(message) if known else None)
+            running = self._extend(running, ((message, known.get(message)) for message in messages))
             sections[name] = running.held - before
         return Survey(running, sections)
 
