@@ -235,3 +235,27 @@ def test_a_turn_is_cut_inside_only_if_the_turns_before_it_free_too_little() -> N
 def test_a_long_question_does_not_count_as_something_that_can_be_freed() -> None:
     said = messages("u: hi there you", "a: yes yes yes", f"u: {'word ' * 50}", "c: ls", "r: a", "a: done")
     assert cut(said, 5, frees=0.5) == Split(2)
+
+
+def test_a_turn_is_cut_before_what_was_looked_up_in_it() -> None:
+    """Seen failing with: the answer of our own tool covered while the agent still works with it."""
+
+    def step(id: str, tool: str) -> tuple[Message, Message]:
+        asked = Message(role="assistant", parts=(ToolCall(id=id, name=tool, input="{}"),))
+        given = Message(role="tool", parts=(ToolResult(call_id=id, content=(Text(text="one two three"),)),))
+        return asked, given
+
+    turn = [user("go"), *(part for n in range(10) for part in step(str(n), "read"))]
+    size = sum(METER.message(message) for message in turn)
+    plain = cut(turn, 0, room=size // 3, frees=0.5)
+    assert plain is not None
+    assert plain.inside
+    turn[11:13] = step("5", "mcp__octavo__recall")
+    assert plain.cut > 12
+    assert cut(turn, 0, room=size, frees=0.5) == Split(11, inside=True)
+    # What does not fit is covered all the same, and so is what stands where hardly anything comes before it.
+    assert cut(turn, 0, room=size // 3, frees=0.5) == plain
+    turn[11:13], turn[3:5] = step("5", "read"), step("1", "mcp__octavo__recall")
+    later = cut(turn, 0, room=size, frees=0.5)
+    assert later is not None
+    assert later.cut > 5

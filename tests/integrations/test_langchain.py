@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRequest
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from openai import OpenAIError
 
-from octavo.integrations.langchain import OctavoMiddleware
+from octavo.integrations.langchain import OctavoMiddleware, read_messages
 from octavo.integrations.shared_engine import close_engines
+from octavo.integrations.view import ViewRequest
 from tests.integrations.kit import (
     CLOSE,
     MODEL,
@@ -220,3 +222,30 @@ async def test_inside_an_event_loop_it_is_the_same() -> None:
         assert service.problems() == []
         assert is_compressed(service.bodies()[-1])
     assert len(found["messages"]) == 62
+
+
+class Billing(GenericFakeChatModel):
+    """A model whose answers say what they cost."""
+
+    model_name: str = MODEL
+
+
+def billed(*tokens: int) -> Billing:
+    usage = [{"input_tokens": many, "output_tokens": 1, "total_tokens": many + 1} for many in tokens]
+    return Billing(messages=iter(AIMessage("Fine.", usage_metadata=one) for one in usage))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_bills_teach_the_counts(is_async: bool) -> None:
+    """Seen failing with: the usage of an answer not looked at."""
+    middleware = OctavoMiddleware()
+    runs = create_agent(billed(2_000), [], middleware=[middleware])
+    said = asked("Check all valves. " * 50)
+    before = middleware._view.view(history_of(said)).tokens
+    await runs.ainvoke(said) if is_async else runs.invoke(said)
+    assert middleware._view.view(history_of(said)).tokens > 2 * before
+
+
+def history_of(said: Any) -> ViewRequest[Any]:
+    return ViewRequest(history=read_messages(said["messages"]), model=MODEL)

@@ -9,6 +9,7 @@ import pytest
 from openai import AsyncOpenAI
 from pydantic_ai import Agent, BinaryContent, ModelRequest, ModelResponse, ModelRetry
 from pydantic_ai.messages import (
+    ModelMessage,
     ModelMessagesTypeAdapter,
     TextPart,
     ThinkingPart,
@@ -17,13 +18,16 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.usage import UsageLimits
+from pydantic_ai.usage import RequestUsage, UsageLimits
 
+from octavo.core.messages import user
 from octavo.integrations.pydantic_ai import OctavoContext
 from octavo.integrations.shared_engine import close_engines
+from octavo.integrations.view import HistoryItem, ViewRequest
 from tests.integrations.kit import (
     CLOSE,
     MODEL,
@@ -170,3 +174,18 @@ async def test_what_is_kept_are_the_very_same_objects() -> None:
     assert [id(message) for message in kept[:-1]] == same[:-1]
     assert [type(part) for part in kept[-1].parts] == [type(part) for part in history[-1].parts]
     assert len(asked_for.messages) == len(history)
+
+
+async def test_bills_teach_the_counts() -> None:
+    """Seen failing with: the usage of an answer not looked at."""
+
+    def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart("Fine.")], usage=RequestUsage(input_tokens=2_000))
+
+    context = OctavoContext()
+    made = Agent(FunctionModel(answer, model_name=MODEL), capabilities=[context])
+    said = [HistoryItem(user("Check all valves. " * 50), (None,))]
+    before = context._view.view(ViewRequest(history=said, model=MODEL)).tokens
+    await made.run("Check all valves. " * 50)
+    assert context._view.view(ViewRequest(history=said, model=MODEL)).tokens > 2 * before
+    assert not context._view.unbilled

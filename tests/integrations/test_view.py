@@ -15,6 +15,7 @@ import pytest
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant, pair_tools, user
 from octavo.engine.engine import Engine
 from octavo.errors import BadInput, UsageError
+from octavo.integrations import view as module
 from octavo.integrations.shared_engine import close_engines
 from octavo.integrations.view import ContextView, HistoryItem, MadeView, ViewRequest
 from tests.integrations.kit import MODEL, log
@@ -209,3 +210,37 @@ def test_what_was_compressed_can_be_searched() -> None:
     (line, *_) = [line for line in found.split("\n[") if "V-0031" in line]
     id = line.removeprefix("[").partition("]")[0]
     assert "Log 3" in made.recall(request(things), "", id)
+
+
+def test_a_bill_makes_the_next_count_better() -> None:
+    """Seen failing with: bills that nobody reads."""
+    view_of = opened(window=8_000)
+    things = talk(0, 3)
+    first = view_of.view(request(things))
+    view_of.learn(first, first.tokens * 2)
+    assert view_of.view(request([*things, ASKED])).tokens > first.tokens * 1.5
+
+
+@pytest.mark.parametrize("billed", [None, 0, -5, "many"])
+def test_what_is_no_bill_teaches_nothing(billed: object) -> None:
+    view_of = opened(window=8_000)
+    first = view_of.view(request(talk(0, 3)))
+    view_of.learn(first, billed)
+    assert view_of.view(request(talk(0, 3))).tokens == first.tokens
+
+
+@pytest.mark.anyio
+async def test_a_bill_finds_its_request_once_and_only_the_newest_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "UNBILLED", 2)
+    view_of = opened(window=8_000)
+    view = await view_of.aview(request(talk(0, 3)))
+    for name in ("a", "b", "c"):
+        view_of.expect_bill(name, view)
+    assert [*view_of.unbilled] == ["b", "c"]
+    await view_of.billed("a", view.tokens * 2)
+    assert (await view_of.aview(request(talk(0, 3)))).tokens == view.tokens
+    await view_of.billed("b", view.tokens * 2)
+    assert [*view_of.unbilled] == ["c"]
+    assert (await view_of.aview(request(talk(0, 3)))).tokens > view.tokens * 1.5

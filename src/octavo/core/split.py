@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from octavo.core.memory_tools import looked_up
 from octavo.core.messages import Message, has_results, last_turn, opens_turn, tool_units
+
+SPARED = 0.5
+"""Of what a cut inside a turn frees, what it frees at least when it spares answers that were looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +96,28 @@ def split(
         possible = rest[start] - rest[inner[-1]] - question
         if frees and freed < frees * possible:
             deepest = min(room, keep or 0) if room is not None else keep or 0
-            return Split(_earliest(inner, rest, deepest) or inner[-1], inside=True)
+            return Split(_sparing(messages, rest, start, inner, deepest, room), inside=True)
         if room is not None and rest[start if chosen is None else chosen] > room:
-            return Split(_earliest(inner, rest, room) or inner[-1], inside=True)
+            return Split(_sparing(messages, rest, start, inner, room, room), inside=True)
     return None if chosen is None else Split(chosen)
+
+
+def _sparing(
+    messages: Sequence[Message],
+    rest: Sequence[int],
+    start: int,
+    inner: Sequence[int],
+    keep: int,
+    room: int | None,
+) -> int:
+    """Cut the last turn, before what was looked up in it if that frees enough: else a model looks it up again."""
+    cut = _earliest(inner, rest, keep) or inner[-1]
+    for answer in sorted(i for i in looked_up(messages) if start <= i < cut):
+        before = max((one for one in inner if one <= answer), default=start)
+        fits = room is None or rest[before] <= room
+        if fits and rest[start] - rest[before] >= SPARED * (rest[start] - rest[cut]):
+            return before
+    return cut
 
 
 def _earliest(cuts: Sequence[int], rest: Sequence[int], keep: int) -> int | None:

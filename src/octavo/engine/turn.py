@@ -356,13 +356,19 @@ async def _keep(
         status="aborted" if reply.finish == "length" else "complete",
     )
     added = await draft.finish(entry, select=select)
+    if not is_offered(state):  # what the tool adds to a bill was not counted
+        await learn_bill(engine, prepared, reply.usage.input)
+    engine.states.grow(state.conversation, added, await models.meter(state.model))
+    return added
+
+
+async def learn_bill(engine: Engine, prepared: PreparedRequest, billed: int) -> None:
+    """Calibrate the counts by what the provider billed for a request."""
+    state = prepared.state
     sent = state.survey
     if prepared.context is not state.context:
         sent = state.meter.survey(prepared.context, state.counts)
-    if not is_offered(state):  # what the tool adds to a bill was not counted
-        await models.learn_bill(state.model, sent, reply.usage.input)
-    engine.states.grow(state.conversation, added, await models.meter(state.model))
-    return added
+    await engine.models.learn_bill(state.model, sent, billed)
 
 
 def cached_count(usage: Usage, card: ModelCard) -> dict[str, int]:

@@ -40,7 +40,6 @@ class OctavoPlugin(BasePlugin):
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Replace the contents of a request by a view of them."""
-        del callback_context
         try:
             history = read_contents(llm_request.contents)
         except BadInput as error:
@@ -59,8 +58,23 @@ class OctavoPlugin(BasePlugin):
                 rules=GEMINI,
             )
         )
+        self._view.expect_bill(_name(callback_context), view)
         llm_request.contents = [content for item in view.items for content in _write(item)]
         return None
+
+    async def after_model_callback(
+        self, *, callback_context: CallbackContext, llm_response: LlmResponse
+    ) -> LlmResponse | None:
+        """Learn from the bill of a request; of an answer that is streamed, only the end has one."""
+        usage = llm_response.usage_metadata
+        if usage is not None and not llm_response.partial:
+            await self._view.billed(_name(callback_context), usage.prompt_token_count)
+        return None
+
+
+def _name(context: CallbackContext) -> str:
+    """Name the request that an agent waits for: it makes one at a time."""
+    return f"{context.invocation_id} {context.agent_name}"
 
 
 def read_contents(contents: Sequence[types.Content]) -> list[HistoryItem[types.Content]]:

@@ -77,7 +77,9 @@ class OctavoMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelResponse[Any]:
         """Call the model with a view of the history."""
         view = self._view.view(self._asked(request))
-        return handler(request.override(messages=_written(view.items)))
+        response = handler(request.override(messages=_written(view.items)))
+        self._view.learn(view, _billed(response))
+        return response
 
     async def awrap_model_call(
         self,
@@ -86,7 +88,9 @@ class OctavoMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelResponse[Any]:
         """Call the model with a view of the history."""
         view = await self._view.aview(self._asked(request))
-        return await handler(request.override(messages=_written(view.items)))
+        response = await handler(request.override(messages=_written(view.items)))
+        await self._view.alearn(view, _billed(response))
+        return response
 
     def _asked(self, request: ModelRequest[Any]) -> ViewRequest[BaseMessage]:
         self._model = model_name(request.model)
@@ -266,6 +270,12 @@ def model_name(model: object) -> str:
         if isinstance(name := getattr(model, field, None), str) and name:
             return name.removeprefix("models/")
     return ""
+
+
+def _billed(response: ModelResponse[Any]) -> int | None:
+    """Give the tokens of a request, by what its provider says."""
+    usages = (getattr(message, "usage_metadata", None) for message in getattr(response, "result", ()))
+    return next((usage.get("input_tokens") for usage in usages if usage), None)
 
 
 def _reply(request: ModelRequest[Any]) -> int | None:

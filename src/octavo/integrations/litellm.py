@@ -85,10 +85,23 @@ class OctavoHandler(CustomLogger):
                 rules=rules,
             )
         )
+        self._view.expect_bill(_name(kwargs), view)
         if not view.compressed:
             return None
         self._remember([item.message for item in view.items])
         return {**kwargs, field: [*front, *(one for item in view.items for one in _write(item, format))]}
+
+    async def async_post_call_success_deployment_hook(
+        self,
+        request_data: dict[str, Any],
+        response: Any,
+        call_type: Any,  # noqa: ARG002
+    ) -> Any:
+        """Learn from the bill of a request; a stream has none yet."""
+        usage = getattr(response, "usage", None)
+        billed = getattr(usage, "prompt_tokens", None) or getattr(usage, "input_tokens", None)
+        await self._view.billed(_name(request_data), billed)
+        return None
 
     def _is_made_here(self, history: Sequence[HistoryItem[Any]]) -> bool:
         return digests_of([item.message for item in history])[-1] in self._made
@@ -128,6 +141,10 @@ def _write(item: ViewItem[Any], format: Format) -> Sequence[Any]:
     if item.kept:
         return item.objects
     return write(format, [item.message]).messages
+
+
+def _name(kwargs: Mapping[str, Any]) -> str:
+    return str(kwargs.get("litellm_call_id") or "")
 
 
 def _model(kwargs: Mapping[str, Any]) -> str:

@@ -80,7 +80,6 @@ class OctavoContext(AbstractCapability[Any]):
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Replace the messages of a request by a view of them."""
-        del ctx  # its messages are the history, which stays as it is
         front, history = read_messages(request_context.messages)
         parameters = request_context.model_request_parameters
         tools = [*parameters.function_tools, *parameters.output_tools]
@@ -95,8 +94,22 @@ class OctavoContext(AbstractCapability[Any]):
                 rules=OPENAI,
             )
         )
+        self._view.expect_bill(_name(ctx), view)
         written = [piece for item in view.items for piece in _write(item)]
         return replace(request_context, messages=_joined([*front, *written]))
+
+    async def after_model_request(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
+    ) -> ModelResponse:
+        """Learn from the bill of a request."""
+        del request_context
+        await self._view.billed(_name(ctx), response.usage.input_tokens)
+        return response
+
+
+def _name(ctx: RunContext[Any]) -> str:
+    """Name the request that a run waits for: it makes one at a time."""
+    return ctx.run_id or str(id(ctx.usage))
 
 
 def _system(front: Sequence[RequestPiece], asked: ModelRequestContext) -> str:

@@ -9,7 +9,7 @@ messages that fit are sent, with calls and results together.
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -32,7 +32,7 @@ from octavo.engine.recall_tool import NAME as RECALL
 from octavo.engine.recall_tool import RecallAnswerer
 from octavo.engine.settings import check_setting
 from octavo.engine.state import Revision
-from octavo.engine.turn import PreparedRequest, prepare
+from octavo.engine.turn import PreparedRequest, learn_bill, prepare
 from octavo.errors import BadBudget, BadInput, ContextOverflow
 from octavo.integrations.shared_engine import SharedEngine, shared_engine
 from octavo.meters.cards import find_card
@@ -42,6 +42,9 @@ log = logging.getLogger("octavo.integrations")
 
 ANY_MODEL = "gpt-4o"
 """Whose tokenizer counts where a framework does not say which model is asked."""
+
+UNBILLED = 100
+"""Requests that wait for their bills: more than one process asks at a time, and some never come."""
 
 T = TypeVar("T")
 
@@ -114,6 +117,8 @@ class MadeView(Generic[T]):
     """Tokens of the request, with system prompt and tools."""
     failed: bool = False
     """Whether the newest messages are sent because something went wrong."""
+    prepared: PreparedRequest | None = None
+    """What a bill for the view tells about."""
 
 
 @dataclass(slots=True)
@@ -122,6 +127,8 @@ class ContextView:
 
     engine: SharedEngine
     options: ViewOptions = field(default_factory=ViewOptions)
+    unbilled: OrderedDict[str, PreparedRequest] = field(default_factory=OrderedDict)
+    """Requests whose bill comes in another hook, by what names them there."""
 
     @classmethod
     def open(
@@ -159,6 +166,37 @@ class ContextView:
         except Exception as error:
             log.warning(TROUBLE, error, exc_info=True)
             return newest_that_fit(request, self.options.get("window"))
+
+    def learn(self, view: MadeView[T], billed: object) -> None:
+        """Count better from now on, by the tokens that the provider billed for a view, if the framework says."""
+        if view.prepared is not None and isinstance(billed, int) and billed > 0:
+            prepared, tokens = view.prepared, billed
+            try:
+                self.engine.run(lambda engine: learn_bill(engine, prepared, tokens))
+            except Exception as error:
+                log.warning(UNLEARNED, error, exc_info=True)
+
+    async def alearn(self, view: MadeView[T], billed: object) -> None:
+        """Do what `learn` does, inside an event loop."""
+        if view.prepared is not None and isinstance(billed, int) and billed > 0:
+            prepared, tokens = view.prepared, billed
+            try:
+                await self.engine.arun(lambda engine: learn_bill(engine, prepared, tokens))
+            except Exception as error:
+                log.warning(UNLEARNED, error, exc_info=True)
+
+    def expect_bill(self, name: str, view: MadeView[T]) -> None:
+        """Remember a view whose bill comes in another hook, where it is known by `name`."""
+        self.unbilled.pop(name, None)
+        if view.prepared is not None:
+            self.unbilled[name] = view.prepared
+        while len(self.unbilled) > UNBILLED:
+            self.unbilled.popitem(last=False)
+
+    async def billed(self, name: str, tokens: object) -> None:
+        """Learn from the bill for the view that is known by `name`."""
+        if tokens and (prepared := self.unbilled.pop(name, None)) is not None:
+            await self.alearn(MadeView(items=(), prepared=prepared), tokens)
 
     def recall(self, request: ViewRequest[T], query: str, message: str = "") -> str:
         """Search what the snapshot of a history covers, or read one message of it."""
@@ -224,6 +262,7 @@ class ContextView:
         return "\n".join(result.text for result in answered.results)
 
 
+UNLEARNED = "nothing was learned from a bill, because Octavo failed: %s"
 TROUBLE = "the newest messages are sent without a snapshot, because Octavo failed: %s"
 
 
@@ -242,6 +281,7 @@ def _items(ready: PreparedRequest, request: ViewRequest[T], rules: Rules) -> Mad
         items=_matched(context, branch, hardened, request.history),
         compressed=bool(ready.context.summary or ready.context.omitted or ready.notes),
         tokens=ready.usage.reading.tokens,
+        prepared=ready,
     )
 
 

@@ -29,7 +29,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from octavo.core.context import UNSENT
 from octavo.core.recall.pieces import Piece, cut
 from octavo.core.recall.question import Question
-from octavo.core.recall.rank import IMPACT, Statistics, best_places, impacts
+from octavo.core.recall.rank import BITS, Statistics, best_places, impacts
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.database import Database
@@ -42,11 +42,11 @@ BLOCK = 4_096
 """Depths of a block: a row of the commonest word has 16 kB, and a rare word few rows in a long conversation."""
 STEP = 128
 """Messages that are indexed by one statement: the time is looked at in between."""
-PLACES = 5_000
+PLACES = 3_000
 """Places that a lookup reads: more take longer than a turn should wait, and the rarest words have told the most."""
-AHEAD = 64
+AHEAD = 48
 """Messages that are looked at first, by the words that stand in them alone."""
-BEST = 40
+BEST = 30
 """Messages that are read and ranked word by word: measured on long chats, more change nothing."""
 LARGE_TEXTS = 2
 """Messages with texts kept apart that are ranked: each may be a hundred times as long as another."""
@@ -56,7 +56,6 @@ WIDTH = 4
 """Bytes of a place."""
 DAY = 24 * 60 * 60 * 1_000
 """Milliseconds."""
-_BITS = IMPACT.bit_length()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +124,7 @@ async def _places(
     deepest: _Lane,
     words: Mapping[int, str],
     frequency: Mapping[str, int],
-) -> dict[str, dict[int, int]]:
+) -> Mapping[str, Sequence[int]]:
     """Read where words stand and what they count there: the rarest, as long as there are not too many places."""
     chosen, total = list[int](), 0
     for key in sorted(words, key=lambda key: frequency[words[key]]):
@@ -146,13 +145,16 @@ async def _places(
         "words": chosen,
         "block": BLOCK,
     }
-    found: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    found: defaultdict[str, list[int]] = defaultdict(list)
     for row in await connection.execute(_word_places(connection.dialect.name), bound):
         lane = lanes[row.lane_id]
-        read = {place >> _BITS: place & IMPACT for place in _unpack(row.places)}
-        if not lane.start <= row.block * BLOCK <= (row.block + 1) * BLOCK - 1 <= lane.stop:
-            read = {depth: impact for depth, impact in read.items() if lane.start <= depth <= lane.stop}
-        found[words[row.word]] |= read
+        read = _unpack(row.places)
+        if lane.start <= row.block * BLOCK <= (row.block + 1) * BLOCK - 1 <= lane.stop:
+            found[words[row.word]] += read
+        else:
+            found[words[row.word]] += [place for place in read if lane.start <= place >> BITS <= lane.stop]
+    for places in found.values():
+        places.sort()
     return found
 
 
@@ -208,7 +210,7 @@ async def fill_some(connection: Connection, cutoff: str) -> bool:
     places: defaultdict[tuple[int, int], array[int]] = defaultdict(lambda: array("I"))
     for row in found:
         for word, impact in impacts(_pieces(row, texts)).items():
-            places[key_of(word), row.depth // BLOCK].append(row.depth << _BITS | impact)
+            places[key_of(word), row.depth // BLOCK].append(row.depth << BITS | impact)
     indexed = [{"n": row.n, "lane_id": lane, "depth": row.depth} for row in found]
     await connection.execute(sa.insert(recall_message), indexed)
     if places:
@@ -249,7 +251,7 @@ async def forget_words(connection: Connection, id: str) -> None:
     for word in impacts(_pieces(row, texts)):
         key = key_of(word)
         places = await connection.scalar(sa.select(w.places).where(here, w.word == key))
-        left = array("I", (place for place in _unpack(places or b"") if place >> _BITS != row.depth))
+        left = array("I", (place for place in _unpack(places or b"") if place >> BITS != row.depth))
         if left:
             await connection.execute(
                 sa.update(recall_word).where(here, w.word == key).values(places=_pack(left))

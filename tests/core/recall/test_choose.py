@@ -26,7 +26,7 @@ from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passage, Passages
 from octavo.core.recall.pieces import LOOKED_AT, PIECE, SHORT, Piece, cut, stretches
 from octavo.core.recall.question import Question, ask
-from octavo.core.recall.rank import ByWords, Ranker, Statistics, best_places, count, impacts
+from octavo.core.recall.rank import BITS, ByWords, Ranker, Statistics, best_places, count, impacts
 from octavo.core.recall.render import HEAD, TAG, copied, frame, render, with_passages
 from tests.core.recall.languages import TALKS
 
@@ -259,11 +259,11 @@ def test_an_index_chooses_the_places_that_the_ranking_puts_first() -> None:
     ]
     nodes, asked = place(said), ask("Does the key of the boathouse hang on the brass hook?")
     pieces = cut_all(nodes)
-    found: dict[str, dict[int, int]] = {}
+    found: dict[str, list[int]] = {}
     for node in nodes:
         for word, impact in impacts(cut(node.id, node.depth, node.message)).items():
             if word in asked.weights:
-                found.setdefault(word, {})[node.depth] = impact
+                found.setdefault(word, []).append(node.depth << BITS | impact)
     statistics = Statistics(count=len(nodes), frequency={word: len(places) for word, places in found.items()})
     scores = ByWords(statistics).score(asked, pieces)
     order = sorted((n for n, score in enumerate(scores) if score), key=lambda n: -scores[n])

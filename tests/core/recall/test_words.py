@@ -82,18 +82,18 @@ def test_the_day_beside_another_word_is_no_date() -> None:
 @given(st.text())
 def test_any_text_has_words_and_always_the_same(text: str) -> None:
     once = words(text)
-    module._pieces.clear()
+    module._words_of.clear()
     assert words(text) == once
     assert all(len(word) <= LONGEST * 4 for word in once)
 
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MEMORY", 3)
-    module._pieces.clear()
+    module._words_of.clear()
     words("one two three four five six seven")
-    assert len(module._pieces) <= 3
+    assert len(module._words_of) <= 3
     words("x" * (LONGEST + 1))
-    assert "x" * (LONGEST + 1) not in module._pieces
+    assert "x" * (LONGEST + 1) not in module._words_of
 
 
 def test_long_words_are_told_apart_by_their_beginning() -> None:

@@ -6,6 +6,7 @@ more than common ones (BM25).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,9 @@ MEANINGFUL = 0.4
 NEARBY = {-1: 0.7, 1: 0.5, -2: 0.35, 2: 0.25}
 """How much a word counts that stands so many pieces away: an answer follows what it answers. Measured on long chats."""
 IMPACT = 15
-"""The most that a word can count in an index: it fits four bits."""
+"""The most that a word can count in an index: it fits `BITS`."""
+BITS = IMPACT.bit_length()
+"""Of a place in an index, `depth << BITS | impact`: where a word stands, and how much it counts there."""
 USUAL_LENGTH = 30.0
 """Words of a piece, where nothing is known of the others."""
 
@@ -78,8 +81,10 @@ class ByWords:
     def _match(self, piece: Piece, worth: Mapping[str, float]) -> dict[str, float]:
         """Say how much each word of the question counts in a piece."""
         said = [*words_of_day(piece.day), *words(piece.text)]
-        usual = self.statistics.length
         there = worth.keys() & said
+        if not there:
+            return {}
+        usual = self.statistics.length
         return {
             word: worth[word] * weight_of(said.count(word), len(said), usual)
             for word in worth
@@ -93,7 +98,9 @@ def _within_reach(
     here = dict(matched[at])
     for away, share in NEARBY.items():
         there = at + away
-        if 0 <= there < len(pieces) and abs(pieces[there].depth - pieces[at].depth) <= abs(away):
+        if not (0 <= there < len(pieces) and matched[there]):
+            continue
+        if abs(pieces[there].depth - pieces[at].depth) <= abs(away):
             for word, score in matched[there].items():
                 here[word] = max(here.get(word, 0.0), share * score)
     return here
@@ -113,30 +120,33 @@ class _Combination:
 
 
 def best_places(
-    found: Mapping[str, Mapping[int, int]], worth: Mapping[str, float], *, most: int, ahead: int
+    found: Mapping[str, Sequence[int]], worth: Mapping[str, float], *, most: int, ahead: int
 ) -> list[int]:
-    """Choose the places that matter most by an index, the best first, by the rule that pieces are ranked by.
+    """Choose the depths that matter most by an index, the best first, by the rule that pieces are ranked by.
 
-    `found` says for each word how much it counts at which places. The `ahead` best by themselves are looked at, with
+    `found` gives for each word the places where it stands, in order. The `ahead` best by themselves are looked at, with
     those around them. There is no floor: a ranker decides what is too little.
     """
     alone: dict[int, float] = {}
+    known = alone.get
     for word, places in found.items():
-        value = worth[word]
-        for place, impact in places.items():
-            alone[place] = alone.get(place, 0.0) + value * impact
+        value = [worth[word] * impact for impact in range(IMPACT + 1)]
+        for place in places:
+            depth = place >> BITS
+            alone[depth] = known(depth, 0.0) + value[place & IMPACT]
     reached: defaultdict[int, dict[str, float]] = defaultdict(dict)
-    for place in nlargest(ahead, alone, key=alone.__getitem__):
+    for depth in nlargest(ahead, alone, key=alone.__getitem__):
         for word, places in found.items():
-            if place in places:
-                value = worth[word] * places[place]
-                reached[place][word] = max(reached[place].get(word, 0.0), value)
+            at = bisect_left(places, depth << BITS)
+            if at < len(places) and places[at] >> BITS == depth:
+                value_here = worth[word] * (places[at] & IMPACT)
+                reached[depth][word] = max(reached[depth].get(word, 0.0), value_here)
                 for away, share in NEARBY.items():
-                    there = reached[place - away]
-                    if there.get(word, 0.0) < share * value:
-                        there[word] = share * value
+                    there = reached[depth - away]
+                    if there.get(word, 0.0) < share * value_here:
+                        there[word] = share * value_here
     combine = _Combination(worth, floor=0.0)
-    scores = {place: combine(words) for place, words in reached.items()}
+    scores = {depth: combine(words) for depth, words in reached.items()}
     return nlargest(most, scores, key=scores.__getitem__)
 
 

@@ -13,6 +13,7 @@ import re
 from calendar import weekday
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from unicodedata import decimal, normalize
 
 from octavo.core.extract.cues import FUNCTION_WORDS
@@ -120,32 +121,33 @@ _NEARBY = 24
 def words(text: str) -> list[str]:
     """List the words of a text in order, those that say nothing left out."""
     plain = text if text.isascii() else normalize("NFKC", text)
-    plain = _GROUPED.sub("", plain) if _DIGIT.search(plain) else plain
-    found: list[str] = []
-    known = _pieces.get
-    for piece in atoms(plain):
-        found += _look(piece) if (there := known(piece)) is None else there
-    if _DIGIT.search(plain):
+    has_digits = _DIGIT.search(plain) is not None
+    plain = _GROUPED.sub("", plain) if has_digits else plain
+    found = [*chain.from_iterable(map(_words_of.__getitem__, atoms(plain)))]
+    if has_digits:
         found += _dates(plain)
     return found
 
 
-_pieces: dict[str, tuple[str, ...]] = {}
+class _Remembered(dict[str, tuple[str, ...]]):
+    """The words of pieces between blanks: what is not known yet is looked at, and remembered."""
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        found = tuple(_pairs(piece) if _RUN.match(piece) else _spaced(piece))
+        if len(piece) <= LONGEST:
+            if len(self) >= MEMORY:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_words_of = _Remembered()
 
 
 @lru_cache(maxsize=MEMORY)
 def words_of_day(day: str) -> tuple[str, ...]:
     """List the words of the day something was said on: many messages have the same one."""
     return tuple(words(day))
-
-
-def _look(piece: str) -> tuple[str, ...]:
-    found = tuple(_pairs(piece) if _RUN.match(piece) else _spaced(piece))
-    if len(piece) <= LONGEST:
-        if len(_pieces) >= MEMORY:
-            _pieces.clear()
-        _pieces[piece] = found
-    return found
 
 
 def _pairs(run: str) -> Iterator[str]:
