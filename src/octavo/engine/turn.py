@@ -361,6 +361,7 @@ async def _keep(
         sent = state.meter.survey(prepared.context, state.counts)
     if not is_offered(state):  # what the tool adds to a bill was not counted
         await models.learn_bill(state.model, sent, reply.usage.input)
+    engine.states.billed(state.conversation, entry.model or "", reply.usage)
     engine.states.grow(state.conversation, added, await models.meter(state.model))
     return added
 
