@@ -27,6 +27,7 @@ from octavo.core.price_rule import (
     UNKNOWN,
     USUAL_GROWTH,
     CachePrices,
+    CacheUse,
     Habits,
     Payback,
     by_price,
@@ -186,6 +187,35 @@ def test_habits_are_read_from_messages() -> None:
     assert habits.after(93, answers=True).growth == 630 / 3
     assert habits_of(talk[2:], messages=8, tokens=3_470).growth == 4_000 / 6
     assert habits_of([]) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("bills", "misses"),
+    [
+        ([], 0.0),
+        ([("m", 2_000, 0), ("m", 3_000, 0), ("m", 4_000, 0)], 0.0),  # too few to tell
+        ([("m", 2_000, 0), ("m", 3_000, 2_000), ("m", 4_000, 3_000), ("m", 5_000, 4_000)], 0.0),
+        ([("m", 2_000, 0), ("m", 3_000, 0), ("m", 4_000, 0), ("m", 5_000, 0)], 1.0),
+        ([("m", 2_000, 0), ("m", 2_000, 1_000), ("m", 4_000, 1_000), ("m", 8_000, 4_000)], 0.25),
+        # Compressed in between, another model, and too short to be cached: these tell nothing.
+        (
+            [
+                ("m", 9_000, 0),
+                ("m", 3_000, 0),
+                ("n", 4_000, 0),
+                ("m", 5_000, 0),
+                ("m", 900, 0),
+                ("m", 950, 0),
+            ],
+            0.0,
+        ),
+    ],
+)
+def test_the_miss_rate_is_read_from_bills(bills: list[tuple[str, int, int]], misses: float) -> None:
+    use = CacheUse()
+    for model, sent, cached in bills:
+        use = use.after(model, sent=sent, cached=cached)
+    assert use.misses == misses
 
 
 def test_a_compression_is_said_in_money_and_requests() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.messages import assistant
+from octavo.core.message_json import Json
+from octavo.core.messages import assistant, user
 from octavo.core.reply import Reply, Usage
 from octavo.engine.costs import costs
 from octavo.engine.outcome import Compressed
-from tests.engine.conftest import MakeEngine
+from octavo.store.values import Entry
+from tests.engine.conftest import MODEL, MakeEngine
 
 pytestmark = pytest.mark.anyio
 
@@ -38,4 +40,45 @@ async def test_requests_after_a_compression_save_what_it_took_off(make: MakeEngi
     await ask()
     (after,) = await costs(engine, by="conversation")
     assert (after.requests, after.sent) == (3, 3_000)
+    so_far = await chat.snapshots.saved_so_far(outcome.snapshot.id)
+    assert so_far is not None
+    assert so_far.turns == 2
+    assert so_far.saved == pytest.approx(after.saved * 1.25e-6)
+    assert so_far.in_words.startswith("cost $0.00; saved $0.00")
+    assert so_far.in_words.endswith(" so far over 2 turns")
     assert after.saved == 2 * (paper.tokens_before - paper.tokens_after) > 0
+
+
+async def test_what_was_undone_saves_nothing(make: MakeEngine) -> None:
+    """Seen failing with: every compression that ever was counted for all later requests."""
+    bill = Reply(message=assistant("Yes."), usage=Usage(input=1_000, output=5))
+    engine = await make(lambda _: bill, window=128_000)
+    chat = await engine.create()
+    for n in range(6):
+        await chat.add(f"Question {n}. {FILLER}")
+        await chat.add(f"Answer {n}. {FILLER}", role="assistant")
+    tip = (await engine.store.conversations.get(chat.id)).tip
+    assert tip is not None
+    fork = (await engine.store.tree.branch(tip))[1].id
+    outcome = await chat.compress(keep=0.2)
+    assert isinstance(outcome, Compressed)
+    answer = Entry(message=assistant("Yes."), input_tokens=1_000, model=MODEL)
+    await engine.store.messages.append_many(chat.id, [user("And now?"), answer], parent=fork)
+    (elsewhere,) = await costs(engine, by="conversation")
+    assert (elsewhere.requests, elsewhere.saved) == (1, 0), "a branch above the cutoff is not shorter"
+    await engine.store.snapshots.undo(outcome.snapshot.id)
+    await engine.store.messages.append_many(chat.id, [user("And now?"), answer], parent=tip)
+    (undone,) = await costs(engine, by="conversation")
+    assert (undone.requests, undone.saved) == (2, 0)
+
+
+async def test_what_is_written_to_a_cache_costs_more(make: MakeEngine) -> None:
+    usage = Usage(input=1_000, output=10, cached=400)
+    engine = await make(lambda _: Reply(message=assistant("Yes."), usage=usage, model="writes-dear"))
+    card: dict[str, Json] = {"window": 20_000, "price": [4.0, 20.0, 0.4], "cache_write": 1.25}
+    await engine.models.define("writes-dear", card)
+    chat = await engine.create(model="writes-dear")
+    async for _ in chat.turn("And now?"):
+        pass
+    (line,) = await costs(engine, by="conversation")
+    assert line.dollars == pytest.approx((600 * 1.25 * 4 + 400 * 0.4 + 10 * 20) / 1e6)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from octavo.core.message_json import Json
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant
+from octavo.core.policy import budget_for
 from octavo.core.reply import Reply, Request, Usage
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
@@ -201,3 +203,48 @@ async def test_costs_add_up(make: MakeEngine) -> None:
     assert {each.model for each in await costs(engine, by="model")} == {MODEL, "writer"}
     assert sum(each.sent for each in await costs(engine, by="day")) == line.sent
     assert CostLine().plus(line).sent == line.sent
+
+
+CACHING = "claude-like"
+CARD: dict[str, Json] = {
+    "window": 200_000,
+    "max_output": 4_096,
+    "tokenizer": "o200k",
+    "price": [4.0, 20.0, 0.4],
+    "cache_write": 1.25,
+}
+
+
+@pytest.mark.parametrize("found", [1.0, 0.25])
+async def test_what_the_cache_did_not_have_moves_the_marks(make: MakeEngine, found: float) -> None:
+    """Seen failing with: a miss rate that is never learned."""
+
+    def say(request: Request) -> Reply:
+        before, last[0] = last[0], billed(request)
+        usage = Usage(input=last[0], output=5, cached=int(before * found))
+        return Reply(message=assistant("Fine."), usage=usage, model=CACHING)
+
+    last = [0]
+    engine = await make(provider=answering(say))
+    await engine.models.define(CACHING, CARD)
+    chat = await engine.create(model=CACHING)
+    for n in range(6):
+        async for _ in chat.turn(f"Question {n}. {'The pump was deployed to section seven. ' * 200}"):
+            pass
+    state = await engine.state_of(chat.id)
+    assert state.habits.misses == pytest.approx(1 - found, abs=0.01)
+    assert state.budget.soft is not None
+    again = await make(provider=answering(say))
+    await again.models.define(CACHING, CARD)
+    stored = await again.state_of(chat.id)
+    assert stored.habits.misses == state.habits.misses, "the stored bills say the same"
+    assert stored.budget.soft == state.budget.soft
+    known = budget_for(
+        state.policy,
+        state.meter.card,
+        overhead=state.budget.overhead,
+        habits=replace(state.habits, misses=0.0),
+        writer=state.writer,
+    )
+    assert known.soft is not None
+    assert (state.budget.soft < known.soft) == (found < 1.0)

@@ -109,3 +109,14 @@ async def test_every_card_shows_its_thresholds_and_what_it_retains(client: httpx
     assert [cards["gpt-4-0613"][key] for key in shown] == [False, 0.7, None]
     assert [cards["gpt-4o"][key] for key in shown] == [False, None, None]
     assert (await client.get(f"/api/v1/models/{NAME}")).json()["soft"] == 0.6
+
+
+async def test_a_card_says_what_its_cache_costs(client: httpx2.AsyncClient) -> None:
+    prices = {"price": [4.0, 20.0, 0.4], "cache_write": 1.25, "cache_seconds": 3_600, "price_step": 10_000}
+    put = await client.put(f"/api/v1/models/{NAME}", json={**CARD, **prices})
+    assert put.status_code == 200
+    listed = (await client.get("/api/v1/models")).json()["models"]
+    (card,) = [card for card in listed if card["name"] == NAME]
+    assert {name: card[name] for name in prices} == prices
+    refused = await client.put(f"/api/v1/models/{NAME}", json={**CARD, "cache_write": 0.5})
+    assert refused.status_code == 422

@@ -34,6 +34,8 @@ NEVER_DEAR = 32_000
 """Tokens of a context that is not compressed for its price: so little is saved that the originals are worth more."""
 LIKELY = 50
 """Turns that a conversation may well go on for."""
+LEAST_CACHED = 1_024
+"""Tokens below which hardly any provider keeps a front: what is not found of so few tells nothing of its cache."""
 AGAIN = 2_500
 """Tokens that a summariser reads at every compression: what it is told to do, and the previous summary."""
 
@@ -74,6 +76,41 @@ def cache_prices(card: ModelCard, writer: Price | None = None) -> CachePrices | 
         live=writer == replace(price, input=price.cached),
         step=card.price_step,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheUse:
+    """What a provider's cache had of a conversation's requests, by their bills.
+
+    A request that is as long as the one before, or longer, begins with it: so much of it could have been cached. One
+    that is shorter was compressed, or belongs to another branch, and tells nothing.
+    """
+
+    requests: int = 0
+    """Requests that began with the one before."""
+    expected: int = 0
+    found: int = 0
+    model: str = ""
+    last: int = 0
+    """Tokens of the newest request."""
+
+    def after(self, model: str, *, sent: int, cached: int) -> CacheUse:
+        """Add the bill of a request."""
+        began = self.last if model == self.model and self.last <= sent else 0
+        seen = replace(self, model=model, last=sent)
+        if began < LEAST_CACHED:
+            return seen
+        return replace(
+            seen,
+            requests=self.requests + 1,
+            expected=self.expected + began,
+            found=self.found + min(cached, began),
+        )
+
+    @property
+    def misses(self) -> float:
+        """Share of the expected tokens that was not found; none as long as too few requests were seen."""
+        return 1 - self.found / self.expected if self.requests >= ENOUGH else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

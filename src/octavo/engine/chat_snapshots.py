@@ -21,6 +21,7 @@ from octavo.store.ids import new_id
 if TYPE_CHECKING:
     from octavo.core.receipt import Fact, Receipt
     from octavo.engine.chat import Chat
+    from octavo.engine.costs import SavedSoFar
     from octavo.engine.engine import Engine
 
 
@@ -164,6 +165,12 @@ class ChatSnapshots:
 
         text = (await self.get(id)).receipt
         return Receipt.from_json(text) if text else None
+
+    async def saved_so_far(self, id: str) -> SavedSoFar | None:
+        """Give what a compression cost, and what it has saved since; None if it has no receipt."""
+        from octavo.engine.costs import saved_so_far
+
+        return await saved_so_far(self._engine, self._chat.id, await self.get(id))
 
     async def restore(self, id: str, item: str) -> Snapshot:
         """Add the line of a lost fact back: a new version of the snapshot that contains it."""

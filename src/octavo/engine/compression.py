@@ -554,10 +554,10 @@ async def _too_small(made: Snapshot, tools: CompressionTools, held: Job) -> Skip
     return Skipped("too_small", detail)
 
 
-def cost(usage: Usage, price: Price | None) -> float | None:
-    """What a summary cost in dollars, if the price is known."""
+def cost(usage: Usage, price: Price | None, write: float = 1.0) -> float | None:
+    """What a request cost in dollars, if the price is known; what was not cached costs `write` times as much."""
     if price is None or usage.input + usage.output == 0:
         return None
     cached = price.input if price.cached is None else price.cached
-    fresh = usage.input - usage.cached
+    fresh = (usage.input - usage.cached) * write
     return (fresh * price.input + usage.cached * cached + usage.output * price.output) / 1_000_000

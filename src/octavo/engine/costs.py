@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from octavo.core.price_rule import cache_prices, dollars
 from octavo.core.reply import Usage
 from octavo.engine.compression import cost
 from octavo.store.costs import BilledDay
 
 if TYPE_CHECKING:
+    from octavo.core.snapshot import Snapshot
     from octavo.engine.engine import Engine
 
 GroupBy = Literal["conversation", "model", "day"]
@@ -61,6 +63,54 @@ def _sum(first: float | None, second: float | None) -> float | None:
     return (first or 0.0) + (second or 0.0) if first is not None or second is not None else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedSoFar:
+    """What one compression cost, and what it has saved since."""
+
+    cost: float | None
+    """Dollars of its summary, whatever came of it; None if no model was asked, or it has no price."""
+    turns: int
+    """Requests since."""
+    saved: float | None
+    """Dollars that these would have cost more; None if no price is known."""
+
+    @property
+    def in_words(self) -> str:
+        """Say it to a person; empty if there is nothing to say in money."""
+        if self.saved is None:
+            return ""
+        cost = f"cost {dollars(self.cost or 0.0)}"
+        turns = f"{self.turns:,} turn{'' if self.turns == 1 else 's'}"
+        return f"{cost}; saved {dollars(self.saved)} so far over {turns}" if self.turns else cost
+
+
+async def saved_so_far(engine: Engine, conversation: str, snapshot: Snapshot) -> SavedSoFar | None:
+    """Say what a compression cost and has saved; None if it has no receipt.
+
+    A token that was not sent would have been cached, mostly: it saves what that costs, with the misses of the bills.
+    """
+    store = engine.store.costs
+    bills = await store.compressions(id=conversation)
+    own = next((bill for bill in bills if bill.id == snapshot.id), None)
+    if own is None:
+        return None
+    after = replace(own, active=snapshot.state == "active")
+    found = [bill for bill in await store.bills(id=conversation, after=[after]) if bill.shortened]
+    saved = None
+    for bill in found:
+        card = engine.models.book.find(bill.model) if bill.model else None
+        prices = cache_prices(card) if card else None
+        if card is None or card.price is None:
+            continue
+        misses = await engine.states.misses(conversation, card)
+        read = prices.effective_read(misses) if prices else 1.0
+        saved = (saved or 0.0) + bill.saved * read * card.price.input / 1_000_000
+    turns = sum(bill.shortened for bill in found)
+    if not found and own.price is not None:
+        saved = 0.0
+    return SavedSoFar(cost=own.price, turns=turns, saved=saved)
+
+
 async def costs(
     engine: Engine, *, conversation: str | None = None, owner: str | None = None, by: GroupBy = "day"
 ) -> tuple[CostLine, ...]:
@@ -86,6 +136,8 @@ async def costs(
 
 def _of_bill(engine: Engine, bill: BilledDay) -> CostLine:
     card = engine.models.book.find(bill.model) if bill.model else None
+    # No bill names what was written to the cache. Where the cache was used at all, all that it did not have was.
+    write = card.cache_write if card and bill.cached else 1.0
     usage = Usage(input=bill.input, output=bill.output, cached=bill.cached)
     return CostLine(
         conversation=bill.conversation,
@@ -96,7 +148,7 @@ def _of_bill(engine: Engine, bill: BilledDay) -> CostLine:
         cached=bill.cached,
         answered=bill.output,
         saved=bill.saved,
-        dollars=cost(usage, card.price) if card else None,
+        dollars=cost(usage, card.price, write) if card else None,
     )
 
 

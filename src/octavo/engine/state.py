@@ -223,8 +223,12 @@ async def load_state(
     tools: tuple[Tool, ...] = (),
     pending: tuple[Message, ...] = (),
     without: Snapshot | None = None,
+    misses: float = 0.0,
 ) -> TipState:
-    """Load what is stored about a tip and measure what would be sent; as if `without` had never been made."""
+    """Load what is stored about a tip and measure what would be sent; as if `without` had never been made.
+
+    `misses` is the share of tokens that the provider's cache should have had and did not.
+    """
     meter = await models.meter(model)
     unit = meter.unit.name
     policy, reply = policy_of(settings, meter), whole(settings.get("reply"))
@@ -239,6 +243,7 @@ async def load_state(
         ((meter.count_node(node), node.message.role == "assistant") for node in stored.retained),
         messages=stored.snapshot.messages if stored.snapshot else 0,
         tokens=stored.snapshot.tokens_before if stored.snapshot else 0,
+        misses=misses,
     )
     writer = models.writer_price(settings, meter.card)
     prompt = settings.get("system")

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from octavo.core.message_json import Json
+from octavo.core.price_rule import CacheUse, cache_prices
 from octavo.core.tools import Tool
 from octavo.engine.state import Revision, TipState, grown, load_state, renewed
 from octavo.store.values import Added
 
 if TYPE_CHECKING:
+    from octavo.core.budget import ModelCard
+    from octavo.core.reply import Usage
     from octavo.core.snapshot import Snapshot
     from octavo.engine.models import Models
     from octavo.meters.meter import Meter
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST = 32
 """Conversations remembered: each may hold a whole window of text."""
+MOST_USES = 1_024
+"""Conversations of which it is remembered how well their provider's cache works: a few numbers each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class TipStateCache:
     def __init__(self, store: Store, models: Models, most: int = MOST) -> None:
         self._store, self._models, self._most = store, models, most
         self._states: OrderedDict[str, CachedState] = OrderedDict()
+        self._uses: OrderedDict[str, CacheUse] = OrderedDict()
 
     async def load(
         self,
@@ -54,8 +60,8 @@ class TipStateCache:
         """Give the state of a tip: the cached one if it is still true, else load it; `without`: see `load_state`."""
         settings = revision.settings
         model = str(settings.get("model") or "")
+        meter = await self._models.meter(model)
         if tip is not None and without is None:
-            meter = await self._models.meter(model)
             number = revision.number
             known = self.find(conversation, tip, number, settings=settings, tools=tools, meter=meter)
             if known is not None:
@@ -69,10 +75,30 @@ class TipStateCache:
             settings=settings,
             tools=tools,
             without=without,
+            misses=await self.misses(conversation, meter.card),
         )
         if without is None:
             self.keep(state, revision.number)
         return state
+
+    async def misses(self, conversation: str, card: ModelCard) -> float:
+        """Give the share of a conversation's tokens that its provider's cache should have had and did not."""
+        if cache_prices(card) is None:
+            return 0.0
+        use = self._uses.get(conversation)
+        if use is None:
+            use = CacheUse()
+            for model, sent, cached in await self._store.costs.newest(conversation):
+                use = use.after(model, sent=sent, cached=cached)
+            self._uses[conversation] = use
+            if len(self._uses) > MOST_USES:
+                self._uses.popitem(last=False)
+        return use.misses
+
+    def billed(self, conversation: str, model: str, usage: Usage) -> None:
+        """Learn how much of a request came from the cache; what was never asked for is read from the store then."""
+        if usage.input and (use := self._uses.get(conversation)) is not None:
+            self._uses[conversation] = use.after(model, sent=usage.input, cached=usage.cached)
 
     def keep(self, state: TipState, revision: int) -> None:
         """Keep a state; the conversation used longest ago is dropped for it."""
@@ -97,6 +123,9 @@ class TipStateCache:
             return
         # What the meter has learned of the tip is taken over there: further down it would not be found.
         state = renewed(seen.state, meter) if meter.card.name == seen.state.meter.card.name else None
+        use = self._uses.get(conversation)
+        if state is not None and use is not None:
+            state = replace(state, habits=replace(state.habits, misses=use.misses))
         for node in added.nodes:
             state = grown(state, node) if state else None
         if state is not None:

@@ -358,6 +358,7 @@ async def _keep(
     added = await draft.finish(entry, select=select)
     if not is_offered(state):  # what the tool adds to a bill was not counted
         await learn_bill(engine, prepared, reply.usage.input)
+    engine.states.billed(state.conversation, entry.model or "", reply.usage)
     engine.states.grow(state.conversation, added, await models.meter(state.model))
     return added
 

@@ -172,7 +172,13 @@ def _may_exceed_its_bytes(part: Part) -> bool:
 
 
 def measure_request(
-    gateway: Gateway, request: ClientRequest, branch: BranchMatch, meter: Meter, settings: Mapping[str, Json]
+    gateway: Gateway,
+    request: ClientRequest,
+    branch: BranchMatch,
+    meter: Meter,
+    settings: Mapping[str, Json],
+    *,
+    misses: float = 0.0,
 ) -> RequestSize:
     """Measure a request as the client sent it; what was counted before is not counted again."""
     sums = prefix_sizes(gateway, meter, request.messages, branch.digests)
@@ -182,7 +188,7 @@ def measure_request(
     total = overhead.total + sums[-1]
     growing = [after - before for before, after in pairwise([0, *sums])]
     sizes = zip(growing, (message.role == "assistant" for message in request.messages), strict=True)
-    budget = _budget(gateway, meter, settings, overhead, habits_of(sizes))
+    budget = _budget(gateway, meter, settings, overhead, habits_of(sizes, misses=misses))
     limit = budget.hard if budget else _room(meter, request)
     if not limit / ROUGH < total < limit * ROUGH:
         return RequestSize(reading=Reading(tokens=total), budget=budget, limit=limit, known={})

@@ -145,10 +145,11 @@ async def _open(
     """Identify the branch of a request, and measure the request."""
     branch = await identify(gateway, caller.owner, request)
     settings = await settings_for(gateway, request, branch)
-    size = measure_request(gateway, request, branch, meter, settings)
+    misses = await gateway.engine.states.misses(branch.conversation, meter.card)
+    size = measure_request(gateway, request, branch, meter, settings, misses=misses)
     if size.budget is None and (clamped := with_usual_reply(settings, meter.card)):
         settings = clamped
-        size = measure_request(gateway, request, branch, meter, settings)
+        size = measure_request(gateway, request, branch, meter, settings, misses=misses)
     return Exchange(
         gateway=gateway,
         id=id,

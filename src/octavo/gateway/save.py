@@ -182,6 +182,9 @@ async def finish(exchange: Exchange, raw: bytes, *, streamed: bool) -> None:
             and exchange.request.body.get("store") is not False
         ):
             await _remember(exchange, answer, saved)
+        exchange.gateway.engine.states.billed(
+            saved.branch.conversation, answer.model or exchange.request.model, answer.usage
+        )
         if answer.complete and (billed := _comparable_bill(exchange, answer.usage.input)):
             await _learn_bill(exchange, billed)
         if saved.answers and (not isinstance(exchange.decision, Keep) or _may_cool(exchange)):

@@ -28,6 +28,7 @@ from octavo.core.receipt import Receipt
 from octavo.core.reply import Reply
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
+from octavo.engine.costs import SavedSoFar
 from octavo.engine.outcome import CompressionPlan, ContextUsage
 from octavo.errors import BadInput
 from octavo.http.responses import to_json
@@ -393,7 +394,7 @@ def show_snapshot_full(snapshot: Snapshot) -> SnapshotFull:
     )
 
 
-def show_receipt(receipt: Receipt) -> ReceiptOut:
+def show_receipt(receipt: Receipt, so_far: SavedSoFar | None) -> ReceiptOut:
     return ReceiptOut(
         messages=receipt.messages,
         tokens_before=receipt.tokens_before,
@@ -402,6 +403,9 @@ def show_receipt(receipt: Receipt) -> ReceiptOut:
         model=receipt.model,
         price=receipt.price,
         no_summary=receipt.no_summary,
+        saved=so_far.saved if so_far else None,
+        turns=so_far.turns if so_far else 0,
+        money=so_far.in_words if so_far else "",
         summary_requests=receipt.summary_requests,
         summary_input=receipt.summary_input,
         summary_output=receipt.summary_output,
@@ -474,6 +478,9 @@ def show_card(card: ModelCard, given: JsonObject | None) -> CardOut:
         tokenizer=card.tokenizer,
         vision=card.vision,
         price=None if price is None else [price.input, price.output, price.cached],
+        cache_write=card.cache_write,
+        cache_seconds=card.cache_seconds,
+        price_step=card.price_step,
         summariser=card.summariser,
         soft=card.soft,
         retained=card.retained,

@@ -7,7 +7,6 @@ but their bills are deleted with them.
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +23,8 @@ from octavo.store.visibility import LISTED
 CACHED = "billed:cached"
 """The count under which the part of a bill stands that came from the provider's cache."""
 DATE = len("2026-01-01")
+NEWEST = 100
+"""Bills that tell how well a provider's cache works for a conversation: it may have become better or worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +40,15 @@ class BilledDay:
     output: int = 0
     saved: int = 0
     """Tokens that these requests were shorter because of compressions before them."""
+    shortened: int = 0
+    """How many of them were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionBill:
     """What one compression cost, and what it took off every later request."""
 
+    id: str
     conversation: str
     day: str
     model: str
@@ -56,6 +60,11 @@ class CompressionBill:
     saved: int
     """Tokens that each later request is shorter."""
     created: str
+    cutoff: str = ""
+    """The newest message that it covers."""
+    cutoff_depth: int = 0
+    active: bool = True
+    """Whether it was not undone."""
 
 
 class CostStore(Section):
@@ -69,6 +78,12 @@ class CostStore(Section):
         """
         found = (await connection.execute(_TOTALS, {"id": plain_id(id)})).one()
         return int(found.sent or 0), int(found.cached or 0), int(found.told or 0)
+
+    @reads
+    async def newest(self, connection: Connection, id: str) -> tuple[tuple[str, int, int], ...]:
+        """Give the newest bills of a conversation that tell of the cache, the oldest first: model, tokens, cached."""
+        rows = (await connection.execute(_NEWEST, {"id": plain_id(id)})).all()
+        return tuple((row.model or "", row.input_tokens, row.cached) for row in reversed(rows))
 
     @reads
     async def bills(
@@ -85,6 +100,7 @@ class CostStore(Section):
         for row in await connection.execute(_only(_BILLS, id, owner)):
             at = row.created or made_at(row.id)
             day = time_text(at)[:DATE]
+            shorter = less.at(row.conversation_id, at, row.depth)
             key = (row.conversation_id, row.model or "", day)
             before = days.get(key) or BilledDay(conversation=key[0], model=key[1], day=day)
             days[key] = replace(
@@ -93,7 +109,8 @@ class CostStore(Section):
                 input=before.input + row.input_tokens,
                 cached=before.cached + (row.cached or 0),
                 output=before.output + (row.output_tokens or 0),
-                saved=before.saved + less.at(row.conversation_id, at),
+                saved=before.saved + shorter,
+                shortened=before.shortened + (shorter > 0),
             )
         return tuple(days.values())
 
@@ -103,28 +120,30 @@ class CostStore(Section):
     ) -> tuple[CompressionBill, ...]:
         """Give what every compression cost, the oldest first."""
         rows = await connection.execute(_only(_SNAPSHOTS, id, owner))
-        return tuple(_compression_bills((row.conversation_id, row.content) for row in rows))
+        return tuple(_compression_bills(rows))
 
 
 class _Reductions:
-    """How many tokens requests are shorter, by conversation and time."""
+    """How many tokens requests are shorter, by conversation, time and depth.
+
+    What was undone counts for nothing, and what was made anew only once. A request above what a compression covers is
+    not shorter by it. A branch that parted above that and went on for longer is taken for the one that was compressed.
+    """
 
     def __init__(self, bills: Iterable[CompressionBill]) -> None:
-        self._times: dict[str, list[int]] = {}
-        self._sums: dict[str, list[int]] = {}
+        self._found: dict[str, dict[str, CompressionBill]] = {}
         for bill in bills:
-            sums = self._sums.setdefault(bill.conversation, [0])
-            sums.append(sums[-1] + bill.saved)
-            self._times.setdefault(bill.conversation, []).append(time_value(bill.created))
+            if bill.active:
+                self._found.setdefault(bill.conversation, {})[bill.cutoff] = bill
 
-    def at(self, conversation: str, time: int) -> int:
-        if conversation not in self._times:
-            return 0
-        return self._sums[conversation][bisect_left(self._times[conversation], time)]
+    def at(self, conversation: str, time: int, depth: int) -> int:
+        found = self._found.get(conversation, {}).values()
+        return sum(b.saved for b in found if time_value(b.created) < time and b.cutoff_depth < depth)
 
 
-def _compression_bills(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[CompressionBill]:
-    for id, content in rows:
+def _compression_bills(rows: Iterable[sa.Row[Any]]) -> Iterable[CompressionBill]:
+    for row in rows:
+        content = row.content
         try:
             receipt = json.loads(content.get("receipt") or "{}")
         except ValueError:
@@ -135,7 +154,8 @@ def _compression_bills(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[C
         requests, read, written, paid = receipt.get("summary", (0, 0, 0, None))
         created = str(content.get("compressionTimestamp") or "")
         yield CompressionBill(
-            conversation=id,
+            id=row.id,
+            conversation=row.conversation_id,
             day=created[:DATE],
             model=str(receipt.get("model") or ""),
             requests=requests,
@@ -144,6 +164,9 @@ def _compression_bills(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterable[C
             price=paid,
             saved=max(0, before - after),
             created=created,
+            cutoff=row.cutoff_id,
+            cutoff_depth=row.cutoff_depth,
+            active=row.state == "active",
         )
 
 
@@ -158,11 +181,22 @@ _TOTALS = (
     .select_from(message.outerjoin(_told, _TOLD))
     .where(message.c.conversation_id == sa.bindparam("id", type_=message.c.conversation_id.type))
 )
+_NEWEST = (
+    sa.select(message.c.model, message.c.input_tokens, _told.c.tokens.label("cached"))
+    .select_from(message.join(_told, _TOLD))
+    .where(
+        message.c.conversation_id == sa.bindparam("id", type_=message.c.conversation_id.type),
+        message.c.input_tokens.is_not(None),
+    )
+    .order_by(message.c.n.desc())
+    .limit(NEWEST)
+)
 _BILLS = (
     sa.select(
         message.c.id,
         message.c.conversation_id,
         message.c.model,
+        message.c.depth,
         message.c.created,
         message.c.input_tokens,
         message.c.output_tokens,
@@ -175,7 +209,14 @@ _BILLS = (
     .order_by(message.c.n)
 )
 _SNAPSHOTS = (
-    sa.select(snapshot.c.conversation_id, snapshot.c.content)
+    sa.select(
+        snapshot.c.id,
+        snapshot.c.conversation_id,
+        snapshot.c.content,
+        snapshot.c.cutoff_id,
+        snapshot.c.cutoff_depth,
+        snapshot.c.state,
+    )
     .select_from(snapshot.join(conversation, conversation.c.id == snapshot.c.conversation_id))
     .where(LISTED)
     .order_by(snapshot.c.id)

@@ -110,8 +110,10 @@ async def _diff(session: Session, text: str) -> None:
 
 
 async def receipt(session: Session, text: str) -> None:
-    found = await session.need_chat().snapshots.receipt((await snapshot_at(session, text)).id)
-    session.show(receipt_lines(found) if found else [line("This snapshot has no receipt.")])
+    snapshots, id = session.need_chat().snapshots, (await snapshot_at(session, text)).id
+    found, so_far = await snapshots.receipt(id), await snapshots.saved_so_far(id)
+    lines = receipt_lines(found) if found else [line("This snapshot has no receipt.")]
+    session.show([*lines, line(so_far.in_words)] if so_far and so_far.in_words else lines)
 
 
 async def restore(session: Session, text: str) -> None:

@@ -107,7 +107,7 @@ async def read_receipt(snapshot: SnapshotId, chat: TheChat) -> Response:
     receipt = await chat.snapshots.receipt(snapshot)
     if receipt is None:
         raise NotFound(f"snapshot {snapshot} has no receipt: it was edited by hand")
-    return reply(show_receipt(receipt))
+    return reply(show_receipt(receipt, await chat.snapshots.saved_so_far(snapshot)))
 
 
 @routes.post("/snapshots/{snapshot}/restore", response_model=SnapshotFull, status_code=201)

@@ -22,6 +22,16 @@ class CardIn(Shape):
         Annotated[list[Annotated[float, Field(ge=0, le=1e9), Number]], Field(min_length=2, max_length=3)]
         | None
     ) = Field(default=None, description="US dollars per million tokens: input, output, and cached input.")
+    cache_write: Annotated[float, Field(ge=1, le=100), Number] | None = Field(
+        default=None,
+        description="What a token costs that is written to the cache, in those of an input token.",
+    )
+    cache_seconds: Some | None = Field(
+        default=None, description="Seconds that the provider's cache lives without being used."
+    )
+    price_step: Some | None = Field(
+        default=None, description="Tokens above which the whole request is dearer."
+    )
     summariser: Annotated[str, StringConstraints(max_length=200)] | None = None
     soft: Mark | None = None
     retained: Tokens | None = None
@@ -35,6 +45,13 @@ class CardOut(Shape):
     tokenizer: str
     vision: bool
     price: list[float | None] | None
+    cache_write: float = Field(
+        description="What a token costs that is written to the cache, in those of an input token."
+    )
+    cache_seconds: int = Field(description="Seconds that the provider's cache lives without being used.")
+    price_step: int | None = Field(
+        description="Tokens above which the whole request is dearer; null if there is no such step."
+    )
     summariser: str
     soft: float | None = Field(
         description="The soft mark of the default policy for this model; null for the usual one."

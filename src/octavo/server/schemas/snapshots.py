@@ -149,6 +149,11 @@ class ReceiptOut(Shape):
     no_summary: str = Field(
         description="Why there is no summary; empty if there is one, and in receipts of old versions."
     )
+    saved: float | None = Field(
+        description="US dollars that requests have cost less since; null if no price is known."
+    )
+    turns: int = Field(description="Requests that it made shorter so far.")
+    money: str = Field(description="What it cost and has saved so far, in words; empty if no price is known.")
     summary_requests: int = Field(description="How often a model was asked for the summary.")
     summary_input: int = Field(description="Tokens that it read, whatever came of it.")
     summary_output: int = Field(description="Tokens that it wrote.")
