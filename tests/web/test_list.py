@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Audit
 from tests.web.serving import Octavo
+from tests.web.upstream import Upstream
 
 
 def act(page: Page, title: str, action: str) -> None:
@@ -37,6 +39,27 @@ def test_a_conversation_is_found_renamed_and_archived(page: Page, octavo: Octavo
         one["title"]: one["archived"] for one in octavo.get("conversations?archived=true")["conversations"]
     }
     assert titles == {"Bread and eggs": True}
+
+
+@pytest.mark.usefixtures("octavo")
+def test_the_model_gives_a_title_and_a_person_another(page: Page, upstream: Upstream) -> None:
+    upstream.title = '"Sourdough bread at home."'
+    page.goto("/")
+    page.get_by_role("textbox", name="Message").fill(
+        "How do I bake sourdough bread at home, without a mixer?"
+    )
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Sourdough bread at home", exact=True)).to_be_visible()
+    expect(page).to_have_title("Sourdough bread at home · Octavo")
+    act(page, "Sourdough bread at home", "Rename")
+    page.get_by_label("Title").fill("Bread")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Bread · Octavo")
+    page.get_by_role("textbox", name="Message").fill("And with rye?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You said: And with rye?")).to_be_visible()
+    expect(page.get_by_role("link", name="Bread", exact=True)).to_be_visible()
+    assert upstream.asked_for_titles == 1
 
 
 def test_a_deleted_conversation_comes_back_with_undo(page: Page, octavo: Octavo) -> None:

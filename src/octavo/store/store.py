@@ -29,6 +29,7 @@ from octavo.store.search import MessageSearch
 from octavo.store.settings import SettingStore
 from octavo.store.snapshots import SnapshotStore
 from octavo.store.sqlite import Durability
+from octavo.store.titles import TitleStore
 from octavo.store.transfer import native
 from octavo.store.transfer.formats import Format, read_items
 from octavo.store.transfer.import_writer import ImportWriter
@@ -64,6 +65,7 @@ class Store:
         self.recall = RecallIndex(database)
         self.passages = PassageStore(database)
         self.costs = CostStore(database)
+        self.titles = TitleStore(database)
         self._tidying: asyncio.Task[None] | None = None
 
     @classmethod

@@ -36,8 +36,9 @@ export interface Listing {
 
 export const listConversations = (query: Listing, signal?: AbortSignal) =>
   request<Conversations>("GET", "conversations", { query: { ...query }, ...(signal && { signal }) });
+/** The title stands until the model has written a better one. */
 export const createConversation = (title: string, settings: SettingsIn) =>
-  request<Conversation>("POST", "conversations", { body: { title, settings } });
+  request<Conversation>("POST", "conversations", { body: { title, provisional: true, settings } });
 /** The conversation that comes with Octavo, of the caller's own. */
 export const openSample = () => request<Conversation>("POST", "sample");
 export const importFile = (file: Blob) => upload<Imported>("import", file);

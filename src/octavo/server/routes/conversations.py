@@ -59,7 +59,9 @@ async def create_conversation(body: ConversationIn, app_state: TheAppState, call
     """Create a conversation."""
     given = body.settings.model_dump(exclude_unset=True)
     await check_settings(app_state, Everywhere(), given)
-    made = await app_state.engine.store.conversations.create(body.title, owner=caller.owner)
+    made = await app_state.engine.store.conversations.create(
+        body.title, owner=caller.owner, provisional=body.provisional
+    )
     await app_state.engine.settings.change(ForConversation(made.id), given)
     return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
 

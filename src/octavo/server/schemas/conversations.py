@@ -28,6 +28,10 @@ class ConversationList(Shape):
 
 class ConversationIn(Shape):
     title: Title = ""
+    provisional: Switch = Field(
+        default=False,
+        description="Whether the title only stands until the model has written a better one, after its first answer.",
+    )
     settings: SettingsIn = SettingsIn()
 
 
