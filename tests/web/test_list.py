@@ -150,3 +150,36 @@ def test_on_a_phone_the_list_is_behind_a_button(page: Page, octavo: Octavo, audi
     expect(page.get_by_role("link", name="A talk")).not_to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     audit(page)
+
+
+def test_conversations_are_labelled_filtered_and_labels_renamed(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    for title in ("Bread", "Butter"):
+        octavo.conversation("u: Hello", title=title)
+    page.goto("/")
+    act(page, "Bread", "Labels")
+    page.get_by_label("New label").fill("kitchen")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("checkbox", name="kitchen")).to_be_checked()
+    audit(page)
+    page.keyboard.press("Escape")
+    bar = page.get_by_role("group", name="Labels")
+    bar.get_by_role("button", name="kitchen").press("Enter")
+    expect(page.get_by_role("link", name="Butter")).to_have_count(0)
+    act(page, "Bread", "Labels")
+    page.get_by_role("button", name="Rename kitchen").click()
+    page.get_by_label("Name of the label").fill("baking")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("checkbox", name="baking")).to_be_checked()
+    page.keyboard.press("Escape")
+    expect(bar.get_by_role("button", name="baking")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("link", name="Bread")).to_contain_text("baking")
+    bar.get_by_role("button", name="baking").click()
+    expect(page.get_by_role("link", name="Butter")).to_be_visible()
+    audit(page)
+    labels = {one["title"]: one["labels"] for one in octavo.get("conversations")["conversations"]}
+    assert labels == {"Bread": ["baking"], "Butter": []}
+    act(page, "Bread", "Labels")
+    page.get_by_role("checkbox", name="baking").uncheck()
+    expect(bar).to_have_count(0)

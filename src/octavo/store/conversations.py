@@ -16,6 +16,7 @@ from octavo.errors import NotFound, NotOnBranch, UsageError
 from octavo.store import copying, rows, walk
 from octavo.store.connection import Connection
 from octavo.store.ids import new_id
+from octavo.store.labels import has_label
 from octavo.store.locks import lock
 from octavo.store.schema import conversation, message, plain_id
 from octavo.store.section import Section, reads, writes
@@ -81,6 +82,7 @@ class ConversationStore(Section):
         archived: bool | None = False,
         deleted: bool | None = False,
         title: str = "",
+        label: str = "",
         limit: int = 100,
         offset: int = 0,
         ids: Sequence[str] | None = None,
@@ -99,6 +101,8 @@ class ConversationStore(Section):
             query = query.where(_c.archived.is_not(None) if archived else _c.archived.is_(None))
         if title:
             query = query.where(_c.title.icontains(title, autoescape=True))
+        if label:
+            query = query.where(has_label(connection, label))
         found = await connection.execute(query.limit(limit).offset(offset))
         return tuple(rows.conversation(row) for row in found)
 

@@ -20,6 +20,7 @@ from octavo.store.deletion import empty_journal
 from octavo.store.files import half_of, refuse_database
 from octavo.store.jobs import JobStore
 from octavo.store.keys import KeyStore
+from octavo.store.labels import LabelStore
 from octavo.store.messages import MessageStore
 from octavo.store.notes import NoteStore
 from octavo.store.passages import PassageStore
@@ -66,6 +67,7 @@ class Store:
         self.passages = PassageStore(database)
         self.costs = CostStore(database)
         self.titles = TitleStore(database)
+        self.labels = LabelStore(database)
         self._tidying: asyncio.Task[None] | None = None
 
     @classmethod
