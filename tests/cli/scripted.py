@@ -16,6 +16,7 @@ from octavo.core.context import Context
 from octavo.core.messages import assistant
 from octavo.core.protocol import OPENAI, Rules
 from octavo.core.reply import Chunk, Delta, Reply, Request, Retrying, Usage
+from octavo.core.title import ASKED
 from octavo.errors import ProviderError
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
@@ -39,7 +40,9 @@ That is all."""
 
 
 def answer_to(question: str) -> str:
-    """Answer a question."""
+    """Answer a question; nothing where a title is asked for."""
+    if question.endswith(ASKED):
+        return ""
     if question.startswith("slowly"):
         return " ".join(f"word{i}" for i in range(1, 400))
     if question.startswith("markdown"):
@@ -57,12 +60,14 @@ class Parrot:
     name: str = "parrot"
     rules: Rules = OPENAI
     requests: list[Request] = field(default_factory=list)
+    """What it was asked, but for titles."""
     waiting: asyncio.Event | None = None
     """If there is one, an answer that is asked for slowly stops after three words until it is set."""
 
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
-        self.requests.append(request)
         question = request.messages[-1].text
+        if not question.endswith(ASKED):
+            self.requests.append(request)
         if question.startswith("fail"):
             raise ProviderError("the parrot is asleep", retryable=True)
         if question.startswith("again"):

@@ -22,6 +22,16 @@ def test_conversations_are_listed_and_filtered(talked: Run) -> None:
     assert talked("conversations", "--title", "nothing like it", "--json").json == []
 
 
+def test_conversations_are_labelled_and_listed_by_label(talked: Run) -> None:
+    assert talked("label", "last").lines == ["no labels"]
+    assert talked("label", "last", "work", "ports").lines == ["ports", "work"]
+    assert talked("conversations", "--label", "work").lines[1].endswith("  ports, work")
+    assert talked("label", "last", "--remove", "ports", "--json").json == ["work"]
+    (found,) = talked("conversations", "--label", "work", "--json").json
+    assert found["labels"] == ["work"]
+    assert talked("conversations", "--label", "ports", "--json").json == []
+
+
 def test_a_conversation_is_found_by_id_end_title_or_last(talked: Run) -> None:
     (found,) = talked("conversations", "--json").json
     shown = [talked("show", name).out for name in (found["id"], found["id"][-8:], "ports", "last")]

@@ -9,7 +9,9 @@ from contextlib import asynccontextmanager, nullcontext
 import httpx2
 import pytest
 
+from octavo.core.reply import Request
 from octavo.core.summary import Narrative, SummaryJob
+from octavo.core.title import ASKED
 from octavo.engine.engine import Engine
 from octavo.server.app import create_app
 from octavo.server.routes.turns import _watch
@@ -314,3 +316,18 @@ async def test_a_server_that_is_nudged_as_it_stops_stops(engine: Engine) -> None
     await asyncio.sleep(0)
     async with asyncio.timeout(60):
         await app_state.close()
+
+
+async def test_a_title_by_the_model_is_announced(make_engine: MakeEngine) -> None:
+    def say(request: Request) -> str:
+        return "A parrot" if request.messages[-1].text.endswith(ASKED) else "The parrot is called Kiki."
+
+    engine = await make_engine(say)
+    async with listening(create_app(engine)) as url, httpx2.AsyncClient(base_url=url, timeout=60) as client:
+        asked = {"title": "What is the parrot called?", "provisional": True}
+        made = (await client.post("/api/v1/conversations", json=asked)).json()
+        place = f"/api/v1/conversations/{made['id']}"
+        async with watching(client, place) as watch:
+            await talk(client, place, "What is the parrot called?")
+            await watch.hears_change("title")
+        assert (await client.get(place)).json()["title"] == "A parrot"

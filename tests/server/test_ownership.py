@@ -30,6 +30,9 @@ NOBODY = "0" * 32
 OWN = {
     ("get", "/api/v1/conversations"),
     ("post", "/api/v1/conversations"),
+    ("get", "/api/v1/labels"),
+    ("patch", "/api/v1/labels"),
+    ("delete", "/api/v1/labels"),
     ("get", "/api/v1/search"),
     ("get", "/api/v1/costs"),
     ("get", "/api/v1/export"),
@@ -250,6 +253,24 @@ async def test_ids_of_others_do_not_work_inside_ones_own_conversation(scene: Sce
     for path in ("messages?tip=", "messages?before=", "context?tip=", "plan?up_to="):
         assert (await scene.bob.get(f"{place}/{path}{scene.ids['message']}")).status_code == 404, path
     assert (await scene.bob.patch(place, json={"tip": scene.ids["message"]})).status_code == 404
+
+
+async def test_labels_are_ones_own(scene: Scene) -> None:
+    place = f"/api/v1/conversations/{scene.ids['conversation']}"
+    assert (await scene.ann.patch(place, json={"labels": ["safe", "safe"]})).json()["labels"] == ["safe"]
+    assert (await scene.bob.get("/api/v1/labels")).json() == {"labels": []}
+    assert (await scene.bob.get("/api/v1/conversations?label=safe")).json()["conversations"] == []
+    for change in (scene.bob.delete("/api/v1/labels?label=safe"), rename(scene.bob)):
+        assert (await change).status_code == 404
+    assert (await rename(scene.ann)).json() == {"labels": [{"name": "vault", "conversations": 1}]}
+    assert (await scene.ann.get(place)).json()["labels"] == ["vault"]
+    assert len((await scene.ann.get("/api/v1/conversations?label=vault")).json()["conversations"]) == 1
+    assert (await scene.ann.delete("/api/v1/labels?label=vault")).status_code == 204
+    assert (await scene.ann.get("/api/v1/labels")).json() == {"labels": []}
+
+
+async def rename(client: httpx2.AsyncClient) -> httpx2.Response:
+    return await client.patch("/api/v1/labels?label=safe", json={"name": "vault"})
 
 
 async def test_lists_searches_and_exports_show_ones_own_only(scene: Scene) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Audit
 from tests.web.serving import Octavo
+from tests.web.upstream import Upstream
 
 
 def act(page: Page, title: str, action: str) -> None:
@@ -37,6 +39,27 @@ def test_a_conversation_is_found_renamed_and_archived(page: Page, octavo: Octavo
         one["title"]: one["archived"] for one in octavo.get("conversations?archived=true")["conversations"]
     }
     assert titles == {"Bread and eggs": True}
+
+
+@pytest.mark.usefixtures("octavo")
+def test_the_model_gives_a_title_and_a_person_another(page: Page, upstream: Upstream) -> None:
+    upstream.title = '"Sourdough bread at home."'
+    page.goto("/")
+    page.get_by_role("textbox", name="Message").fill(
+        "How do I bake sourdough bread at home, without a mixer?"
+    )
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Sourdough bread at home", exact=True)).to_be_visible()
+    expect(page).to_have_title("Sourdough bread at home · Octavo")
+    act(page, "Sourdough bread at home", "Rename")
+    page.get_by_label("Title").fill("Bread")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Bread · Octavo")
+    page.get_by_role("textbox", name="Message").fill("And with rye?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You said: And with rye?")).to_be_visible()
+    expect(page.get_by_role("link", name="Bread", exact=True)).to_be_visible()
+    assert upstream.asked_for_titles == 1
 
 
 def test_a_deleted_conversation_comes_back_with_undo(page: Page, octavo: Octavo) -> None:
@@ -127,3 +150,36 @@ def test_on_a_phone_the_list_is_behind_a_button(page: Page, octavo: Octavo, audi
     expect(page.get_by_role("link", name="A talk")).not_to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     audit(page)
+
+
+def test_conversations_are_labelled_filtered_and_labels_renamed(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    for title in ("Bread", "Butter"):
+        octavo.conversation("u: Hello", title=title)
+    page.goto("/")
+    act(page, "Bread", "Labels")
+    page.get_by_label("New label").fill("kitchen")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("checkbox", name="kitchen")).to_be_checked()
+    audit(page)
+    page.keyboard.press("Escape")
+    bar = page.get_by_role("group", name="Labels")
+    bar.get_by_role("button", name="kitchen").press("Enter")
+    expect(page.get_by_role("link", name="Butter")).to_have_count(0)
+    act(page, "Bread", "Labels")
+    page.get_by_role("button", name="Rename kitchen").click()
+    page.get_by_label("Name of the label").fill("baking")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("checkbox", name="baking")).to_be_checked()
+    page.keyboard.press("Escape")
+    expect(bar.get_by_role("button", name="baking")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("link", name="Bread")).to_contain_text("baking")
+    bar.get_by_role("button", name="baking").click()
+    expect(page.get_by_role("link", name="Butter")).to_be_visible()
+    audit(page)
+    labels = {one["title"]: one["labels"] for one in octavo.get("conversations")["conversations"]}
+    assert labels == {"Bread": ["baking"], "Butter": []}
+    act(page, "Bread", "Labels")
+    page.get_by_role("checkbox", name="baking").uncheck()
+    expect(bar).to_have_count(0)

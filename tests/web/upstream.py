@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from octavo.core.title import ASKED
 from tests.server.fake import count, last_text, tokens
 
 Json = dict[str, Any]
@@ -39,6 +40,10 @@ class Upstream:
     fail: list[tuple[int, Json]] = field(default_factory=list)
     """Errors to be answered next: status and body."""
     bodies: list[Json] = field(default_factory=list)
+    """What it was asked, but for titles."""
+    title: str = ""
+    """What it answers when it is asked for a title; nothing, usually: the first words stay."""
+    asked_for_titles: int = 0
     finish: str = "stop"
     """Why answers end."""
     _gate: threading.Event = field(default_factory=threading.Event)
@@ -57,6 +62,7 @@ class Upstream:
         self.release()
         self._gate = threading.Event()
         self.say, self.fail, self.bodies, self.finish = _echo, [], [], "stop"
+        self.title, self.asked_for_titles = "", 0
 
     @property
     def app(self) -> Starlette:
@@ -64,11 +70,15 @@ class Upstream:
 
     async def _chat(self, request: Request) -> Response:
         body: Json = json.loads(await request.body())
-        self.bodies.append(body)
-        if self.fail:
-            status, error = self.fail.pop(0)
-            return JSONResponse(error, status)
-        text = self.say(body)
+        if last_text(body).endswith(ASKED):
+            self.asked_for_titles += 1
+            text = self.title
+        else:
+            self.bodies.append(body)
+            if self.fail:
+                status, error = self.fail.pop(0)
+                return JSONResponse(error, status)
+            text = self.say(body)
         usage = {"prompt_tokens": count(body), "completion_tokens": tokens(text.replace(HOLD, ""))}
         usage["total_tokens"] = sum(usage.values())
         if body.get("stream"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,11 +32,16 @@ DAY = 10
 """Characters of a date."""
 BATCH = 500
 """Messages asked about at a time."""
+NO_LABELS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 Limit = Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="How many to show.")]
 
 
-def conversation_json(one: Conversation) -> JsonObject:
+Labels = Mapping[str, tuple[str, ...]]
+"""By conversation."""
+
+
+def conversation_json(one: Conversation, labels: tuple[str, ...] = ()) -> JsonObject:
     return {
         "id": one.id,
         "title": one.title,
@@ -44,6 +50,7 @@ def conversation_json(one: Conversation) -> JsonObject:
         "created": one.created,
         "updated": one.updated,
         "archived": one.archived,
+        "labels": [*labels],
     }
 
 
@@ -58,6 +65,7 @@ def when(time: str) -> str:
     "Examples:\n"
     "  octavo conversations\n"
     "  octavo conversations --title norway\n"
+    "  octavo conversations --label work\n"
     "  octavo conversations --json | jq -r '.[].id'",
 )
 def conversations(
@@ -72,6 +80,12 @@ def conversations(
             help="List only conversations with this text in the title.",
         ),
     ] = "",
+    label: Annotated[
+        str,
+        typer.Option(
+            "--label", metavar="LABEL", show_default=False, help="List only conversations with this label."
+        ),
+    ] = "",
     archived: Annotated[bool, typer.Option("--archived", help="List the archived conversations.")] = False,
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -80,25 +94,73 @@ def conversations(
     """List the conversations, the last changed first."""
     setup = setup_of(context, db)
 
-    async def look() -> tuple[Conversation, ...]:
+    async def look() -> tuple[tuple[Conversation, ...], Labels]:
         async with opened(setup) as engine:
-            return await engine.conversations(title=title, archived=archived, limit=limit)
+            found = await engine.conversations(title=title, label=label, archived=archived, limit=limit)
+            return found, await engine.store.labels.of(*(one.id for one in found))
 
-    found = run(look())
+    found, labels = run(look())
     if as_json:
-        show_json([conversation_json(one) for one in found])
+        show_json([conversation_json(one, labels[one.id]) for one in found])
     elif found:
-        show_lines(setup, conversation_lines(found))
+        show_lines(setup, conversation_lines(found, labels))
     else:
         show_lines(setup, [line("no conversations; start one: octavo chat")])
 
 
-def conversation_lines(found: tuple[Conversation, ...]) -> list[Line]:
+def conversation_lines(found: tuple[Conversation, ...], labels: Labels = NO_LABELS) -> list[Line]:
     rows = [
         (short(one.id), fit(clean(one.title) or "(untitled)", TITLE), f"{one.messages:,}", when(one.updated))
         for one in found
     ]
-    return table(rows, head=("id", "title", "messages", "changed"), right=(2,))
+    head: tuple[str, ...] = ("id", "title", "messages", "changed")
+    if not any(labels.values()):
+        return table(rows, head=head, right=(2,))
+    with_labels = [
+        (*row, clean(", ".join(labels.get(one.id, ())))) for row, one in zip(rows, found, strict=True)
+    ]
+    return table(with_labels, head=(*head, "labels"), right=(2,))
+
+
+@app.command(
+    short_help="Give a conversation labels, or take some off.",
+    epilog="\b\n"
+    "Examples:\n"
+    "  octavo label last work urgent\n"
+    "  octavo label 'Trip to Norway' --remove urgent\n"
+    "  octavo conversations --label work",
+)
+def label(
+    context: typer.Context,
+    conversation: ConversationId,
+    labels: Annotated[
+        list[str] | None, typer.Argument(metavar="[LABEL]...", show_default=False, help="Labels to add.")
+    ] = None,
+    *,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option("--remove", metavar="LABEL", show_default=False, help="A label to take off."),
+    ] = None,
+    as_json: AsJson = False,
+    db: Db = None,
+) -> None:
+    """Label a conversation, and print the labels that it has then."""
+    setup = setup_of(context, db)
+
+    async def change() -> tuple[str, ...]:
+        async with opened(setup) as engine:
+            id = (await find_chat(engine, conversation)).id
+            held = engine.store.labels
+            before = (await held.of(id))[id]
+            if labels or remove:
+                await held.put(id, [one for one in (*before, *(labels or ())) if one not in (remove or ())])
+            return (await held.of(id))[id]
+
+    found = run(change())
+    if as_json:
+        show_json([*found])
+    else:
+        show_lines(setup, [line(clean(one)) for one in found] or [line("no labels")])
 
 
 @app.command(

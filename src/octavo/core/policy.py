@@ -123,11 +123,13 @@ class Policy:
     """How much of the covered messages comes back with a question that asks for it."""
     frees: float = 0.0
     """Share of what can be compressed that a compression frees at least, even if it has to cut inside a turn."""
+    titles: bool = False
+    """Whether the model writes a title after its first answer."""
     follows_prices: bool = False
     """Whether the soft mark moves down to where compressing costs least, if prices are known."""
 
 
-OCTAVO = Policy(name="octavo", recall="auto", frees=0.5, follows_prices=True)
+OCTAVO = Policy(name="octavo", recall="auto", frees=0.5, titles=True, follows_prices=True)
 
 ONYX = Policy(
     name="onyx",
@@ -193,7 +195,7 @@ def adjust(policy: Policy, card: ModelCard, settings: Mapping[str, object]) -> P
 
     What a model prefers serves the default policy; the others mean what their documents say on every model.
     Settings: `auto`, `prepare`, `soft`, `hard`, `retained` (tokens, or a share), `minimum`, `prompt`,
-    `recall`.
+    `recall`, `titles`.
     """
     marks = policy.marks
     chosen: dict[str, object] = {}
@@ -211,8 +213,8 @@ def adjust(policy: Policy, card: ModelCard, settings: Mapping[str, object]) -> P
     policy = replace(policy, marks=marks, follows_prices=follows)
     if (retained := chosen.get("retained")) is not None:
         policy = replace(policy, retain=_retain(retained))
-    if "auto" in settings:
-        policy = replace(policy, auto=_switch(settings["auto"], "auto"))
+    auto = _switch(settings.get("auto", policy.auto), "auto")
+    policy = replace(policy, auto=auto, titles=_switch(settings.get("titles", policy.titles), "titles"))
     if "minimum" in settings:
         policy = replace(policy, minimum=_whole(settings["minimum"], "minimum"))
     if "prompt" in settings:

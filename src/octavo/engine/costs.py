@@ -37,7 +37,7 @@ class CostLine:
     saved: int = 0
     """Tokens that were not sent because of compressions."""
     summaries: int = 0
-    """Requests for summaries."""
+    """Requests for summaries, and for titles."""
     summary_tokens: int = 0
     """Tokens that these read and wrote."""
     dollars: float | None = None
@@ -130,6 +130,17 @@ async def costs(
         )
         for each in compressions
         if each.requests
+    ]
+    lines += [
+        CostLine(
+            conversation=each.conversation,
+            model=each.model,
+            day=each.day,
+            summaries=each.requests,
+            summary_tokens=each.input + each.output,
+            summary_dollars=each.price,
+        )
+        for each in await engine.store.titles.bills(id=conversation, owner=owner)
     ]
     return _grouped(lines, by)
 

@@ -54,6 +54,7 @@ from octavo.engine.settings import MODEL_FREE, SAME, SettingLevels
 from octavo.engine.spending import Spending, requests_of, share_of
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.engine.state_cache import TipStateCache
+from octavo.engine.titles import may_title, write_title
 from octavo.engine.worker import WorkerPool
 from octavo.errors import NotFound, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
@@ -180,6 +181,7 @@ class Engine:
         self._workers = WorkerPool()
         self.ranker = ranker
         self._indexing: dict[str, asyncio.Task[None]] = {}
+        self._titling: dict[str, asyncio.Task[None]] = {}
         self._records: OrderedDict[str, CompressionRecord] = OrderedDict()
         self._cooling: dict[str, CoolingTip] = {}
         self._waiting: asyncio.Task[None] | None = None
@@ -196,7 +198,7 @@ class Engine:
     async def close(self) -> None:
         """Stop what runs in the background and give everything back; jobs left behind are taken over."""
         tasks = [record.task for record in self._records.values() if record.task]
-        tasks += self._indexing.values()
+        tasks += [*self._indexing.values(), *self._titling.values()]
         tasks += [self._waiting] if self._waiting else []
         for task in tasks:
             task.cancel()
@@ -214,9 +216,14 @@ class Engine:
 
     # Conversations
 
-    async def create(self, title: str = "", *, owner: str = "", **settings: Json) -> Chat:
-        """Make a conversation; settings such as `model`, `system` or `policy` may be given at once."""
-        made = await self.store.conversations.create(title, owner=owner)
+    async def create(
+        self, title: str = "", *, owner: str = "", provisional: bool = False, **settings: Json
+    ) -> Chat:
+        """Make a conversation; settings such as `model`, `system` or `policy` may be given at once.
+
+        `provisional`: the title stands until the model has written a better one, after its first answer.
+        """
+        made = await self.store.conversations.create(title, owner=owner, provisional=provisional)
         if settings:
             await self.settings.change(ForConversation(made.id), settings)
         return Chat(self, made.id)
@@ -313,8 +320,7 @@ class Engine:
         """Find who writes the summary of a compression."""
         if self._summariser is not None:
             return SummaryWriter(self._summariser, type(self._summariser).__name__)
-        chosen = str(state.settings.get("summariser") or "")
-        card = state.meter.card
+        chosen, card = str(state.settings.get("summariser") or ""), state.meter.card
         if chosen == MODEL_FREE:
             return SummaryWriter(unasked=f"no model was asked: the setting summariser is {MODEL_FREE}")
         if not chosen and not card.summariser:
@@ -421,6 +427,14 @@ class Engine:
             pass  # whoever can write does it
         except OctavoError as error:
             log.warning("cannot index what was compressed, so that it can be recalled: %s", error)
+
+    def title_in_background(self, state: TipState) -> None:
+        """Have a title written if nobody gave one and the conversation has just begun."""
+        id = state.conversation
+        if id in self._titling or not state.policy.titles or not may_title(state):
+            return
+        self._titling[id] = asyncio.create_task(write_title(self, state))
+        self._titling[id].add_done_callback(lambda _: self._titling.pop(id, None))
 
     async def _ask_hooks(self, chat: Chat, request: CompressionRequest) -> str | Literal[False]:
         said: list[str] = []
@@ -544,15 +558,15 @@ class Engine:
         return conversation in self._records and self._records[conversation].busy
 
     async def wait_until_idle(self, conversation: str, seconds: float | None = None) -> None:
-        """Wait until nothing is compressed or indexed in the background; compressing is stopped after so long."""
+        """Wait until nothing is done in the background; compressing is stopped after so long."""
         task = self.record(conversation).task
         if task is not None:
             _, late = await asyncio.wait([task], timeout=seconds)
             if late:
                 task.cancel()
                 await asyncio.wait([task])
-        if seconds is None and self._indexing:
-            await asyncio.wait([*self._indexing.values()])
+        if seconds is None and (others := [*self._indexing.values(), *self._titling.values()]):
+            await asyncio.wait(others)
 
     async def resume_abandoned(self, conversation: str | None = None) -> int:
         """Close compressions and answers whose workers died, in one conversation or in all; gives how many there were.

@@ -216,6 +216,15 @@ _TABLE = (
         least=1,
     ),
     Setting(
+        name="titles",
+        kind="switch",
+        group="Answers",
+        label="Title by the model",
+        meaning="Have the summariser, or else the model, write a short title after the first answer; "
+        "off: the first words stay.",
+        in_policy=True,
+    ),
+    Setting(
         name="alias",
         kind="model",
         group="Answers",
@@ -325,6 +334,7 @@ def built_in(policy: Policy) -> dict[str, Json]:
         "minimum": policy.minimum,
         "prompt": policy.prompt,
         "recall": policy.recall,
+        "titles": policy.titles,
     }
     return values | {setting.name: setting.default for setting in _TABLE if setting.default is not None}
 

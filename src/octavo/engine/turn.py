@@ -329,6 +329,7 @@ async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions)
     revision = Revision(state.settings, added.revision)
     after = await engine.states.load(state.conversation, node.id, revision, tools=state.loaded.tools)
     engine.compress_in_background(after)
+    engine.title_in_background(after)
 
 
 def _front(engine: Engine, prepared: PreparedRequest) -> int:

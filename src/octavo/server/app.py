@@ -35,6 +35,7 @@ from octavo.server.routes import (
     health,
     jobs,
     keys,
+    labels,
     messages,
     models,
     pins,
@@ -130,6 +131,7 @@ def create_app(
     app.include_router(lost_routes)
     for noun in (
         conversations,
+        labels,
         messages,
         turns,
         context,

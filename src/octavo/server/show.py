@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import unquote_to_bytes
 
@@ -80,6 +81,7 @@ from octavo.server.schemas.snapshots import (
 from octavo.server.schemas.tasks import ReplyOut, ToolIn
 from octavo.store.ids import made_at
 from octavo.store.rows import time_text
+from octavo.store.store import Store
 from octavo.store.values import ApiKey, Conversation, Details, Hit, Job, PinPlace
 
 PREVIEW = 120
@@ -235,7 +237,13 @@ def read_tool(tool: ToolIn) -> Tool:
     return Tool(name=tool.name, description=tool.description, schema=to_json(tool.schema_).decode())
 
 
-def show_conversation(conversation: Conversation) -> ConversationOut:
+async def show_conversations(store: Store, found: Sequence[Conversation]) -> list[ConversationOut]:
+    """Show conversations, each with its labels."""
+    labels = await store.labels.of(*(one.id for one in found))
+    return [show_conversation(one, labels[one.id]) for one in found]
+
+
+def show_conversation(conversation: Conversation, labels: Sequence[str] = ()) -> ConversationOut:
     return ConversationOut(
         id=conversation.id,
         title=conversation.title,
@@ -244,6 +252,7 @@ def show_conversation(conversation: Conversation) -> ConversationOut:
         created=conversation.created,
         updated=conversation.updated,
         archived=conversation.archived,
+        labels=[*labels],
         deleted=conversation.deleted,
     )
 

@@ -13,6 +13,7 @@ from octavo.store.clock import in_seconds
 from octavo.store.connection import Connection
 from octavo.store.database import Database
 from octavo.store.deletion import purge_words
+from octavo.store.labels import remove_labels
 from octavo.store.notes import remove_some_notes
 from octavo.store.schema import conversation, job, large_text, message, recall_lane, setting, snapshot
 from octavo.store.section import Section, reads, writes
@@ -124,6 +125,7 @@ async def _remove_some(connection: Connection, id: str) -> bool:
             await connection.execute(sa.delete(table).where(table.c.n.in_(some)))
             return True
     await connection.execute(sa.delete(setting).where(setting.c.scope == scope_text(ForConversation(id))))
+    await remove_labels(connection, id)
     await connection.execute(sa.delete(recall_lane).where(recall_lane.c.conversation_id == id))
     await connection.execute(sa.delete(conversation).where(_c.id == id))
     return False

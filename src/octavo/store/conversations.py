@@ -16,9 +16,11 @@ from octavo.errors import NotFound, NotOnBranch, UsageError
 from octavo.store import copying, rows, walk
 from octavo.store.connection import Connection
 from octavo.store.ids import new_id
+from octavo.store.labels import has_label
 from octavo.store.locks import lock
 from octavo.store.schema import conversation, message, plain_id
 from octavo.store.section import Section, reads, writes
+from octavo.store.titles import TitleStore
 from octavo.store.values import Conversation
 from octavo.store.visibility import LISTED, THERE
 
@@ -30,9 +32,18 @@ class ConversationStore(Section):
 
     @writes
     async def create(
-        self, connection: Connection, title: str = "", *, owner: str = "", id: str | None = None
+        self,
+        connection: Connection,
+        title: str = "",
+        *,
+        owner: str = "",
+        id: str | None = None,
+        provisional: bool = False,
     ) -> Conversation:
-        """Make an empty conversation; with an id that is taken by one of the same owner, give that one."""
+        """Make an empty conversation; with an id that is taken by one of the same owner, give that one.
+
+        `provisional`: nobody gave it this title, so that a better one may take its place.
+        """
         new, now = plain_id(id) if id else new_id(), rows.now()
         values = {
             "id": new,
@@ -48,6 +59,8 @@ class ConversationStore(Section):
         # Two that make the same conversation at the same time both get it.
         made = insert(conversation).values(**values).on_conflict_do_nothing().returning(*_c)
         row = (await connection.execute(made)).one_or_none()
+        if row is not None and provisional:
+            await TitleStore.within(connection).mark(new)
         if row is None:
             taken = sa.select(conversation).where(_c.id == new, _c.owner == owner, LISTED)
             row = (await connection.execute(taken)).one_or_none()
@@ -69,6 +82,7 @@ class ConversationStore(Section):
         archived: bool | None = False,
         deleted: bool | None = False,
         title: str = "",
+        label: str = "",
         limit: int = 100,
         offset: int = 0,
         ids: Sequence[str] | None = None,
@@ -87,12 +101,17 @@ class ConversationStore(Section):
             query = query.where(_c.archived.is_not(None) if archived else _c.archived.is_(None))
         if title:
             query = query.where(_c.title.icontains(title, autoescape=True))
+        if label:
+            query = query.where(has_label(connection, label))
         found = await connection.execute(query.limit(limit).offset(offset))
         return tuple(rows.conversation(row) for row in found)
 
     @writes
     async def rename(self, connection: Connection, id: str, title: str) -> Conversation:
-        return await _change(connection, id, title=title)
+        """Give a conversation the title that a person wants; nothing else takes its place."""
+        changed = await _change(connection, id, title=title)
+        await TitleStore.within(connection).settle(id)
+        return changed
 
     @writes
     async def archive(self, connection: Connection, id: str, *, archived: bool = True) -> Conversation:

@@ -1,7 +1,7 @@
 """Copying a conversation, whole or one branch of it, into a new one: everything that points somewhere is redirected.
 
-Messages, counts, large texts, files, pins, recalled passages, settings, and the snapshots whose anchor is copied too;
-jobs are not.
+Messages, counts, large texts, files, pins, recalled passages, settings, labels, and the snapshots whose anchor is
+copied too; jobs are not.
 Contents and digests stay the same, ids do not.
 """
 
@@ -19,6 +19,7 @@ from octavo.errors import BadInput
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.ids import made_at, new_id
+from octavo.store.labels import copy_labels
 from octavo.store.passages import PassageStore, passage_rows
 from octavo.store.schema import (
     attachment,
@@ -66,6 +67,7 @@ async def copy(
     settings = SettingStore.within(connection)
     for key, value in (await settings.of_scope(ForConversation(source.id))).items():
         await settings.put(ForConversation(target), key, value)
+    await copy_labels(connection, source.id, target)
     tip_id = None if tip is None else ids[plain_id(tip)]
     moved = sa.update(conversation).where(conversation.c.id == target).values(tip_id=tip_id)
     return rows.conversation((await connection.execute(moved.returning(*conversation.c))).one())

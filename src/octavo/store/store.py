@@ -20,6 +20,7 @@ from octavo.store.deletion import empty_journal
 from octavo.store.files import half_of, refuse_database
 from octavo.store.jobs import JobStore
 from octavo.store.keys import KeyStore
+from octavo.store.labels import LabelStore
 from octavo.store.messages import MessageStore
 from octavo.store.notes import NoteStore
 from octavo.store.passages import PassageStore
@@ -29,6 +30,7 @@ from octavo.store.search import MessageSearch
 from octavo.store.settings import SettingStore
 from octavo.store.snapshots import SnapshotStore
 from octavo.store.sqlite import Durability
+from octavo.store.titles import TitleStore
 from octavo.store.transfer import native
 from octavo.store.transfer.formats import Format, read_items
 from octavo.store.transfer.import_writer import ImportWriter
@@ -64,6 +66,8 @@ class Store:
         self.recall = RecallIndex(database)
         self.passages = PassageStore(database)
         self.costs = CostStore(database)
+        self.titles = TitleStore(database)
+        self.labels = LabelStore(database)
         self._tidying: asyncio.Task[None] | None = None
 
     @classmethod

@@ -7,6 +7,7 @@ import type {
   Conversations,
   Hits,
   Imported,
+  Labels,
   Message,
   MessagePage,
   Messages,
@@ -28,6 +29,7 @@ export const listModels = () => request<Models>("GET", "models");
 
 export interface Listing {
   title: string;
+  label?: string;
   archived: boolean;
   limit: number;
   offset: number;
@@ -36,15 +38,20 @@ export interface Listing {
 
 export const listConversations = (query: Listing, signal?: AbortSignal) =>
   request<Conversations>("GET", "conversations", { query: { ...query }, ...(signal && { signal }) });
+export const listLabels = () => request<Labels>("GET", "labels");
+export const renameLabel = (label: string, name: string) =>
+  request<Labels>("PATCH", "labels", { query: { label }, body: { name } });
+export const removeLabel = (label: string) => request<void>("DELETE", "labels", { query: { label } });
+/** The title stands until the model has written a better one. */
 export const createConversation = (title: string, settings: SettingsIn) =>
-  request<Conversation>("POST", "conversations", { body: { title, settings } });
+  request<Conversation>("POST", "conversations", { body: { title, provisional: true, settings } });
 /** The conversation that comes with Octavo, of the caller's own. */
 export const openSample = () => request<Conversation>("POST", "sample");
 export const importFile = (file: Blob) => upload<Imported>("import", file);
 export const readConversation = (id: string) => request<Conversation>("GET", chat(id));
 export const changeConversation = (
   id: string,
-  change: { title?: string; archived?: boolean; tip?: string },
+  change: { title?: string; archived?: boolean; tip?: string; labels?: string[] },
 ) => request<Conversation>("PATCH", chat(id), { body: change });
 /** With `undo`, it is out of sight at once and gone after so many seconds. */
 export const deleteConversation = (id: string, undo: number) =>

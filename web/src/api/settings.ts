@@ -166,6 +166,19 @@ export const SETTINGS = [
     ]
   },
   {
+    "name": "titles",
+    "label": "Title by the model",
+    "meaning": "Have the summariser, or else the model, write a short title after the first answer; off: the first words stay.",
+    "kind": "switch",
+    "group": "Answers",
+    "choices": [],
+    "levels": [
+      "everywhere",
+      "model",
+      "conversation"
+    ]
+  },
+  {
     "name": "alias",
     "label": "Answered by",
     "meaning": "The model that answers in the gateway when this one is asked for.",

@@ -40,6 +40,9 @@ export interface ConversationList {
   more: boolean;
   query: string;
   archived: boolean;
+  /** Only those with this label; empty: all. */
+  label: string;
+  labels: string[];
   status: "loading" | "ready" | "failed";
   /** Deleted, but not yet gone; shown with the archived ones. */
   deleted: Conversation[];
@@ -110,6 +113,7 @@ export type Dialog =
   | { kind: "history"; id: string; view: HistoryView }
   | { kind: "find" }
   | { kind: "branches" }
+  | { kind: "labels"; conversation: Conversation }
   | { kind: "compress"; id: string; focus: string }
   | { kind: "regenerate"; id: string; snapshot: Snapshot };
 
@@ -147,6 +151,8 @@ export type Action =
   | { type: "draft/extras"; key: string; extras: Extras }
   | { type: "conversations/asked"; query: string; archived: boolean }
   | { type: "conversations/loaded"; items: Conversation[]; more: boolean; append: boolean; deleted: Conversation[] }
+  | { type: "conversations/label"; label: string }
+  | { type: "conversations/labels"; labels: string[] }
   | { type: "conversations/failed" }
   | { type: "conversations/changed"; conversation: Conversation }
   | { type: "conversations/removed"; id: string }
@@ -181,7 +187,7 @@ export const INITIAL: State = {
   route: { name: "home" },
   online: true,
   sidebar: false,
-  conversations: { items: [], more: false, query: "", archived: false, status: "loading", deleted: [] },
+  conversations: { items: [], more: false, query: "", archived: false, label: "", labels: [], status: "loading", deleted: [] },
   models: null,
   chosen: null,
   chat: null,

@@ -154,7 +154,7 @@ class Session:
     async def _create(self, text: str) -> Chat:
         first = " ".join(clean(text).split())
         title = self.title or (first if len(first) <= TITLE else first[: TITLE - 1].rstrip() + "…")
-        made = await self.engine.create(title)
+        made = await self.engine.create(title, provisional=not self.title)
         if self.wanted:
             await made.set(**self.wanted)
         self.chat, self.title, self.wanted = made, title, {}

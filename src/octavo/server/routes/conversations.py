@@ -8,7 +8,7 @@ from fastapi import Query
 from starlette.responses import Response
 
 from octavo.http.caller import TheCaller
-from octavo.server.app_state import TheAppState, TheChat
+from octavo.server.app_state import AppState, TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
 from octavo.server.routes.settings import check_settings
@@ -19,8 +19,9 @@ from octavo.server.schemas.conversations import (
     ConversationPatch,
     CopyIn,
 )
-from octavo.server.show import show_conversation
-from octavo.store.values import Everywhere, ForConversation
+from octavo.server.show import show_conversation, show_conversations
+from octavo.store.labels import LONGEST
+from octavo.store.values import Conversation, Everywhere, ForConversation
 
 routes = router("conversations", "/conversations")
 
@@ -34,6 +35,7 @@ async def list_conversations(
     caller: TheCaller,
     *,
     title: Annotated[str, Query(max_length=500, description="A part of the title.")] = "",
+    label: Annotated[str, Query(max_length=LONGEST, description="One of the labels.")] = "",
     archived: bool | None = False,
     deleted: Annotated[
         bool, Query(description="List the conversations in the bin, which can be restored.")
@@ -47,10 +49,11 @@ async def list_conversations(
         archived=None if deleted else archived,
         deleted=deleted,
         title=title,
+        label=label,
         limit=limit + 1,
         offset=offset,
     )
-    shown = [show_conversation(one) for one in found[:limit]]
+    shown = await show_conversations(app_state.engine.store, found[:limit])
     return reply(ConversationList(conversations=shown, more=len(found) > limit))
 
 
@@ -59,27 +62,35 @@ async def create_conversation(body: ConversationIn, app_state: TheAppState, call
     """Create a conversation."""
     given = body.settings.model_dump(exclude_unset=True)
     await check_settings(app_state, Everywhere(), given)
-    made = await app_state.engine.store.conversations.create(body.title, owner=caller.owner)
+    made = await app_state.engine.store.conversations.create(
+        body.title, owner=caller.owner, provisional=body.provisional
+    )
     await app_state.engine.settings.change(ForConversation(made.id), given)
     return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
 
 
 @routes.get("/{conversation}", response_model=ConversationOut)
-async def read_conversation(chat: TheChat) -> Response:
-    """Read a conversation's title, tip and dates."""
-    return reply(show_conversation(await chat.info()))
+async def read_conversation(chat: TheChat, app_state: TheAppState) -> Response:
+    """Read a conversation's title, labels, tip and dates."""
+    return reply(await _shown(app_state, await chat.info()))
+
+
+async def _shown(app_state: AppState, conversation: Conversation) -> ConversationOut:
+    return (await show_conversations(app_state.engine.store, [conversation]))[0]
 
 
 @routes.patch("/{conversation}", response_model=ConversationOut)
 async def change_conversation(body: ConversationPatch, chat: TheChat, app_state: TheAppState) -> Response:
-    """Rename or archive a conversation, or show another branch."""
+    """Rename, label or archive a conversation, or show another branch."""
     if body.tip is not None:
         await chat.checkout(body.tip)
     if body.title is not None:
         await chat.rename(body.title)
     if body.archived is not None:
         await app_state.engine.store.conversations.archive(chat.id, archived=body.archived)
-    return reply(show_conversation(await chat.info()))
+    if body.labels is not None:
+        await app_state.engine.store.labels.put(chat.id, body.labels)
+    return reply(await _shown(app_state, await chat.info()))
 
 
 @routes.delete("/{conversation}", status_code=204)
@@ -105,7 +116,7 @@ async def delete_conversation(
 @routes.post("/{conversation}/undelete", response_model=ConversationOut)
 async def undelete_conversation(chat: TheChat, app_state: TheAppState) -> Response:
     """Restore a conversation from the bin."""
-    return reply(show_conversation(await app_state.engine.store.bin.restore(chat.id)))
+    return reply(await _shown(app_state, await app_state.engine.store.bin.restore(chat.id)))
 
 
 @routes.post("/{conversation}/copies", response_model=ConversationOut, status_code=201)
@@ -117,4 +128,4 @@ async def copy_conversation(body: CopyIn, chat: TheChat, app_state: TheAppState)
         made = await store.conversations.fork(body.message, title=body.title)
     else:
         made = await store.conversations.copy(chat.id, title=body.title)
-    return reply(show_conversation(made), 201, {"location": f"/api/v1/conversations/{made.id}"})
+    return reply(await _shown(app_state, made), 201, {"location": f"/api/v1/conversations/{made.id}"})

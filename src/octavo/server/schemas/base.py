@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, StringConstraints
 
 from octavo.engine.settings import MAX_TOKENS
+from octavo.store.labels import LONGEST
 
 MAX_SIZE = 2**53 - 1
 """The largest whole number that every JSON parser reads exactly."""
@@ -26,6 +27,7 @@ Number = BeforeValidator(_no_switch)
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Title = Annotated[str, StringConstraints(max_length=500)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST)]
 Focus = Annotated[str, StringConstraints(max_length=10_000)]
 Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS), Number]
 Some = Annotated[int, Field(ge=1, le=MAX_TOKENS), Number]

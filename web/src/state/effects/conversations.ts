@@ -23,11 +23,12 @@ export async function loadConversations(query: string, archived: boolean, append
   if (!append) dispatch({ type: "conversations/asked", query, archived });
   const shown = state().conversations.items.length;
   const title = query.trim();
+  const { label } = state().conversations;
   const [offset, limit] = append ? [shown, PAGE] : [0, Math.min(MOST, Math.max(PAGE, shown))];
   try {
     const [found, waiting] = await Promise.all([
-      api.listConversations({ title, archived, limit, offset }, signal),
-      archived ? api.listConversations({ title, archived, limit: PAGE, offset: 0, deleted: true }, signal) : null,
+      api.listConversations({ title, label, archived, limit, offset }, signal),
+      archived ? api.listConversations({ title, label, archived, limit: PAGE, offset: 0, deleted: true }, signal) : null,
     ]);
     const deleted = waiting?.conversations ?? [];
     dispatch({ type: "conversations/loaded", items: found.conversations, more: found.more, append, deleted });
@@ -42,6 +43,40 @@ export async function loadConversations(query: string, archived: boolean, append
 export function reloadConversations(): Promise<void> {
   const { query, archived } = state().conversations;
   return loadConversations(query, archived);
+}
+
+/** Show only conversations with a label; empty: all. */
+export function chooseLabel(label: string): Promise<void> {
+  dispatch({ type: "conversations/label", label });
+  return reloadConversations();
+}
+
+export async function loadLabels(): Promise<void> {
+  try {
+    const labels = (await api.listLabels()).labels.map((one) => one.name);
+    dispatch({ type: "conversations/labels", labels });
+    const { label } = state().conversations;
+    if (label && !labels.includes(label)) await chooseLabel("");
+  } catch (error) {
+    report(error);
+  }
+}
+
+export async function labelConversation(id: string, labels: string[]): Promise<void> {
+  await change(id, { labels });
+  await loadLabels();
+}
+
+/** Rename a label wherever it is, or take it off with null. */
+export async function changeLabel(label: string, name: string | null): Promise<void> {
+  try {
+    await (name === null ? api.removeLabel(label) : api.renameLabel(label, name));
+    if (name !== null && state().conversations.label === label) dispatch({ type: "conversations/label", label: name });
+    await Promise.all([loadLabels(), reloadConversations()]);
+    tellTabs();
+  } catch (error) {
+    report(error);
+  }
 }
 
 export async function renameConversation(conversation: Conversation, title: string): Promise<void> {
@@ -59,7 +94,7 @@ export async function archiveConversation(conversation: Conversation, archived: 
   });
 }
 
-async function change(id: string, what: { title?: string; archived?: boolean }): Promise<void> {
+async function change(id: string, what: { title?: string; archived?: boolean; labels?: string[] }): Promise<void> {
   try {
     const conversation = await api.changeConversation(id, what);
     dispatch({ type: "conversations/changed", conversation });

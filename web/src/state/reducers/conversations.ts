@@ -11,6 +11,10 @@ export function reduceConversations(list: ConversationList, action: Action): Con
       const items = action.append ? merge(list.items, action.items) : action.items;
       return { ...list, items, more: action.more, status: "ready", deleted: action.deleted };
     }
+    case "conversations/label":
+      return { ...list, label: action.label };
+    case "conversations/labels":
+      return { ...list, labels: action.labels };
     case "conversations/failed":
       return { ...list, status: "failed" };
     case "conversations/changed":
@@ -31,6 +35,7 @@ function merge(known: Conversation[], more: Conversation[]): Conversation[] {
 function put(list: ConversationList, changed: Conversation): Conversation[] {
   const others = list.items.filter((one) => one.id !== changed.id);
   const fits = changed.title.toLowerCase().includes(list.query.trim().toLowerCase());
-  if (changed.deleted || changed.archived !== list.archived || !fits) return others;
+  const labelled = !list.label || changed.labels.includes(list.label);
+  if (changed.deleted || changed.archived !== list.archived || !fits || !labelled) return others;
   return [changed, ...others].sort((a, b) => (a.updated < b.updated ? 1 : -1));
 }

@@ -1,6 +1,7 @@
 /** Which component shows which dialog. */
 
 import { lazy, Suspense, type ComponentType } from "react";
+import type { Conversation } from "../../api/types";
 import { toast } from "../../state/effects/toast";
 import { useStore } from "../../state/store";
 import type { HistoryView, SettingsTab } from "../../state/types";
@@ -15,6 +16,10 @@ import { ShortcutsDialog } from "./ShortcutsDialog";
 const SettingsDialog = lazy<ComponentType<{ tab: SettingsTab }>>(() => import("../settings/SettingsDialog").catch(outdated));
 const HistoryDialog = lazy<ComponentType<{ id: string; view: HistoryView }>>(() =>
   import("../history/HistoryDialog").catch(outdated),
+);
+
+const LabelsDialog = lazy<ComponentType<{ conversation: Conversation }>>(() =>
+  import("../sidebar/LabelsDialog").then((part) => ({ default: part.LabelsDialog })).catch(outdated),
 );
 
 /** A part of the page is gone: the server was renewed since it was opened, or is away. */
@@ -52,6 +57,12 @@ export function Dialogs() {
       return (
         <Suspense>
           <HistoryDialog id={dialog.id} view={dialog.view} />
+        </Suspense>
+      );
+    case "labels":
+      return (
+        <Suspense>
+          <LabelsDialog conversation={dialog.conversation} />
         </Suspense>
       );
     case "find":

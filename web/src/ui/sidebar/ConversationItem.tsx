@@ -13,6 +13,7 @@ import {
 } from "../../state/effects/conversations";
 import { askToCompress } from "../../state/effects/compression";
 import { go, pathOf } from "../../state/effects/route";
+import { dispatch } from "../../state/store";
 import { Icon } from "../kit/Icon";
 import type { Kind } from "../share/share";
 import { Menu, type MenuItem } from "../kit/Menu";
@@ -52,6 +53,7 @@ export function ConversationItem({ conversation, open, deleted = false }: Props)
         }}
       >
         <bdi>{titleOf(conversation)}</bdi>
+        {conversation.labels.length > 0 && <span className="labels">{conversation.labels.join(" · ")}</span>}
       </a>
       <Menu
         label={`Actions for ${titleOf(conversation)}`}
@@ -68,6 +70,7 @@ const saveAs = (conversation: Conversation, kind: Kind): void =>
 const usual = (conversation: Conversation, rename: () => void): MenuItem[] => [
   { label: "Summarize conversation history", run: () => askToCompress(conversation.id) },
   { label: "Rename", run: rename },
+  { label: "Labels", run: () => dispatch({ type: "dialog/opened", dialog: { kind: "labels", conversation } }) },
   { label: "Save as Markdown", run: () => saveAs(conversation, "markdown") },
   { label: "Save as JSON", run: () => saveAs(conversation, "json") },
   { label: "Save as a web page, to share", run: () => saveAs(conversation, "page") },

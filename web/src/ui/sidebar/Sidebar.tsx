@@ -6,6 +6,7 @@ import { Icon } from "../kit/Icon";
 import { ConversationList } from "./ConversationList";
 import { ConversationSearch } from "./ConversationSearch";
 import { ImportButton } from "./ImportButton";
+import { LabelBar } from "./LabelBar";
 import { ThemeButton } from "./ThemeButton";
 
 export function Sidebar() {
@@ -28,6 +29,7 @@ export function Sidebar() {
         </button>
       </div>
       <ConversationSearch />
+      <LabelBar />
       <ConversationList />
       <div className="sidebar-foot">
         <ThemeButton />

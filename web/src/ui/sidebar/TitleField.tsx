@@ -5,7 +5,14 @@ import { useEffect, useRef, useState } from "react";
 const LONGEST = 500;
 /** Characters the server takes. */
 
-export function TitleField({ title, done }: { title: string; done: (title: string | null) => void }) {
+interface Props {
+  title: string;
+  name?: string;
+  longest?: number;
+  done: (title: string | null) => void;
+}
+
+export function TitleField({ title, name = "Title", longest = LONGEST, done }: Props) {
   const [text, change] = useState(title);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.select(), []);
@@ -13,8 +20,8 @@ export function TitleField({ title, done }: { title: string; done: (title: strin
     <input
       ref={field}
       className="title-field"
-      aria-label="Title"
-      maxLength={LONGEST}
+      aria-label={name}
+      maxLength={longest}
       value={text}
       onChange={(event) => change(event.target.value)}
       onBlur={() => done(text.trim())}
