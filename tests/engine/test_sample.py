@@ -51,6 +51,7 @@ async def test_the_sample_is_calm_in_every_window_a_newcomer_can_have(window: in
         chat = await engine.chat((await open_sample(engine)).id)
         usage = await chat.usage()
         assert usage.level == "calm"
+        assert usage.budget.soft is not None
         assert usage.reading.tokens * 1.1 < usage.budget.soft
         if window == LOCAL_WINDOW:
             await chat.undo()

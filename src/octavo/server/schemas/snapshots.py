@@ -26,6 +26,9 @@ class FactCounts(Shape):
     verbatim: int
     told: int
     lost: int
+    taken_out: int = Field(
+        description="Lines that were taken out of the summary because they name what the originals do not."
+    )
 
 
 class SnapshotOut(Shape):
@@ -149,6 +152,10 @@ class ReceiptOut(Shape):
     no_summary: str = Field(
         description="Why there is no summary; empty if there is one, and in receipts of old versions."
     )
+    taken_out: list[str] = Field(
+        description="Lines that were taken out of the summary because they name what the originals do not."
+    )
+    taken_out_count: int
     summary_requests: int = Field(description="How often a model was asked for the summary.")
     summary_input: int = Field(description="Tokens that it read, whatever came of it.")
     summary_output: int = Field(description="Tokens that it wrote.")
