@@ -15,6 +15,8 @@ FIRST = 150_000
 """Bytes that the first view loads, compressed: a second on a slow mobile connection."""
 ALL = 400_000
 """Bytes of everything, compressed: what is loaded later, when somebody wants it, has a bound as well."""
+FONTS = 300_000
+"""Fonts of formulas, which are compressed already: a browser fetches the two or three that a formula needs."""
 LOADED = re.compile(r"(?:from|import)\s*\"(\./[\w.-]+\.js)\"")
 """A part that a script loads at once, as the build writes it; what it loads on demand is `import(...)`."""
 
@@ -59,11 +61,13 @@ def main() -> None:
     first, everything = size(first_view()), size([*STATIC.rglob("*.js"), *STATIC.rglob("*.css")])
     if not first:
         sys.exit("the web chat is not built: make web")
+    fonts = sum(file.stat().st_size for file in STATIC.rglob("*.woff2"))
     print(
         f"web: types are right; the first view weighs {first:,} of {FIRST:,} bytes, compressed, "
-        f"everything {everything:,} of {ALL:,}"
+        f"everything {everything:,} of {ALL:,}, "
+        f"fonts {fonts:,} of {FONTS:,}"
     )
-    if first > FIRST or everything > ALL:
+    if first > FIRST or everything > ALL or fonts > FONTS:
         sys.exit("the page is too heavy: load what is seldom needed later, or leave it out")
 
 

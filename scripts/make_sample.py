@@ -19,13 +19,21 @@ from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed
 from octavo.engine.sample import CONVERSATION, TITLE
+from octavo.providers.settings import LOCAL_WINDOW
+from octavo.store.values import Everywhere
 from octavo.testing import ScriptedProvider
 
 WORDS = CONVERSATION.parent
 MODEL = "gpt-4-0613"
-"""Whose tokens the figures of the compression are; a window that a conversation of this size nearly fills."""
-KEPT = 700
-"""Tokens that stay word for word when it is compressed."""
+"""Whose tokens the figures of the compression are."""
+SMALLEST = LOCAL_WINDOW
+"""The window it is held in: that of a model in this process, so that it looks right in every larger one too."""
+COMPRESSED_IN = 6_000
+"""The window it is compressed in: the smallest that has room for a summary of every section."""
+KEPT = 160
+"""Tokens that stay word for word when it is compressed: the last turn."""
+RECALLED = 120
+"""Tokens that a question may bring back: a message or two."""
 COVERED_BY = "2026-05-11T19:20:00.000Z"
 """When it is compressed: after the last message of that day."""
 AUTHOR = "the author of this sample"
@@ -76,10 +84,13 @@ async def make() -> list[dict[str, Any]]:
 
     engine = await Engine.open("sqlite://", model=MODEL, provider=ScriptedProvider(script), summariser="same")
     async with engine:
+        await engine.settings.change(Everywhere(), {"recall": RECALLED})
+        await engine.models.set_window(MODEL, COMPRESSED_IN)
         chat = await engine.create(TITLE)
         for who, _, words in before:
             await chat.add(words, role=who)
         await _compress(chat)
+        await engine.models.set_window(MODEL, SMALLEST)
         await engine.wait_until_idle(chat.id)
         for who, _, words in after:
             if who == "user":
@@ -126,6 +137,7 @@ def _dated(line: dict[str, Any], said: list[Piece], days: dict[str, str]) -> dic
         case "snapshot":
             content = line["content"]
             paper = {**json.loads(content["receipt"]), "model": AUTHOR, "price": None, "seconds": 0}
+            paper.pop("summary", None)
             return {
                 **line,
                 "content": {**content, **WRITTEN, "receipt": json.dumps(paper, ensure_ascii=False)},

@@ -57,6 +57,7 @@ def settings_module() -> str:
             "group": one.group,
             "choices": list(one.choices),
             "levels": list(one.levels),
+            "advanced": one.advanced,
         }
         for one in SETTINGS.values()
     ]

@@ -362,3 +362,14 @@ def test_a_receipt_of_copies_points_at_the_copies() -> None:
     assert moved.conflicts[0].source == "n1"
     assert [line.source for line in (*moved.standing.kept, *moved.standing.lost)] == ["n1", ""]
     assert moved.standing.changed == (ChangedLine("Sometimes.", "Never.", "n1"),)
+
+
+def test_what_was_taken_out_of_a_summary_is_counted_and_listed_as_far_as_there_is_room() -> None:
+    lines = tuple(f"Line {n}: {'word ' * 9}" for n in range(100))
+    paper = Receipt(taken_out=lines, taken_out_count=100).trimmed()
+    assert paper.taken_out_count == 100
+    assert 0 < len(paper.taken_out) <= module.STORED
+    assert Receipt.from_json(paper.to_json()) == paper
+    old = json.loads(paper.to_json())
+    del old["taken_out"]
+    assert Receipt.from_json(json.dumps(old)).taken_out == ()

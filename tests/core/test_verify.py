@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -12,7 +13,16 @@ from octavo.core.messages import Message, ToolCall, assistant
 from octavo.core.policy import GEMINI, OCTAVO, ONYX, PRESETS, Policy, budget_for
 from octavo.core.protocol import OPENAI
 from octavo.core.reply import Reply
-from octavo.core.verify import Problem, body, context_problems, fatal, reply_problems, size_problems
+from octavo.core.verify import (
+    Flaw,
+    Problem,
+    body,
+    context_problems,
+    fatal,
+    in_plain_words,
+    reply_problems,
+    size_problems,
+)
 from octavo.testing import talk
 
 BUDGET = budget_for(OCTAVO, ModelCard(name="m", window=100_000, max_output=10_000))
@@ -123,3 +133,16 @@ def test_an_invalid_or_leaky_context_is_fatal() -> None:
     assert fatal(problems)
     assert str(problems[1].detail) == "m1: neither covered nor sent"
     assert Problem("coverage", "x").fatal
+
+
+def test_problems_are_told_in_plain_words_each_kind_once() -> None:
+    found = (
+        Problem("too_long", "part 1 of 2: 407 tokens, 286 are allowed"),
+        Problem("too_long", "407 tokens, 286 are allowed"),
+        Problem("format", "the answer has 1 of 5 sections"),
+    )
+    assert in_plain_words(found) == "the summary was too long and lacked sections"
+    assert in_plain_words(found[:1]) == "the summary was too long"
+    assert in_plain_words(()) == "the summary said nothing of use"
+    for flaw in get_args(Flaw):
+        assert in_plain_words((Problem(flaw, ""),)).startswith("the summary ")

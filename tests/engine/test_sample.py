@@ -6,6 +6,7 @@ import pytest
 
 from octavo.engine.engine import Engine
 from octavo.engine.sample import COUNTED_BY, open_sample
+from octavo.providers.settings import LOCAL_WINDOW
 from scripts.make_sample import AUTHOR, pieces
 
 pytestmark = pytest.mark.anyio
@@ -40,6 +41,21 @@ async def test_everything_can_be_tried_on_the_sample_without_a_model() -> None:
         await chat.undo()
         await chat.undo()
         assert (await chat.usage()).level != "calm", "taking it back shows why it was made"
+
+
+@pytest.mark.parametrize("window", [LOCAL_WINDOW, 8_192, 128_000])
+async def test_the_sample_is_calm_in_every_window_a_newcomer_can_have(window: int) -> None:
+    """The smallest is that of a model in this process, which may need a tenth more tokens for the same words."""
+    async with await Engine.open(model=COUNTED_BY) as engine:
+        await engine.models.set_window(COUNTED_BY, window)
+        chat = await engine.chat((await open_sample(engine)).id)
+        usage = await chat.usage()
+        assert usage.level == "calm"
+        assert usage.budget.soft is not None
+        assert usage.reading.tokens * 1.1 < usage.budget.soft
+        if window == LOCAL_WINDOW:
+            await chat.undo()
+            assert (await chat.usage()).level == "hard", "without the compression it does not fit"
 
 
 async def test_the_sample_is_there_once_for_an_owner_and_its_model_is_one_that_answers() -> None:

@@ -78,7 +78,7 @@ async def test_a_receipt_names_no_model_and_no_price_that_contributed_nothing(ma
     paper = await chat.snapshots.receipt(outcome.snapshot.id)
     assert paper is not None
     assert (paper.model, paper.price) == ("", None)
-    assert paper.no_summary == "the model refused: 'I cannot help with that.'"
+    assert paper.no_summary == "the summary was refused by the model"
     (bill,) = await engine.store.costs.compressions()
     assert bill.price == paper.summary_price
     assert bill.price, "what was spent in vain is added up all the same"
@@ -230,7 +230,7 @@ async def test_plain_lists_name_no_model_that_wrote_nothing() -> None:
     assert result.receipt is not None
     assert (result.snapshot.model, result.snapshot.prompt) == ("", "")
     assert result.receipt.model == ""
-    assert result.receipt.no_summary == "cut off; it repeats itself"
+    assert result.receipt.no_summary == "the summary was cut off before its end and repeated itself"
 
 
 async def test_plain_lists_keep_the_earlier_summary_when_the_next_one_fails() -> None:
@@ -241,7 +241,7 @@ async def test_plain_lists_keep_the_earlier_summary_when_the_next_one_fails() ->
     assert second.snapshot is not None
     assert second.snapshot.summary == "Eight builds went out."
     assert second.receipt is not None
-    assert second.receipt.no_summary == "cut off; it repeats itself"
+    assert second.receipt.no_summary == "the summary was cut off before its end and repeated itself"
 
 
 def test_a_receipt_of_an_older_version_is_read() -> None:

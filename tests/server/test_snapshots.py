@@ -199,7 +199,7 @@ async def test_a_receipt_says_why_there_is_no_summary_and_names_nobody_for_it(
         (made,) = [event.data["snapshot"] for event in told if event.name == "compression_ended"]
         receipt = (await client.get(f"{place}/snapshots/{made['id']}/receipt")).json()
         assert (receipt["model"], receipt["price"]) == ("", None)
-        assert receipt["no_summary"] == "the model refused: 'I cannot help with that.'"
+        assert receipt["no_summary"] == "the summary was refused by the model"
 
 
 async def test_a_receipt_lists_what_was_kept_and_lost_and_a_lost_item_is_added_back(

@@ -117,11 +117,43 @@ def test_the_receipt_says_why_there_is_no_summary(page: Page, octavo: Octavo, up
     id = talk(octavo)
     compress(octavo, id)
     panel = open_compression(page, id)
-    panel.get_by_text("Receipt", exact=True).click()
     expect(
-        panel.get_by_text("No summary was written: the model refused: 'I cannot help with that.'")
-    ).to_be_visible()
+        panel.get_by_text("The summary was refused by the model; exact lines are used instead.")
+    ).to_have_count(1)
+    panel.get_by_text("Receipt", exact=True).click()
     expect(panel.get_by_text("none, exact lines only")).to_be_visible()
+
+
+def test_what_was_taken_out_of_a_summary_is_shown_in_amber(
+    page: Page, octavo: Octavo, upstream: Upstream, audit: Audit
+) -> None:
+    invented = "- The manager Gottfried Wexelbach signed contract QX-77120 in Lisbon."
+    lines = SUMMARY.replace("## Technical", f"{invented}\n\n## Technical")
+    upstream.say = lambda body: lines if asks_for_summary(body) else "Yes."
+    id = talk(octavo)
+    compress(octavo, id)
+    panel = open_compression(page, id)
+    verdict = page.locator(".compression-verdict .taken-out")
+    expect(verdict).to_have_text("1 line taken out: not in the originals")
+    taken = panel.get_by_role("list", name="Taken out of the summary")
+    expect(taken).to_contain_text("Gottfried Wexelbach signed contract QX-77120")
+    expect(panel.locator(".summary-view")).not_to_contain_text("Gottfried")
+    audit(page)
+
+
+@pytest.mark.parametrize("width", [1280, 1024, 390])
+def test_the_link_to_a_source_covers_no_word_of_its_line(page: Page, octavo: Octavo, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    id = talk(octavo)
+    compress(octavo, id)
+    open_compression(page, id)
+    lines = page.locator(".summary-line")
+    assert lines.count() > 2
+    for line in lines.all():
+        text, link = line.locator(".prose").bounding_box(), line.locator(".summary-source").bounding_box()
+        assert text is not None
+        assert link is not None
+        assert text["x"] + text["width"] <= link["x"] + 0.5
 
 
 def test_a_compression_opens_to_its_summary_its_lines_and_its_receipt(

@@ -35,7 +35,12 @@ def unwritten_lines(receipt: Receipt) -> list[Line]:
     """Say why no summary was written, if it is known."""
     if not receipt.no_summary:
         return []
-    return [line(("near", f"No summary was written: {clean(receipt.no_summary)}"))]
+    return [line(("near", f"{clean(capitalized(receipt.no_summary))}; exact lines are used instead."))]
+
+
+def capitalized(text: str) -> str:
+    """Begin a sentence with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def receipt_lines(receipt: Receipt) -> list[Line]:
@@ -46,6 +51,10 @@ def receipt_lines(receipt: Receipt) -> list[Line]:
             f"  {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens{_spent(receipt)}",
         ),
         *unwritten_lines(receipt),
+        *(
+            line(("warn", "! "), clean(f"taken out of the summary, since nobody said it: {text}"))
+            for text in receipt.taken_out
+        ),
     ]
     rows = [
         (

@@ -136,6 +136,9 @@ class Receipt:
     """US dollars; None when unknown."""
     no_summary: str = ""
     """Why no summary was written; empty when one was."""
+    taken_out: tuple[str, ...] = ()
+    """Lines that were taken out of the summary because they name what the originals do not."""
+    taken_out_count: int = 0
     summary_requests: int = 0
     """How often a model was asked for the summary."""
     summary_input: int = 0
@@ -209,6 +212,7 @@ class Receipt:
             self,
             tallies=tuple(_trimmed(tally) for tally in self.tallies),
             standing=_trimmed_standing(self.standing),
+            taken_out=tuple(_newest(self.taken_out, len)),
         )
 
     def to_json(self) -> str:
@@ -222,6 +226,7 @@ class Receipt:
             "model": self.model,
             "price": self.price,
             "no_summary": self.no_summary,
+            "taken_out": [self.taken_out_count, [*self.taken_out]],
             "summary": [self.summary_requests, self.summary_input, self.summary_output, self.summary_price],
             "facts": facts_by_kind,
             "conflicts": conflicts,
@@ -236,6 +241,7 @@ class Receipt:
             data = json.loads(text)
             tokens_before, tokens_after = data["tokens"]
             requests, read, written, paid = data.get("summary", (0, 0, 0, None))
+            taken_out_count, taken_out = data.get("taken_out", (0, ()))
             return cls(
                 tallies=tuple(_load_tally(kind, tally) for kind, tally in data["facts"].items()),
                 conflicts=tuple(
@@ -250,6 +256,8 @@ class Receipt:
                 model=data["model"],
                 price=data["price"],
                 no_summary=data.get("no_summary", ""),
+                taken_out=tuple(taken_out),
+                taken_out_count=taken_out_count,
                 summary_requests=requests,
                 summary_input=read,
                 summary_output=written,

@@ -6,7 +6,7 @@ A problem is a value, not a sentence in a summary: a draft with a fatal problem 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,6 +37,28 @@ Flaw = Literal[
     "protocol",
     "coverage",
 ]
+
+
+_IN_WORDS: Mapping[Flaw, str] = {
+    "empty": "said nothing of use",
+    "truncated": "was cut off before its end",
+    "timeout": "was not finished in time",
+    "refused": "was refused by the model",
+    "tool_call": "was not written: the model called a tool",
+    "scratchpad": "was only notes of the model for itself",
+    "loop": "repeated itself",
+    "language": "was in another language",
+    "format": "lacked sections",
+    "unfounded": "named things that nobody had said",
+    "standing": "contradicted what was agreed",
+    "too_long": "was too long",
+    "no_room": "had no room in the window of the model",
+    "spent": "needed more requests than are allowed",
+    "not_smaller": "was no shorter than the messages",
+    "over_mark": "left the conversation above the mark",
+    "protocol": "led to a request that the provider would refuse",
+    "coverage": "left messages out",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +162,13 @@ def context_problems(
     """Find what is wrong with the context a draft leads to; `sent` are its messages as the provider gets them."""
     yield from (Problem("protocol", problem) for problem in check(sent, rules))
     yield from (Problem("coverage", problem) for problem in coverage_problems(branch, context))
+
+
+def in_plain_words(problems: Sequence[Problem]) -> str:
+    """Say what was wrong with a summary in one sentence without its full stop, each kind of problem once."""
+    words = [*dict.fromkeys(_IN_WORDS[problem.flaw] for problem in problems)]
+    *others, last = words or [_IN_WORDS["empty"]]
+    return "the summary " + (f"{', '.join(others)} and {last}" if others else last)
 
 
 def fatal(problems: tuple[Problem, ...]) -> bool:

@@ -421,16 +421,25 @@ class Authorship(TypedDict):
     model: str
     price: float | None
     no_summary: str
+    taken_out: tuple[str, ...]
+    taken_out_count: int
 
 
 def _authorship(written: WrittenSummary, tools: CompressionTools, spent: Usage) -> Authorship:
     """Name who contributed to a snapshot: a model whose answer was of no use did not, whatever it cost."""
     narrative = written.narrative
     if narrative.text:
-        return Authorship(model=narrative.model, price=cost(spent, tools.price), no_summary="")
+        taken_out = tuple(dict.fromkeys(narrative.doubtful))
+        return Authorship(
+            model=narrative.model,
+            price=cost(spent, tools.price),
+            no_summary="",
+            taken_out=taken_out,
+            taken_out_count=len(taken_out),
+        )
     none_left = f"the model was asked {tools.requests} times, and may not be asked again"
     why = written.unwritten.reason if written.unwritten else tools.unasked or none_left
-    return Authorship(model="", price=None, no_summary=why)
+    return Authorship(model="", price=None, no_summary=why, taken_out=(), taken_out_count=0)
 
 
 def _summary_job(state: TipState, trying: Attempted, request: CompressionRequest) -> SummaryJob:

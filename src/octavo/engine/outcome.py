@@ -6,7 +6,6 @@ no-op with its reason (`Skipped`); inflated, empty, ... (`Rejected` with the fla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -191,14 +190,6 @@ class Unwritten:
 
 REASON_LENGTH = 300
 """Characters of a reason that are kept: some services answer with a page."""
-
-
-WROTE_NOTHING = "the summariser wrote nothing and gave no reason"
-
-
-def why_unwritten(problems: Sequence[Problem]) -> str:
-    """Say why a narrative is empty."""
-    return one_line("; ".join(dict.fromkeys(problem.detail for problem in problems)) or WROTE_NOTHING)
 
 
 def one_line(reason: str) -> str:

@@ -76,6 +76,8 @@ class Setting:
     default: Json = None
     """What holds where nothing is set; None: what the policy says, or nothing."""
     levels: tuple[Level, ...] = ("everywhere", "model", "conversation")
+    advanced: bool = False
+    """Whether hardly anybody needs it: the page shows it when asked."""
 
     def check(self, value: Json) -> None:
         """Refuse a value of the wrong type; None removes a setting and is always right."""
@@ -131,9 +133,10 @@ _TABLE = (
         name="policy",
         kind="choice",
         group="Compression",
-        label="Policy",
+        label="Way of compressing",
         meaning="When to compress and how much stays; the settings below change parts of it.",
         choices=tuple(PRESETS),
+        advanced=True,
     ),
     Setting(
         name="system",
@@ -154,15 +157,16 @@ _TABLE = (
         name="prepare",
         kind="mark",
         group="Compression",
-        label="Prepare mark",
+        label="Prepare from",
         meaning="Share of the room at which a compression starts in the background; 1: never.",
         in_policy=True,
+        advanced=True,
     ),
     Setting(
         name="soft",
         kind="mark",
         group="Compression",
-        label="Soft mark",
+        label="Compress from",
         meaning="Share of the room at which the conversation is compressed between turns; 1: never.",
         in_policy=True,
     ),
@@ -170,9 +174,10 @@ _TABLE = (
         name="hard",
         kind="mark",
         group="Compression",
-        label="Hard mark",
+        label="Never more than",
         meaning="Share of the room that no request exceeds; 1: only what cannot be sent is compressed first.",
         in_policy=True,
+        advanced=True,
     ),
     Setting(
         name="retained",
@@ -186,15 +191,16 @@ _TABLE = (
         name="minimum",
         kind="tokens",
         group="Compression",
-        label="Smallest conversation",
+        label="Leave alone below",
         meaning="Histories with fewer tokens are not compressed automatically.",
         in_policy=True,
+        advanced=True,
     ),
     Setting(
         name="recall",
         kind="auto_tokens",
         group="Compression",
-        label="Recall",
+        label="Bring back what is asked for",
         meaning="Bring back what a question asks for from compressed messages: `auto`, `off`, or a number of tokens.",
         choices=("auto", "off"),
         in_policy=True,
@@ -206,6 +212,7 @@ _TABLE = (
         label="Let the model search",
         meaning="Offer the model a tool that searches compressed messages; its answer then arrives all at once.",
         default=False,
+        advanced=True,
     ),
     Setting(
         name="reply",
@@ -232,12 +239,13 @@ _TABLE = (
         meaning="The model that answers in the gateway when this one is asked for.",
         longest=MAX_NAME,
         levels=("model",),
+        advanced=True,
     ),
     Setting(
         name="prompt",
         kind="prompt",
         group="Summaries",
-        label="Prompt",
+        label="Form of the summary",
         meaning="What the summariser is asked for: one of Octavo's prompts, or a text of your own.",
         choices=FORMS,
         longest=MAX_PROMPT,
@@ -247,7 +255,7 @@ _TABLE = (
         name="summariser",
         kind="model",
         group="Summaries",
-        label="Summariser",
+        label="Who writes",
         meaning="Who writes summaries: a model, `same` for the one that answers, `none` for exact lines only; "
         "not set: the provider's cheap model.",
         longest=MAX_NAME,
@@ -260,6 +268,7 @@ _TABLE = (
         meaning="How often a model is asked for one summary at most; past that exact lines stand.",
         least=1,
         default=MOST_REQUESTS,
+        advanced=True,
     ),
     Setting(
         name="summary_share",
@@ -269,12 +278,13 @@ _TABLE = (
         meaning="Share of the tokens of a conversation's requests that its summaries may take together; "
         "past that exact lines stand.",
         default=MOST_SHARE,
+        advanced=True,
     ),
     Setting(
         name="instructions",
         kind="text",
         group="Summaries",
-        label="Instructions",
+        label="Always keep",
         meaning="What every summary must keep.",
         longest=MAX_INSTRUCTIONS,
     ),

@@ -282,6 +282,7 @@ async def _made_to_fit(
         snapshot = replace(snapshot, model=narrative.model, prompt=narrative.prompt)
     snapshot = replace(snapshot, instructions=options.get("focus", ""))
     paper = replace(filled, snapshot=snapshot).receipt(shrunk.context.retained)
+    taken_out = tuple(dict.fromkeys(written.narrative.doubtful)) if written.narrative.text else ()
     return replace(
         made,
         covered=len(filled.covered),
@@ -293,6 +294,8 @@ async def _made_to_fit(
             tokens_after=made.after,
             model=snapshot.model,
             no_summary=written.unwritten.reason if written.unwritten else "",
+            taken_out=taken_out,
+            taken_out_count=len(taken_out),
         ),
     )
 

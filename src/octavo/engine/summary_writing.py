@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 
 from octavo.core.summary import Narrative, SummaryJob
-from octavo.core.verify import Flaw, Problem
-from octavo.engine.outcome import SummaryText, Unwritten, one_line, why_unwritten
+from octavo.core.verify import Flaw, Problem, in_plain_words
+from octavo.engine.outcome import SummaryText, Unwritten, one_line
 from octavo.errors import OctavoError, ProviderError, ProviderTimeout
 from octavo.protocols import Summariser
 
@@ -100,7 +100,7 @@ def _judged(narrative: Narrative, writer: str) -> WrittenSummary:
     unwritten = Unwritten(
         model=narrative.model or writer,
         kind=problems[-1].flaw if problems else "empty",
-        reason=why_unwritten(problems),
+        reason=in_plain_words(problems),
         noted=", ".join(dict.fromkeys(problem.flaw for problem in problems)) or "empty",
     )
     return WrittenSummary(narrative=narrative, problems=problems, unwritten=unwritten)

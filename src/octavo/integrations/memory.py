@@ -13,6 +13,7 @@ from typing import Any
 from octavo.core.messages import Node
 from octavo.core.snapshot import Snapshot
 from octavo.core.transcript import describe
+from octavo.core.verify import in_plain_words
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed, Rejected, Skipped
@@ -163,7 +164,7 @@ class Memory:
             case Skipped() as skipped:
                 return f"Not compressed: {skipped.detail or skipped.reason}."
             case Rejected() as rejected:
-                return f"Not compressed: {'; '.join(map(str, rejected.problems))}."
+                return f"Not compressed: {in_plain_words(rejected.problems)}."
             case other:
                 return f"Not compressed: {other}."
 

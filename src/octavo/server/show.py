@@ -374,17 +374,19 @@ def show_snapshot(snapshot: Snapshot) -> SnapshotOut:
 
 def _fact_counts(receipt: str) -> FactCounts | None:
     try:
-        tallies = Receipt.from_json(receipt).tallies if receipt else ()
+        paper = Receipt.from_json(receipt) if receipt else Receipt()
     except BadInput:
         # Imported from a file that says anything: the snapshot itself is fine.
-        tallies = ()
-    if not tallies:
+        paper = Receipt()
+    tallies = paper.tallies
+    if not tallies and not paper.taken_out_count:
         return None
     return FactCounts(
         count=sum(tally.count for tally in tallies),
         verbatim=sum(tally.verbatim_count for tally in tallies),
         told=sum(tally.told_count for tally in tallies),
         lost=sum(tally.lost_count for tally in tallies),
+        taken_out=paper.taken_out_count,
     )
 
 
@@ -415,6 +417,8 @@ def show_receipt(receipt: Receipt, so_far: SavedSoFar | None) -> ReceiptOut:
         saved=so_far.saved if so_far else None,
         turns=so_far.turns if so_far else 0,
         money=so_far.in_words if so_far else "",
+        taken_out=[*receipt.taken_out],
+        taken_out_count=receipt.taken_out_count,
         summary_requests=receipt.summary_requests,
         summary_input=receipt.summary_input,
         summary_output=receipt.summary_output,

@@ -11,11 +11,12 @@ export const SETTINGS = [
     "levels": [
       "everywhere",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "policy",
-    "label": "Policy",
+    "label": "Way of compressing",
     "meaning": "When to compress and how much stays; the settings below change parts of it.",
     "kind": "choice",
     "group": "Compression",
@@ -30,7 +31,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": true
   },
   {
     "name": "system",
@@ -43,7 +45,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "auto",
@@ -56,11 +59,12 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "prepare",
-    "label": "Prepare mark",
+    "label": "Prepare from",
     "meaning": "Share of the room at which a compression starts in the background; 1: never.",
     "kind": "mark",
     "group": "Compression",
@@ -69,11 +73,12 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": true
   },
   {
     "name": "soft",
-    "label": "Soft mark",
+    "label": "Compress from",
     "meaning": "Share of the room at which the conversation is compressed between turns; 1: never.",
     "kind": "mark",
     "group": "Compression",
@@ -82,11 +87,12 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "hard",
-    "label": "Hard mark",
+    "label": "Never more than",
     "meaning": "Share of the room that no request exceeds; 1: only what cannot be sent is compressed first.",
     "kind": "mark",
     "group": "Compression",
@@ -95,7 +101,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": true
   },
   {
     "name": "retained",
@@ -108,11 +115,12 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "minimum",
-    "label": "Smallest conversation",
+    "label": "Leave alone below",
     "meaning": "Histories with fewer tokens are not compressed automatically.",
     "kind": "tokens",
     "group": "Compression",
@@ -121,11 +129,12 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": true
   },
   {
     "name": "recall",
-    "label": "Recall",
+    "label": "Bring back what is asked for",
     "meaning": "Bring back what a question asks for from compressed messages: `auto`, `off`, or a number of tokens.",
     "kind": "auto_tokens",
     "group": "Compression",
@@ -137,7 +146,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "recall_tool",
@@ -150,7 +160,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": true
   },
   {
     "name": "reply",
@@ -163,7 +174,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "titles",
@@ -176,7 +188,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "alias",
@@ -187,11 +200,12 @@ export const SETTINGS = [
     "choices": [],
     "levels": [
       "model"
-    ]
+    ],
+    "advanced": true
   },
   {
     "name": "prompt",
-    "label": "Prompt",
+    "label": "Form of the summary",
     "meaning": "What the summariser is asked for: one of Octavo's prompts, or a text of your own.",
     "kind": "prompt",
     "group": "Summaries",
@@ -206,11 +220,12 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "summariser",
-    "label": "Summariser",
+    "label": "Who writes",
     "meaning": "Who writes summaries: a model, `same` for the one that answers, `none` for exact lines only; not set: the provider's cheap model.",
     "kind": "model",
     "group": "Summaries",
@@ -219,7 +234,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "summary_requests",
@@ -232,7 +248,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": true
   },
   {
     "name": "summary_share",
@@ -245,11 +262,12 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": true
   },
   {
     "name": "instructions",
-    "label": "Instructions",
+    "label": "Always keep",
     "meaning": "What every summary must keep.",
     "kind": "text",
     "group": "Summaries",
@@ -258,7 +276,8 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   },
   {
     "name": "notifications",
@@ -271,6 +290,7 @@ export const SETTINGS = [
       "everywhere",
       "model",
       "conversation"
-    ]
+    ],
+    "advanced": false
   }
 ] as const;

@@ -44,3 +44,6 @@ export function when(date: string, now = new Date()): string {
 export function moment(date: string): string {
   return new Date(date).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
 }
+
+/** With a capital first letter, as a sentence begins. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -16,6 +16,7 @@ export const SHORTCUTS: Shortcut[] = [
   { keys: ["Alt", "↑"], does: "What you sent before" },
   { keys: [MOD, "K"], does: "Find conversations and messages" },
   { keys: [MOD, "Shift", "O"], does: "New conversation" },
+  { keys: [MOD, "P"], does: "Print the whole conversation" },
   { keys: ["/compress"], does: "Summarize conversation history" },
   { keys: ["?"], does: "These shortcuts" },
 ];
@@ -25,6 +26,7 @@ export interface Bound {
   create: () => void;
   stop: () => void;
   help: () => void;
+  print: () => void;
 }
 
 /** Tell what a key pressed anywhere in the page means. */
@@ -32,6 +34,7 @@ export function keyAction(event: KeyboardEvent): keyof Bound | null {
   const mod = APPLE ? event.metaKey : event.ctrlKey;
   const key = event.key.toLowerCase();
   if (mod && !event.shiftKey && key === "k") return "find";
+  if (mod && !event.shiftKey && key === "p") return "print";
   if (mod && event.shiftKey && key === "o") return "create";
   if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]")) return "stop";
   if (event.key === "?" && !isTyping(event.target)) return "help";

@@ -5,7 +5,10 @@
  * opening a conversation asks nobody for anything.
  */
 
-import { Lexer, type Token } from "marked";
+import { Marked, type Token } from "marked";
+import { EXTENSIONS } from "./extensions";
+
+const READER = new Marked({ gfm: true, breaks: true, extensions: EXTENSIONS });
 
 const SAFE_LINK = /^(https?:|mailto:)/i;
 const SAFE_IMAGE = /^data:image\/(png|jpeg|gif|webp);base64,/i;
@@ -19,7 +22,7 @@ export interface Block {
 
 /** Cut a text into its blocks, so that while it grows only the last one has to be made again. */
 export function blocksOf(text: string): Block[] {
-  const tokens = Lexer.lex(text, { gfm: true, breaks: true });
+  const tokens = READER.lexer(text);
   return tokens
     .filter((token) => token.type !== "space" && token.type !== "def")
     .map((token, key) => ({ key, token, raw: token.raw }));

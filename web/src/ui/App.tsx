@@ -3,6 +3,7 @@
 import { useEffect } from "react";
 import { keyAction, type Bound } from "../lib/keys";
 import { go } from "../state/effects/route";
+import { printAll } from "../state/effects/print";
 import { stop } from "../state/effects/turns";
 import { dispatch, useStore } from "../state/store";
 import { ChatView } from "./chat/ChatView";
@@ -15,6 +16,7 @@ const KEYS: Bound = {
   find: () => dispatch({ type: "dialog/opened", dialog: { kind: "find" } }),
   create: () => go({ name: "home" }),
   stop: () => void stop(),
+  print: () => void printAll(),
   help: () => dispatch({ type: "dialog/opened", dialog: { kind: "shortcuts" } }),
 };
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from octavo.cli.conversations import when
 from octavo.cli.lines import Line, Piece, Style, bar, clean, fit, line, many, summary_of, table, width
-from octavo.cli.receipts import brief
+from octavo.cli.receipts import brief, capitalized, unwritten_lines
 from octavo.cli.setup import short
 from octavo.cli.tree import content
 from octavo.core.messages import Branch, Node
@@ -19,6 +19,7 @@ from octavo.core.receipt import Receipt
 from octavo.core.reply import Retrying
 from octavo.core.snapshot import Extracts, Snapshot
 from octavo.core.transcript import LABELS
+from octavo.core.verify import in_plain_words
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
@@ -159,9 +160,11 @@ def _compressed(outcome: Compressed) -> Iterator[Line]:
         )
     )
     if snapshot.receipt:
-        yield line(("faint", brief(Receipt.from_json(snapshot.receipt))))
-    for detail in dict.fromkeys(problem.detail for problem in outcome.problems):
-        yield line(("near", clean(detail)))
+        receipt = Receipt.from_json(snapshot.receipt)
+        yield line(("faint", brief(receipt)))
+        yield from unwritten_lines(receipt)
+    if snapshot.model and outcome.problems:
+        yield line(("near", f"At first {in_plain_words(outcome.problems)}."))
 
 
 _SKIPS = {
@@ -208,7 +211,7 @@ def _rejected(outcome: Rejected) -> Iterator[Line]:
         )
     else:
         yield line(("bad", "The compressed history was not usable; the history is unchanged."))
-        yield from (line(("faint", clean(problem.detail))) for problem in outcome.problems)
+        yield line(("faint", f"{capitalized(in_plain_words(outcome.problems))}."))
 
 
 def plan_lines(plan: CompressionPlan) -> Iterator[Line]:

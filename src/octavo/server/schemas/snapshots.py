@@ -26,6 +26,9 @@ class FactCounts(Shape):
     verbatim: int
     told: int
     lost: int
+    taken_out: int = Field(
+        description="Lines that were taken out of the summary because they name what the originals do not."
+    )
 
 
 class SnapshotOut(Shape):
@@ -154,6 +157,10 @@ class ReceiptOut(Shape):
     )
     turns: int = Field(description="Requests that it made shorter so far.")
     money: str = Field(description="What it cost and has saved so far, in words; empty if no price is known.")
+    taken_out: list[str] = Field(
+        description="Lines that were taken out of the summary because they name what the originals do not."
+    )
+    taken_out_count: int
     summary_requests: int = Field(description="How often a model was asked for the summary.")
     summary_input: int = Field(description="Tokens that it read, whatever came of it.")
     summary_output: int = Field(description="Tokens that it wrote.")

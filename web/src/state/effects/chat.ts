@@ -127,7 +127,7 @@ async function listen(id: string, signal: AbortSignal): Promise<void> {
       signal,
       connected: (online) => {
         dispatch({ type: "connection/changed", online });
-        if (online) sendWaiting();
+        if (online) sendWaiting(id);
       },
       heard: (told) => hear(id, { event: told.event, data: told.data } as ChannelEvent, (heard += 1) > 1),
     });

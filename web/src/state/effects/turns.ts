@@ -7,6 +7,7 @@ import { follow } from "../../api/sse";
 import type { PartIn, TurnIn } from "../../api/types";
 import { remember } from "../../lib/entries";
 import type { Entry } from "../../lib/entry";
+import { forgetWaiting, keepWaiting, readWaiting } from "../../lib/waiting";
 import { newId } from "../../lib/ids";
 import { expanded } from "../../lib/longtext";
 import { dispatch, state } from "../store";
@@ -70,15 +71,10 @@ function firstTitle(text: string): string {
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).replace(/\s\S*$/, "")}…`;
 }
 
-/** What could not be sent for want of a connection; it has an id, so that it is sent once. */
-let waiting: { id: string; turn: TurnIn; shown: string | null } | null = null;
-
-/** The line is back: send what waited for it. */
-export function sendWaiting(): void {
-  const held = waiting;
-  if (!held || state().chat?.id !== held.id) return;
-  waiting = null;
-  void startTurn(held.id, held.turn, held.shown);
+/** The line is back: send what waited for it. It has an id, so that it is sent once, whoever sends it. */
+export function sendWaiting(id: string): void {
+  const held = readWaiting(id);
+  if (held) void startTurn(id, held.turn as TurnIn, held.shown);
 }
 
 /** Begin any turn: `content`, `edits`, `regenerates`, or nothing to have the tip answered. */
@@ -87,14 +83,16 @@ export async function startTurn(id: string, turn: TurnIn, shown: string | null =
   const named = { id: newId(), ...turn };
   try {
     const task = await api.beginTurn(id, named);
+    forgetWaiting(id);
     followTurn(id, task.id);
     return true;
   } catch (error) {
     if (error instanceof Problem && error.offline) {
-      waiting = { id, turn: named, shown };
+      keepWaiting(id, { turn: named, shown });
       dispatch({ type: "connection/changed", online: false });
       return true;
     }
+    forgetWaiting(id);
     if (!(error instanceof Problem) || error.status === 401) {
       dispatch({ type: "chat/sent", id, text: null });
       report(error);

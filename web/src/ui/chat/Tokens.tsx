@@ -10,6 +10,8 @@ import type { ReactNode } from "react";
 import type { Token, Tokens as Kinds } from "marked";
 import { decode, imageOf, linkOf } from "../../lib/markdown";
 import { CodeBlock } from "./CodeBlock";
+import { Footnote, FootnoteSign } from "./Footnote";
+import { Formula } from "./Formula";
 
 export function Tokens({ of }: { of: Token[] | undefined }) {
   return of?.map((token, index) => <OneToken key={index} token={token as Kinds.Generic} />);
@@ -50,6 +52,14 @@ function OneToken({ token }: { token: Kinds.Generic }): ReactNode {
       return <Link href={token.href}>{inner}</Link>;
     case "image":
       return <Picture href={token.href} text={decode(token.text) || "image"} />;
+    case "formulaBlock":
+      return <Formula source={token.text} raw={token.raw} display />;
+    case "formula":
+      return <Formula source={token.text} raw={token.raw} display={token["display"]} />;
+    case "footnoteSign":
+      return <FootnoteSign label={token["label"]} />;
+    case "footnote":
+      return <Footnote label={token["label"]}>{inner}</Footnote>;
     case "checkbox":
       return token.checked ? "☑ " : "☐ ";
     case "space":

@@ -1,4 +1,4 @@
-/** All models, found by typing; arrow keys go through them, Enter takes one, any other name may be typed whole. */
+/** All models, the one in use first, found by typing; arrow keys go through them, Enter takes one, any other name may be typed whole. */
 
 import { useId, useState, type KeyboardEvent } from "react";
 import type { Models } from "../../api/types";
@@ -34,11 +34,21 @@ export function optionsOf(models: Models): { title: string; note: string; option
     .filter((group) => group.options.length > 0);
 }
 
+type Group = ReturnType<typeof optionsOf>[number];
+
+/** The group of the model in use comes first, and in it that model. */
+function usedFirst(groups: Group[], chosen: string): Group[] {
+  const own = groups.find((group) => group.options.some((one) => one.name === chosen));
+  if (!own) return groups;
+  const options = [...own.options.filter((one) => one.name === chosen), ...own.options.filter((one) => one.name !== chosen)];
+  return [{ ...own, options }, ...groups.filter((group) => group !== own)];
+}
+
 export function ModelList({ models, chosen, choose }: Props) {
   const [text, type] = useState("");
   const [at, setAt] = useState(0);
   const id = useId();
-  const groups = optionsOf(models).map((group) => ({
+  const groups = usedFirst(optionsOf(models), chosen).map((group) => ({
     ...group,
     options: group.options.filter((one) => one.name.toLowerCase().includes(text.trim().toLowerCase())),
   }));

@@ -1,11 +1,27 @@
-/** Where the summary is not to be trusted: it says something else than what was said. */
+/** Where the summary was not to be trusted: what was taken out of it, and where it says something else than what was said. */
 
 import type { Receipt } from "../../api/types";
+import { count } from "../../lib/format";
 import { SourceLink } from "./SourceLink";
 
 export function Amber({ receipt, conversation }: { receipt: Receipt | null; conversation: string }) {
   return (
     <>
+      {receipt && receipt.taken_out_count > 0 && (
+        <div className="compression-warning">
+          <p>Taken out of the summary, because the originals do not say it:</p>
+          <ul className="taken-out-lines" aria-label="Taken out of the summary">
+            {receipt.taken_out.map((line) => (
+              <li key={line} dir="auto">
+                <del>{line}</del>
+              </li>
+            ))}
+            {receipt.taken_out_count > receipt.taken_out.length && (
+              <li>… and {count(receipt.taken_out_count - receipt.taken_out.length)} more</li>
+            )}
+          </ul>
+        </div>
+      )}
       {receipt?.standing.changed.map((one) => (
         <p key={one.told} className="compression-warning">
           <span>

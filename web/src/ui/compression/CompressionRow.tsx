@@ -85,19 +85,19 @@ function Bar({ snapshot }: { snapshot: Snapshot }) {
 
 /** What came of the facts, in one sentence. */
 export function Verdict({ facts }: { facts: Snapshot["facts"] }) {
-  if (!facts || facts.count === 0) return null;
+  if (!facts || facts.count + facts.taken_out === 0) return null;
   return (
     <p className="compression-verdict">
-      {count(facts.verbatim)} of {plural(facts.count, "fact")} kept word for word
-      {facts.told > 0 && <> · {count(facts.told)} retold</>}
-      {facts.lost > 0 ? (
+      {facts.count > 0 && (
         <>
-          {" "}
-          · <b className="some-lost">{count(facts.lost)} no longer seen</b>
+          {count(facts.verbatim)} of {plural(facts.count, "fact")} kept word for word
+          {facts.told > 0 && <> · {count(facts.told)} retold</>}
+          {" · "}
+          {facts.lost > 0 ? <b className="some-lost">{count(facts.lost)} no longer seen</b> : "none lost"}
         </>
-      ) : (
-        " · none lost"
       )}
+      {facts.count > 0 && facts.taken_out > 0 && " · "}
+      {facts.taken_out > 0 && <b className="taken-out">{plural(facts.taken_out, "line")} taken out: not in the originals</b>}
     </p>
   );
 }

@@ -2,7 +2,7 @@
 
 import { Problem } from "../../api/problem";
 import type { Plan } from "../../api/types";
-import { certainty, count } from "../../lib/format";
+import { capitalized, certainty, count } from "../../lib/format";
 
 const TOO_LITTLE = "There is too little history to summarize.";
 
@@ -76,7 +76,7 @@ function Warnings({ plan }: { plan: Plan }) {
     <div role="status" className="plan-warnings">
       {plan.covered === 0 ? (
         <p className="compression-warning">
-          <strong>{TOO_LITTLE}</strong> {sentence(plan.reason)}
+          <strong>{TOO_LITTLE}</strong> {capitalized(plan.reason)}.
         </p>
       ) : (
         plan.small && (
@@ -94,5 +94,3 @@ function Warnings({ plan }: { plan: Plan }) {
     </div>
   );
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -32,11 +32,6 @@ export function ReceiptView({ receipt, snapshot, conversation }: Props) {
         <div>
           <Sentence receipt={receipt} />
           <Costs receipt={receipt} />
-          {receipt.no_summary && (
-            <p className="compression-note">
-              No summary was written: <bdi>{receipt.no_summary}</bdi>
-            </p>
-          )}
           <Standing standing={receipt.standing} />
           <Facts receipt={receipt} snapshot={snapshot} conversation={conversation} />
         </div>

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { Passage } from "../../api/types";
+import { capitalized } from "../../lib/format";
 import { SPEAKERS } from "../../lib/speakers";
 import { piecesOf } from "../../lib/summary";
 import type { SnapshotRead } from "../../state/compression";
@@ -32,13 +33,12 @@ export function SummaryView({ read, chat }: { read: SnapshotRead; chat: Chat }) 
         </div>
       ) : (
         <p className="compression-note">
-          No model retold these messages; the exact lines below stand for them.
-          {reason && (
-            <>
-              {" "}
-              <bdi className="summary-reason">({reason})</bdi>
-            </>
-          )}
+          {reason ? <bdi>{capitalized(reason)}</bdi> : "No model retold these messages"}; exact lines are used instead.
+        </p>
+      )}
+      {summary && reason && (
+        <p className="compression-note">
+          The newest of these messages were not retold: <bdi>{reason}</bdi>.
         </p>
       )}
       {files.length > 0 && (
