@@ -69,8 +69,8 @@ OWN_PATHS = re.compile(
 WITHOUT_V1 = ("/chat/completions", "/responses", "/messages", "/completions", "/embeddings", "/models")
 """Paths that clients ask for if their base URL lacks its `/v1`."""
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-MODEL_FIELD = re.compile(rb'name="model"\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]{1,200})\r\n')
-"""The field `model` of a form, as it is sent with audio and images."""
+MODEL_FIELD = re.compile(rb'name="model"\r\n(?:[^\r\n]{1,200}\r\n){0,8}\r\n([^\r\n]{1,200})\r\n')
+"""The field `model` of a form, as it is sent with audio and images; after its name come a few headers at most."""
 
 
 def speaks_anthropic(path: str, headers: Headers) -> bool:
