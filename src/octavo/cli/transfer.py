@@ -15,10 +15,11 @@ from octavo.cli.app import app
 from octavo.cli.compress_options import naming
 from octavo.cli.conversations import conversation_json, conversation_lines
 from octavo.cli.lines import clean, line
-from octavo.cli.message_files import STDIN, dumped, open_input
+from octavo.cli.message_files import STDIN, open_input
 from octavo.cli.options import AsJson, Db, InputFile, complete_conversations
 from octavo.cli.printing import show, show_json, tell, written
 from octavo.cli.setup import SEARCHED, find_conversation, opened, run, setup_of, short
+from octavo.core.history_json import dumped
 from octavo.core.json_values import Json
 from octavo.errors import BadInput, OctavoError, UsageError
 
