@@ -79,9 +79,12 @@ def import_file(
     async def work() -> tuple[Conversation, ...]:
         async with opened(setup) as engine, _on_disk(file) as path:
             with naming(file):
-                return await engine.store.import_file(
+                made = await engine.import_file(
                     path, format=_import_format(format), title=title, new_ids=copy
                 )
+            for one in made[:1]:
+                await engine.wait_until_idle(one.id)
+            return made
 
     found = run(work())
     if as_json:
