@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import json
 import os
 import re
 import shlex
@@ -65,6 +66,8 @@ CHAT = """\
 """
 STORY = "Once there was a bookkeeper who wrote down every number that she was told, and never lost one. " * 12
 
+CHATS = f"{json.dumps(json.loads(CHAT.replace('STORY', STORY.strip())))}\n[{{}}, broken]\n[]\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -114,6 +117,18 @@ SECTIONS = (
             "octavo compress chat.json --budget 200",
             "octavo compress chat.json --ratio 0.5 --receipt --out smaller.json",
         ),
+    ),
+    Shown(
+        "A file of many conversations",
+        "With one conversation in each line, `--jobs` shares them among processes. Results come in the order\n"
+        "of the lines, and a bounded number of lines is under way, so a file may be larger than memory. How\n"
+        "far it is goes to standard error. A line that cannot be compressed has no result, is told with its\n"
+        "number, and makes the exit code 1. Until all lines are done the result is called `FILE.partial`, and\n"
+        "`FILE.partial.json` beside it says how far it is: after Ctrl-C, a kill or a power cut, the same\n"
+        "command with `--resume` goes on at the next line, and the file comes out as if nothing had happened.\n"
+        "How much a machine does, and how the same function runs in Ray Data and PySpark, is told in\n"
+        "[scale](scale.md).",
+        ("octavo compress chats.jsonl --budget 200 --jobs 2 --out smaller.jsonl",),
     ),
     Shown(
         "octavo count",
@@ -227,6 +242,7 @@ class Bench:
         text = re.sub(r"octavo_[\w-]{6}\.\.\.", "octavo_EXAMPL...", text)
         text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", f"{DAY} 12:00", text)
         text = re.sub(r"\d{4}-\d\d-\d\d(?=  [█░]|\"|$)", DAY, text, flags=re.MULTILINE)
+        text = re.sub(r"^[\d,]+ conversations?, [\d,]+ a second.*\n", "", text, flags=re.MULTILINE)
         text = re.sub(r" in \d+\.\d s\b", " in 0.1 s", text)
         return re.sub(r"on Python [\d.]+\w*, \w+", "on Python 3.11, Linux", text)
 
@@ -264,6 +280,7 @@ def page() -> str:
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder).resolve())
         (bench.folder / "chat.json").write_text(CHAT.replace("STORY", STORY.strip()))
+        (bench.folder / "chats.jsonl").write_text(CHATS)
         parts = [INTRODUCTION, *(part for shown in SECTIONS for part in section(bench, shown))]
     return "\n".join(parts)
 

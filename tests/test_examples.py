@@ -153,3 +153,13 @@ def test_importing_a_chatgpt_export(tmp_path: Path) -> None:
     assert "found:" in shown
     assert re.search(r"[\d,]+ -> [\d,]+ tokens", shown)
     assert re.search(r"number: [1-9]\d* kept word for word, \d+ lost", shown)
+
+
+@pytest.mark.parametrize(("name", "library"), [("ray_data.py", "ray"), ("pyspark_lines.py", "pyspark")])
+def test_lines_are_compressed_by_other_engines(name: str, library: str, tmp_path: Path) -> None:
+    pytest.importorskip(library)
+    said = [{"role": "user", "content": f"Ship {n} lies at berth {n * 7}. " * 20} for n in range(8)]
+    source = tmp_path / "chats.jsonl"
+    source.write_text("".join(json.dumps({"id": n, "messages": said}) + "\n" for n in range(5)) + "[broken\n")
+    shown = run(name, str(source), str(tmp_path / "smaller"), "300", folder=tmp_path)
+    assert re.search(r"6 conversations: \d+ -> \d+ tokens, 1 failed", shown)

@@ -150,6 +150,7 @@ def test_the_public_names_are_these() -> None:
         "acompress",
         "assistant",
         "compress",
+        "compress_line",
         "open",
         "preset",
         "system",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from octavo.core.messages import Message, assistant, system, user
     from octavo.core.policy import Policy, preset
     from octavo.core.snapshot import Snapshot
+    from octavo.engine.batch import compress_line
     from octavo.engine.chat import Chat
     from octavo.engine.engine import Engine
     from octavo.engine.stateless import acompress, compress
@@ -40,6 +41,7 @@ _HOME = {
     "acompress": "octavo.engine.stateless",
     "assistant": "octavo.core.messages",
     "compress": "octavo.engine.stateless",
+    "compress_line": "octavo.engine.batch",
     "open": "octavo.engine.sync",
     "preset": "octavo.core.policy",
     "system": "octavo.core.messages",
@@ -63,6 +65,7 @@ __all__ = [
     "acompress",
     "assistant",
     "compress",
+    "compress_line",
     "open",
     "preset",
     "system",

@@ -238,10 +238,21 @@ def test_200_megabytes_are_refused_within_bounded_memory(tmp_path: Path, kind: s
     assert f"octavo: {path}: line 1" in done.stderr
 
 
-def test_ctrl_c_stops_at_once_and_writes_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path) -> None:
     """Also while it reads, and nobody knows whether more will come."""
     out = tmp_path / "smaller.jsonl"
-    command = [sys.executable, "-m", "octavo", "compress", "-", "--budget", "900", "--out", str(out)]
+    command = [
+        sys.executable,
+        "-m",
+        "octavo",
+        "compress",
+        "-",
+        "--budget",
+        "900",
+        "--receipt",
+        "--out",
+        str(out),
+    ]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
@@ -257,9 +268,14 @@ def test_ctrl_c_stops_at_once_and_writes_nothing(tmp_path: Path) -> None:
             assert running.wait(60) == 130
         finally:
             running.kill()
-        assert "Traceback" not in running.stderr.read()
+        told = running.stderr.read()
+        assert "Traceback" not in told
+        assert "run the same command with --resume" in told
         assert running.stdout.read() == ""
-    assert list(tmp_path.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "smaller.jsonl.partial",
+        "smaller.jsonl.partial.json",
+    }
 
 
 @pytest.mark.parametrize("place", ["/", "/proc/self/mem", "folder", "missing/file"])
@@ -302,11 +318,14 @@ def test_a_file_that_cannot_be_read_is_one_sentence_that_names_it(run: Run, comm
 
 
 def test_many_conversations_are_compressed_one_at_a_time(run: Run) -> None:
-    """A broken line at the end does not take back what was printed before it."""
+    """A broken line is told by its number; those before it and after it are done."""
     good = json.dumps({"id": 1, "messages": talk(8)})
-    done = run("compress", "--budget", "900", stdin=f"{good}\n{good}\n{{broken\n")
-    assert (done.code, len(done.lines)) == (2, 2)
-    assert "line 3" in done.err.splitlines()[-1]
+    done = run("compress", "--budget", "900", stdin=f"{good}\n\n{{broken\n{good}\n")
+    assert (done.code, len(done.lines)) == (1, 2)
+    told = done.err.splitlines()
+    assert told[0].startswith("octavo: -: line 3: not JSON: Expecting property name")
+    assert told[1].startswith("3 conversations: ")
+    assert told[2:] == ["octavo: 1 line of - could not be compressed, as told above; all others are done"]
     assert [json.loads(line)["id"] for line in done.lines] == [1, 1]
 
 

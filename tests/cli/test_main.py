@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,21 @@ import pytest
 from octavo.cli.app import ORDER
 from tests.cli.kit import Run
 
-HEAVY = ("rich", "prompt_toolkit", "sqlalchemy", "asyncio", "pydantic", "fastapi", "openai", "octavo.engine")
+HEAVY = (
+    "rich",
+    "prompt_toolkit",
+    "sqlalchemy",
+    "asyncio",
+    "pydantic",
+    "fastapi",
+    "openai",
+    "octavo.engine",
+    "concurrent.futures",
+    "multiprocessing",
+    "uvicorn",
+    "httpx2",
+    "splintr",
+)
 GROUPS = {
     "local": ("list", "install"),
     "settings": ("list", "get", "set", "unset"),
@@ -57,6 +72,25 @@ def test_help_imports_nothing_heavy() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stderr.strip() == ""
+
+
+def test_ctrl_c_while_the_program_is_still_being_loaded_is_quiet(tmp_path: Path) -> None:
+    """The signal comes when the first library is imported."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    done = start("--help", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_the_program_is_the_one_that_leaves_quietly() -> None:
+    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"octavo": "octavo.__main__:main"}
 
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.cli import message_files
-from octavo.cli.message_files import History, read_histories, rewrap
+from octavo.cli.message_files import read_histories
+from octavo.core.history_json import History, rewrap
 from octavo.errors import BadInput
 
 MESSAGES = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]

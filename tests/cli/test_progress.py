@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from octavo.cli import progress as module
-from octavo.cli.progress import progress, size_of
+from octavo.cli.progress import ProgressSteps, progress, size_of
 from tests.cli.kit import Terminal
 
 
@@ -53,3 +53,17 @@ def test_a_file_has_a_size_and_a_pipe_has_none(tmp_path: Path) -> None:
             return False
 
     assert size_of(Pipe(b"xxx")) == 0
+
+
+def test_many_things_are_told_at_every_tenth_of_the_way_or_at_every_so_many(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    known, unknown, brief = ProgressSteps(0.0), ProgressSteps(0.0), ProgressSteps()
+    for count in range(1, 1_001):
+        known.step(f"{count} chats", count, count * 5, 5_000)
+    told = capsys.readouterr().err.splitlines()
+    assert (len(told), told[0], told[-1]) == (10, "100 chats (10%)", "1000 chats (100%)")
+    for count in range(1, 25_000):
+        unknown.step(f"{count} chats", count, count * 5, 0)
+        brief.step(f"{count} chats", count, count * 5, 0)
+    assert capsys.readouterr().err.splitlines() == ["10000 chats", "20000 chats"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.cli.kit import Run
+from tests.cli.kit import Run, octavo
 from tests.cli.scripted import MODEL
 
 
@@ -124,3 +126,12 @@ def test_a_deleted_conversation_is_gone(talked: Run) -> None:
 def test_a_deletion_as_json_names_what_is_gone(talked: Run) -> None:
     (known,) = talked("conversations", "--json").json
     assert talked("delete", "last", "--yes", "--json").json == {"deleted": [known["id"]]}
+
+
+def test_what_is_imported_is_counted_already(tmp_path: Path, environment: dict[str, str]) -> None:
+    """The first look at a long conversation need not do it."""
+    source = tmp_path / "chat.json"
+    source.write_text(json.dumps([{"role": "user", "content": f"Ship {n}"} for n in range(300)]))
+    assert octavo("import", str(source), environment={**environment, "OCTAVO_MODEL": "gpt-4o"}).code == 0
+    with closing(sqlite3.connect(environment["OCTAVO_DB"])) as database:
+        assert database.execute("SELECT count(*) FROM message_token").fetchone() == (300,)

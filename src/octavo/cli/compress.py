@@ -6,13 +6,27 @@ unless a summariser is named.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from octavo.cli.app import app
+from octavo.cli.batch import (
+    LineDone,
+    LineTask,
+    in_order,
+    processes,
+    refusal,
+    result_json,
+    told_lines,
+)
 from octavo.cli.compress_options import (
     USUAL_MODEL,
     Budgeted,
@@ -27,19 +41,20 @@ from octavo.cli.compress_options import (
     read_keep,
     summarising,
 )
-from octavo.cli.lines import Line, line, table
-from octavo.cli.message_files import STDIN, History, dumped, rewrap
+from octavo.cli.lines import Line, is_terminal, line, many, table
+from octavo.cli.message_files import STDIN, RawLine, open_input, read_opening
 from octavo.cli.options import AsJson, Db, InputFile, Model, Policy
 from octavo.cli.printing import put, show, tell, written
-from octavo.cli.progress import progress
-from octavo.cli.receipts import brief, receipt_lines, unwritten_lines
+from octavo.cli.progress import ProgressLine, ProgressSteps, progress, size_of
+from octavo.cli.resumable import BatchState, LineDigest, ResumableFile, resumable
 from octavo.cli.setup import Setup, run_busy, setup_of
-from octavo.core.json_values import Json, JsonObject
-from octavo.errors import ContextOverflow
+from octavo.core.history_json import History, dumped
+from octavo.core.json_values import JsonObject
+from octavo.errors import OctavoError, UsageError
 
 if TYPE_CHECKING:
     from octavo.core.budget import Budget
-    from octavo.engine.stateless import Result
+    from octavo.engine.stateless import CompressionOptions, Result
     from octavo.meters.meter import Meter
 
 
@@ -50,6 +65,7 @@ if TYPE_CHECKING:
     "  octavo compress chat.json --budget 8000 > smaller.json\n"
     "  octavo compress chat.json --ratio 0.3 --focus 'the database schema' --receipt\n"
     "  octavo compress run.jsonl --model claude-sonnet-4-5 --out smaller.jsonl\n"
+    "  octavo compress chats.jsonl --budget 2000 --jobs 4 --out smaller.jsonl --resume\n"
     "  my-agent --dump | octavo compress - --budget 4000 | my-agent --load\n"
     "  octavo compress chat.json --budget 8000 --summariser gpt-4o-mini",
 )
@@ -77,6 +93,22 @@ def compress(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", show_default=False, help="Write to this file."),
     ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="N",
+            min=0,
+            help="Processes that share the conversations of a JSON Lines file; 0 means one for each core.",
+        ),
+    ] = 1,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on where an earlier run with the same --out was stopped, if one was."
+        ),
+    ] = False,
     receipt: Annotated[
         bool,
         typer.Option(
@@ -98,6 +130,10 @@ def compress(
     and the exact lines that matter. Without --budget or --ratio the window of the model decides. A history that fits
     already comes out unchanged.
 
+    A file with one conversation in each line may have any number of them: results come in the order of the lines, and
+    memory does not grow. A line that cannot be compressed is told with its number, has no result, and makes the exit
+    code 1; all others are done. A run with --out that was stopped goes on with --resume.
+
     The receipt goes to standard error, so a pipe gets nothing but messages.
     """
     setup = setup_of(context, db)
@@ -110,76 +146,190 @@ def compress(
         focus=focus,
         format=format,
     )
-    run_busy(_compress(setup, file, options, summariser, out, whole=receipt, as_json=as_json))
+    if jobs != 1 and summariser != "none":
+        raise UsageError("a summariser is asked by one process: leave --jobs out, or --summariser")
+    asked = _Asked(
+        summariser=summariser,
+        out=out,
+        whole=receipt,
+        as_json=as_json,
+        jobs=jobs or os.cpu_count() or 1,
+        resume=resume,
+    )
+    run_busy(_compress(setup, file, options, asked))
 
 
-async def _compress(
-    setup: Setup,
-    name: str,
-    options: CompressOptions,
-    summariser: str,
-    out: Path | None,
-    *,
-    whole: bool,
-    as_json: bool,
-) -> None:
-    from octavo.engine.stateless import acompress
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What is asked besides the compression itself."""
 
+    summariser: str
+    out: Path | None
+    whole: bool
+    as_json: bool
+    jobs: int
+    resume: bool
+
+
+async def _compress(setup: Setup, name: str, options: CompressOptions, asked: _Asked) -> None:
     async with (
         metered(setup, options.model) as meter,
-        summarising(setup, summariser, options.model) as narrator,
+        summarising(setup, asked.summariser, options.model) as narrator,
     ):
-        with written(out) as write, progress() as shown:
-            for history in histories_of(name, shown):
-                with naming(name, history.where):
-                    result = await acompress(history.messages, **options.arguments(history, meter, narrator))
-                    _check_left(history, result)
-                    text = rewrap(history, result.messages, result.system)
-                shown.clear()
-                write(dumped(_result_json(history, result)) + "\n" if as_json else text)
-                tell(setup, _told(history, result, meter, whole=whole))
+        with open_input(name) as file, naming(name):
+            found = read_opening(file)
+            if isinstance(found, History):
+                await _compress_one(setup, found, options.arguments(found, meter, narrator), asked)
+                return
+            task = LineTask(
+                options=options.for_lines(meter, narrator), whole=asked.whole, as_json=asked.as_json
+            )
+            await _compress_many(setup, name, found, task, options, asked, size_of(file))
 
 
-def _check_left(history: History, result: Result) -> None:
-    """Refuse a result that says nothing any more: no provider takes it, and nobody means it."""
-    if history.messages and not result.messages:
-        raise ContextOverflow(
-            "no message fits: give a larger --budget or --ratio",
-            {"needed": result.before, "left": result.after},
-        )
+async def _compress_one(setup: Setup, history: History, options: CompressionOptions, asked: _Asked) -> None:
+    from octavo.engine.batch import written_line
+    from octavo.engine.stateless import acompress
+
+    with written(asked.out) as write, progress() as shown:
+        shown.step(f"{len(history.messages):,} messages")
+        result = await acompress(history.messages, **options)
+        made = written_line(history, result)
+        shown.clear()
+        write((dumped(result_json(made, result.format)) if asked.as_json else made.text) + "\n")
+    model = options["meter"].card.name if not isinstance(options["meter"], str) else ""
+    tell(setup, told_lines(made, "", model, whole=asked.whole))
 
 
-def _told(history: History, result: Result, meter: Meter, *, whole: bool) -> Iterator[Line]:
-    place = f"{history.where}: " if history.where else ""
-    if result.snapshot is None and not result.notes:
-        yield line(f"{place}{result.before:,} tokens: it fits; nothing was changed")
+async def _compress_many(
+    setup: Setup,
+    name: str,
+    lines: Iterator[RawLine],
+    task: LineTask,
+    options: CompressOptions,
+    asked: _Asked,
+    total: int,
+) -> None:
+    """Compress a conversation in each line; those that cannot be are told, and stop no other."""
+    from octavo.engine.stateless import compress as try_options
+
+    try_options([], **task.options)  # what makes no sense is said once, not for every line
+    with ExitStack() as stack:
+        out = stack.enter_context(_opened_out(asked, options))
+        shown = stack.enter_context(progress())
+        batch = _Batch(setup, name, out, shown, total)
+        rest = batch.skip_done(lines)
+        if asked.jobs == 1:
+            for given in rest:
+                batch.add(given, refusal(given) if given.problem else await task.arun(given))
+        else:
+            submit = stack.enter_context(processes(asked.jobs, task))
+            for given, done in in_order(rest, submit, asked.jobs):
+                batch.add(given, done)
+    batch.finish()
+
+
+@contextmanager
+def _opened_out(asked: _Asked, options: CompressOptions) -> Iterator[BatchOut]:
+    """Open where results go: a file is gone on with, all else is written as it comes."""
+    if asked.out is None or (asked.out.exists() and not asked.out.is_file()):
+        if asked.resume:
+            raise UsageError("--resume goes on with a file: name it with --out")
+        with written(asked.out) as write:
+            yield PlainOut(write)
         return
-    count = f"{result.covered:,} of {len(history.messages):,} messages compressed"
-    yield line(f"{place}{result.before:,} → {result.after:,} tokens ({meter.card.name}); {count}")
-    for note in result.notes:
-        yield line(("warn", f"{place}{note}"))
-    if result.receipt is not None and whole:
-        yield from receipt_lines(result.receipt)
-    elif result.receipt is not None:
-        yield from unwritten_lines(result.receipt)
-        yield line(("faint", place + brief(result.receipt)))
+    told = {**asdict(options), "summariser": asked.summariser, "json": asked.as_json}
+    with resumable(asked.out, told, resume=asked.resume) as file:
+        yield file
 
 
-def _result_json(history: History, result: Result) -> JsonObject:
-    import json
+class PlainOut:
+    """A pipe, a terminal or a device, which cannot be gone on with."""
 
-    return {
-        "messages": cast("list[Json]", result.messages),
-        "system": result.system,
-        "format": result.format,
-        "before": result.before,
-        "after": result.after,
-        "covered": result.covered,
-        "of": len(history.messages),
-        "notes": list(result.notes),
-        "summary": result.snapshot.summary if result.snapshot else "",
-        "receipt": json.loads(result.receipt.to_json()) if result.receipt else None,
-    }
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self.state = BatchState()
+
+    def add(self, text: str, state: BatchState) -> None:
+        if text:
+            self._write(text)
+        self.state = state
+
+
+BatchOut = PlainOut | ResumableFile
+
+
+class _Batch:
+    """A batch under way: writes results, says how far it is, and what went wrong."""
+
+    def __init__(self, setup: Setup, name: str, out: BatchOut, shown: ProgressLine, total: int) -> None:
+        self._setup, self._name, self._out, self._shown = setup, name, out, shown
+        self._digest, self._read, self._total = LineDigest(), 0, total
+        self._log = None if is_terminal(sys.stderr) else ProgressSteps()
+        self._began, self._before = time.monotonic(), out.state.conversations
+
+    def skip_done(self, lines: Iterator[RawLine]) -> Iterator[RawLine]:
+        """Pass over the lines that an earlier run did, and see that they are the same."""
+        earlier = self._out.state
+        digest = ""
+        if earlier.line:
+            for given in lines:
+                digest, self._read = self._digest.add(given.raw), self._read + len(given.raw)
+                if given.number >= earlier.line:
+                    break
+            if digest != earlier.digest:
+                raise UsageError(
+                    f"{self._name} is not the input that was begun with: its first {earlier.line:,} lines differ"
+                )
+            tell(self._setup, [line(f"going on after line {earlier.line:,}")])
+        return lines
+
+    def add(self, given: RawLine, done: LineDone) -> None:
+        """Write a result down."""
+        state = self._out.state
+        self._read += len(given.raw)
+        self._out.add(
+            f"{done.text}\n" if done.text else "",
+            replace(
+                state,
+                line=given.number,
+                conversations=state.conversations + 1,
+                failed=state.failed + bool(done.error),
+                before=state.before + done.before,
+                after=state.after + done.after,
+                digest=self._digest.add(given.raw),
+            ),
+        )
+        told = done.told
+        if done.error:
+            told = (
+                line(("bad", f"octavo: {self._name}: line {done.number}: {' '.join(done.error.split())}")),
+            )
+        if told:
+            self._shown.clear()
+            tell(self._setup, told)
+        self._show()
+
+    def _show(self) -> None:
+        count = self._out.state.conversations
+        rate = (count - self._before) / max(time.monotonic() - self._began, 1e-9)
+        words = f"{many(count, 'conversation')}, {rate:,.0f} a second"
+        if self._log is None:
+            self._shown.step(words, self._read, self._total)
+        else:
+            self._log.step(words, count, self._read, self._total)
+
+    def finish(self) -> None:
+        """Say what was done; the exit code says whether all of it was."""
+        state = self._out.state
+        words = f"{many(state.conversations, 'conversation')}: {state.before:,} → {state.after:,} tokens"
+        self._shown.clear()
+        tell(self._setup, [line(words)])
+        if state.failed:
+            failed = many(state.failed, "line")
+            raise OctavoError(
+                f"{failed} of {self._name} could not be compressed, as told above; all others are done"
+            )
 
 
 @app.command(

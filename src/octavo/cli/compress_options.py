@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from octavo.cli.message_files import STDIN, History, open_input, read_histories
+from octavo.cli.message_files import STDIN, open_input, read_histories
 from octavo.cli.progress import ProgressLine, size_of
 from octavo.cli.setup import Setup, opened
+from octavo.core.history_json import History
 from octavo.errors import BadInput, ContextOverflow, OctavoError
 
 if TYPE_CHECKING:
@@ -81,15 +82,21 @@ class CompressOptions:
 
     def arguments(self, history: History, meter: Meter, summariser: Summariser | None) -> CompressionOptions:
         """Write it down for one history."""
+        options = self.for_lines(meter, summariser)
+        options["format"] = format_of(history, self.format)
+        options["tools"], options["system"] = history.tools, history.system
+        return options
+
+    def for_lines(self, meter: Meter, summariser: Summariser | None) -> CompressionOptions:
+        """Write down what holds for every history."""
         options: CompressionOptions = {
             "model": self.model,
             "policy": self.policy,
             "focus": self.focus,
-            "format": format_of(history, self.format),
-            "tools": history.tools,
-            "system": history.system,
             "meter": meter,
         }
+        if self.format is not None:
+            options["format"] = known_format(self.format)
         if self.budget is not None:
             options["budget"] = self.budget
         if self.ratio is not None:
@@ -102,10 +109,13 @@ class CompressOptions:
 
 
 def format_of(history: History, named: str | None) -> Literal["openai", "anthropic", "gemini", "responses"]:
+    return history.format if named is None else known_format(named)
+
+
+def known_format(named: str) -> Literal["openai", "anthropic", "gemini", "responses"]:
+    """Give the format of that name."""
     from octavo.core.wire import FORMATS
 
-    if named is None:
-        return history.format
     found = next((format for format in FORMATS if format == named), None)
     if found is None:
         raise BadInput("--format", f"unknown format {named!r}; one of {', '.join(FORMATS)}")

@@ -19,11 +19,12 @@ from octavo.cli.compress_options import (
     served,
 )
 from octavo.cli.lines import Line, line, table
-from octavo.cli.message_files import STDIN, History, dumped, read_text
+from octavo.cli.message_files import STDIN, read_text
 from octavo.cli.options import AsJson, Db, InputFile, Model
 from octavo.cli.printing import put, show
 from octavo.cli.progress import progress
 from octavo.cli.setup import Setup, run_busy, setup_of
+from octavo.core.history_json import History, dumped
 from octavo.core.json_values import Json, JsonObject
 from octavo.errors import BadInput
 

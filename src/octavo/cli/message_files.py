@@ -1,4 +1,4 @@
-"""Message lists out of a file or a pipe, and back into the shape they came in.
+"""Message lists out of a file or a pipe.
 
 Accepted: one JSON array of messages; one object that holds them, such as the body of a request to OpenAI, Anthropic
 or Gemini; JSON Lines of messages; JSON Lines of such arrays or objects. Memory is bounded by one conversation, and a
@@ -8,72 +8,37 @@ conversation by `LARGEST`. Whatever is wrong is one `BadInput` that names the li
 from __future__ import annotations
 
 import json
-import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, NoReturn, cast
+from typing import IO, NamedTuple
 
+from octavo.core.history_json import (
+    History,
+    decode_text,
+    decode_value,
+    is_message,
+    not_json,
+    parse_value,
+    read_history,
+)
 from octavo.core.json_values import Json, JsonObject
 from octavo.errors import BadInput, UsageError
-
-if TYPE_CHECKING:
-    from octavo.core.wire import Format
 
 LARGEST = 64 << 20
 """Bytes of one conversation: ten times what the largest window holds as text, with room for pictures."""
 STDIN = "-"
-_MESSAGES = ("messages", "contents")
-_SYSTEM = ("system", "systemInstruction", "system_instruction")
-_ESCAPED = re.compile("[\x85\u2028\u2029\ud800-\udfff]")
-"""Lone surrogates, which UTF-8 has no form for, and what some readers of JSON Lines take for the end of a line."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
-    """A conversation as it was handed in."""
+class RawLine(NamedTuple):
+    """A line that is not blank, as it was read."""
 
-    where: str
-    """The line it begins in; empty when it is all there is."""
-    messages: list[JsonObject]
-    body: JsonObject
-    """The object that held it, without the messages; empty for bare lists."""
-    shape: Literal["list", "lines", "object"]
-    indent: int | None = None
-    """How it was written: on one line, or indented."""
-
-    @property
-    def key(self) -> str:
-        """The name its object gives the messages."""
-        return "contents" if self.body.get("contents") is not None else "messages"
-
-    @property
-    def system(self) -> Json:
-        return next((self.body[name] for name in _SYSTEM if self.body.get(name) is not None), None)
-
-    @property
-    def tools(self) -> list[JsonObject]:
-        found = self.body.get("tools")
-        if found is None:
-            return []
-        if not isinstance(found, list) or not all(isinstance(tool, dict) for tool in found):
-            raise BadInput(_at(self.where, "tools"), "expected a list of tool definitions")
-        return cast("list[JsonObject]", found)
-
-    @property
-    def format(self) -> Format:
-        """Tell the format, from the object's own names first."""
-        from octavo.core.wire import detect
-
-        if self.body.get("contents") is not None or {"systemInstruction", "system_instruction"} & set(
-            self.body
-        ):
-            return "gemini"
-        if self.body.get("system") is not None:
-            return "anthropic"
-        return detect(self.messages)
+    number: int
+    raw: bytes
+    problem: BadInput | None = None
+    """Why there is nothing to read in it."""
 
 
 @contextmanager
@@ -108,26 +73,37 @@ def read_text(name: str) -> str:
 
 def read_histories(file: IO[bytes]) -> Iterator[History]:
     """Read conversations, one after the other, as they are needed."""
-    number, first = _first_line(file)
-    value, whole = _decode_opening(first, number, file)
+    found = read_opening(file)
+    if isinstance(found, History):
+        yield found
+        return
+    for line in found:
+        if line.problem is not None:
+            raise line.problem
+        yield read_history(_value(line), f"line {line.number}", indent=None)
+
+
+def read_opening(file: IO[bytes]) -> History | Iterator[RawLine]:
+    """Read the only conversation of a file; of one that has a conversation in each line, give the lines, unread."""
+    first = _first_line(file)
+    value, whole = _decode_opening(first, file)
     if whole:
-        yield _one(value, "", indent=2)
-        return
-    rest = _more_lines(file, number)
+        return read_history(value, "", indent=2)
+    rest = _more_lines(file, first.number)
+    if isinstance(value, dict) and is_message(value):
+        return _gathered(chain([first], rest))
     following = next(rest, None)
-    if following is None and not _is_message(value):
-        yield _one(value, "", indent=None)
-        return
-    lines = _chained((number, value, len(first)), following, rest)
-    yield from _loose(lines) if _is_message(value) else _each(lines)
+    if following is None:
+        return read_history(value, "", indent=None)
+    return chain([first, following], rest)
 
 
-def _first_line(file: IO[bytes]) -> tuple[int, bytes]:
+def _first_line(file: IO[bytes]) -> RawLine:
     number = 0
     while raw := _read_line(file, number + 1):
         number += 1
         if raw.removeprefix(b"\xef\xbb\xbf").strip():
-            return number, raw.removeprefix(b"\xef\xbb\xbf")
+            return RawLine(number, raw.removeprefix(b"\xef\xbb\xbf"))
     raise BadInput("", "the file is empty; give messages as JSON or JSON Lines")
 
 
@@ -154,172 +130,67 @@ def _too_large(number: int) -> BadInput:
     )
 
 
-def _decode_opening(first: bytes, number: int, file: IO[bytes]) -> tuple[Json, bool]:
+def _decode_opening(first: RawLine, file: IO[bytes]) -> tuple[Json, bool]:
     """Decode the first line; if it just is not complete, the file is one value over many lines."""
-    text = _text(first, number)
+    number, text = first.number, decode_text(first.raw, first.number)
     try:
-        return _parse(text), False
+        return parse_value(text), False
     except BadInput as error:
         raise BadInput(f"line {number}", error.problem) from error
     except json.JSONDecodeError as error:
         if error.pos < len(text.rstrip()) and not error.msg.startswith("Unterminated"):
-            raise _not_json(error, number) from error
+            raise not_json(error, number) from error
     with _unreadable(number + 1):
-        rest = file.read(LARGEST - len(first) + 1)
-    if len(first) + len(rest) > LARGEST:
+        rest = file.read(LARGEST - len(first.raw) + 1)
+    if len(first.raw) + len(rest) > LARGEST:
         raise _too_large(number)
-    return _decode(text + _text(rest, number), number), True
+    return decode_value(text + decode_text(rest, number), number), True
 
 
-def _more_lines(file: IO[bytes], number: int) -> Iterator[tuple[int, Json, int]]:
-    while raw := _read_line(file, number + 1):
+def _more_lines(file: IO[bytes], number: int) -> Iterator[RawLine]:
+    while True:
         number += 1
+        try:
+            raw = _read_line(file, number)
+        except BadInput as error:
+            yield RawLine(number, b"", error)
+            if not _skip_line(file):
+                return
+            continue
+        if not raw:
+            return
         if raw.strip():
-            yield number, _decode(_text(raw, number), number), len(raw)
+            yield RawLine(number, raw)
 
 
-def _chained(
-    first: tuple[int, Json, int],
-    second: tuple[int, Json, int] | None,
-    rest: Iterator[tuple[int, Json, int]],
-) -> Iterator[tuple[int, Json, int]]:
-    yield first
-    if second is not None:
-        yield second
-    yield from rest
-
-
-def _text(raw: bytes, number: int) -> str:
+def _skip_line(file: IO[bytes]) -> bool:
+    """Go to the end of a line that is too large; tell whether there is one, and it can be read."""
     try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = number + raw.count(b"\n", 0, error.start)
-        raise BadInput(
-            f"line {line}", f"not UTF-8 text (byte 0x{raw[error.start]:02x}); is this a JSON file?"
-        ) from None
+        while part := file.readline(LARGEST):
+            if part.endswith(b"\n"):
+                return True
+    except OSError:
+        pass  # said already: that is why the line was given up
+    return False
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise BadInput("", f"{constant} is not JSON")
+def _value(line: RawLine) -> Json:
+    if line.problem is not None:
+        raise line.problem
+    return decode_value(decode_text(line.raw, line.number), line.number)
 
 
-_decoder = json.JSONDecoder(parse_constant=_refuse)
-
-
-def _parse(text: str) -> Json:
-    try:
-        return cast("Json", _decoder.decode(text.strip()))
-    except json.JSONDecodeError:
-        raise
-    except RecursionError:
-        raise BadInput("", "nested too deeply") from None
-    except ValueError as error:  # a whole number of thousands of digits
-        raise BadInput("", str(error)) from error
-
-
-def _decode(text: str, number: int) -> Json:
-    try:
-        return _parse(text)
-    except json.JSONDecodeError as error:
-        raise _not_json(error, number) from error
-    except BadInput as error:
-        raise BadInput(f"line {number}", error.problem) from error
-
-
-def _not_json(error: json.JSONDecodeError, number: int) -> BadInput:
-    cut_off = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated")
-    why = "the text ends inside a value: it was cut off" if cut_off else error.msg
-    return BadInput(f"line {number + error.lineno - 1}", f"not JSON: {why}")
-
-
-def _is_message(value: Json) -> bool:
-    return isinstance(value, dict) and "role" in value and not _messages_key(value)
-
-
-def _messages_key(value: JsonObject) -> str:
-    return next((name for name in _MESSAGES if value.get(name) is not None), "")
-
-
-def _loose(lines: Iterable[tuple[int, Json, int]]) -> Iterator[History]:
+def _gathered(lines: Iterable[RawLine]) -> History:
     """Gather messages that stand one in a line: together they are one conversation."""
     messages: list[JsonObject] = []
     size = 0
-    for number, value, length in lines:
-        size += length
+    for line in lines:
+        value, size = _value(line), size + len(line.raw)
         if size > LARGEST:
-            raise _too_large(number)
-        if not isinstance(value, dict) or not _is_message(value):
-            raise BadInput(f"line {number}", "expected a message like those before: an object with a role")
-        messages.append(value)
-    yield History(where="", messages=messages, body={}, shape="lines")
-
-
-def _each(lines: Iterable[tuple[int, Json, int]]) -> Iterator[History]:
-    for number, value, _ in lines:
-        yield _one(value, f"line {number}", indent=None)
-
-
-def _one(value: Json, where: str, *, indent: int | None) -> History:
-    """Take one value as a conversation."""
-    match value:
-        case list():
-            return History(where=where, messages=_listed(value, where), body={}, shape="list", indent=indent)
-        case dict() if key := _messages_key(value):
-            messages = _listed(value[key], _at(where, key))
-            return History(where=where, messages=messages, body=value, shape="object", indent=indent)
-        case dict() if "role" in value:
-            return History(where=where, messages=[value], body={}, shape="lines")
-    raise BadInput(
-        where,
-        "expected messages: an array of them, an object with `messages` or `contents`, or one in each line",
-    )
-
-
-def _listed(value: Json, where: str) -> list[JsonObject]:
-    if not isinstance(value, list):
-        raise BadInput(where, f"expected an array of messages, got {_kind(value)}")
-    for i, message in enumerate(value):
-        if not isinstance(message, dict):
+            raise _too_large(line.number)
+        if not isinstance(value, dict) or not is_message(value):
             raise BadInput(
-                f"{where}[{i}]" if where else f"messages[{i}]", f"expected a message, got {_kind(message)}"
+                f"line {line.number}", "expected a message like those before: an object with a role"
             )
-    return cast("list[JsonObject]", value)
-
-
-def _kind(value: Json) -> str:
-    names = {str: "text", bool: "true or false", dict: "an object", list: "an array", type(None): "null"}
-    return names.get(type(value), "a number")
-
-
-def _at(where: str, name: str) -> str:
-    return f"{where}: {name}" if where else name
-
-
-def rewrap(history: History, messages: Sequence[JsonObject], system: Json) -> str:
-    """Write messages in the shape the conversation came in."""
-    if system != history.system and history.shape != "object":
-        raise UsageError(
-            "this policy speaks in the system prompt, which a bare list of messages has no place for in this "
-            "format; give an object with `messages`, or another --policy"
-        )
-    match history.shape:
-        case "lines":
-            return "".join(f"{dumped(message)}\n" for message in messages)
-        case "list":
-            return dumped(cast("Json", list(messages)), indent=history.indent) + "\n"
-        case "object":
-            return dumped(_refilled(history, messages, system), indent=history.indent) + "\n"
-
-
-def _refilled(history: History, messages: Sequence[JsonObject], system: Json) -> JsonObject:
-    body: JsonObject = {**history.body, history.key: cast("list[Json]", list(messages))}
-    if system != history.system:
-        name = next((name for name in _SYSTEM if name in body), "")
-        body[name or ("systemInstruction" if history.format == "gemini" else "system")] = system
-    return body
-
-
-def dumped(value: Json, *, indent: int | None = None) -> str:
-    """Write JSON that any reader takes, also one that cuts it into lines first."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        messages.append(value)
+    return History(where="", messages=messages, body={}, shape="lines")

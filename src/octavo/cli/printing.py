@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from octavo.cli.lines import Line, write_lines
-from octavo.cli.message_files import dumped
 from octavo.cli.setup import Setup
+from octavo.core.history_json import dumped
 from octavo.core.json_values import Json
 from octavo.errors import OctavoError, UsageError
 from octavo.store.files import half_of, refuse_database

@@ -12,10 +12,14 @@ from octavo.cli.lines import bar, fit, is_terminal, screen_columns
 
 PATIENCE = 0.5
 """Seconds before the line appears: what is quicker needs none."""
+LONG = 5.0
+"""Seconds before something is said in a pipe: what is quicker needs no log of it."""
 PAUSE = 0.1
 """Seconds between two drawings."""
 COLUMNS = 24
 TENTHS = 10
+MANY = 10_000
+"""Things after which a line is written where nobody knows how many there will be."""
 
 
 class ProgressLine:
@@ -55,6 +59,21 @@ class ProgressLog:
         if at != self._said:
             self._said = at
             print(f"{words} ({done:,} of {total:,})" if total else words, file=sys.stderr, flush=True)
+
+
+class ProgressSteps:
+    """The same for many things of one kind: a line at every tenth of the way, or at every so many of them."""
+
+    def __init__(self, patience: float = LONG) -> None:
+        self._said, self._from = 0, time.monotonic() + patience
+
+    def step(self, words: str, count: int, done: int, total: int) -> None:
+        """Say what is done; the way is measured in the input if its length is known, else in things."""
+        at = TENTHS * done // total if total else count // MANY
+        if at != self._said and time.monotonic() >= self._from:
+            self._said = at
+            share = f" ({done / total:.0%})" if total else ""
+            print(f"{words}{share}", file=sys.stderr, flush=True)
 
 
 @contextmanager

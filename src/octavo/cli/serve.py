@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from dataclasses import replace
 from typing import Annotated
@@ -64,9 +65,11 @@ def serve(
     On this machine alone no key is needed. To let others in, make a key first (octavo keys create NAME); without one,
     the server refuses to listen to other machines.
     """
+    gc.disable()  # nothing of what is loaded is garbage, and looking for it takes a fifteenth of the time
     from octavo.server.config import read_server_settings
     from octavo.server.run import serve as start
 
+    gc.enable()
     setup = setup_of(context, db)
     if not setup.settings.chosen:
         make_folder(setup.settings.data)

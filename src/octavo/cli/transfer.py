@@ -15,10 +15,11 @@ from octavo.cli.app import app
 from octavo.cli.compress_options import naming
 from octavo.cli.conversations import conversation_json, conversation_lines
 from octavo.cli.lines import clean, line
-from octavo.cli.message_files import STDIN, dumped, open_input
+from octavo.cli.message_files import STDIN, open_input
 from octavo.cli.options import AsJson, Db, InputFile, complete_conversations
 from octavo.cli.printing import show, show_json, tell, written
 from octavo.cli.setup import SEARCHED, find_conversation, opened, run, setup_of, short
+from octavo.core.history_json import dumped
 from octavo.core.json_values import Json
 from octavo.errors import BadInput, OctavoError, UsageError
 
@@ -78,9 +79,12 @@ def import_file(
     async def work() -> tuple[Conversation, ...]:
         async with opened(setup) as engine, _on_disk(file) as path:
             with naming(file):
-                return await engine.store.import_file(
+                made = await engine.import_file(
                     path, format=_import_format(format), title=title, new_ids=copy
                 )
+            for one in made[:1]:
+                await engine.wait_until_idle(one.id)
+            return made
 
     found = run(work())
     if as_json:

@@ -65,8 +65,12 @@ if TYPE_CHECKING:
     from octavo.engine.models import Models
     from octavo.engine.remote_count import RemoteCounts
     from octavo.store.store import Store
+    from octavo.store.transfer.formats import Format as FileFormat
 
 log = logging.getLogger(__name__)
+
+COUNTED = 100
+"""Conversations of an import that are counted in the background: more than anybody opens soon."""
 
 LOOKED_AGAIN = 5.0
 """Seconds between two looks at idle conversations at least."""
@@ -413,6 +417,31 @@ class Engine:
                     if isinstance(event.outcome, Compressed):
                         self.index_in_background(event.outcome.snapshot.cutoff)
                     await self._tell_hooks(chat, event.outcome)
+
+    async def import_file(
+        self,
+        path: Path,
+        *,
+        format: FileFormat | None = None,
+        owner: str | None = None,
+        title: str | None = None,
+        new_ids: bool = False,
+    ) -> tuple[Conversation, ...]:
+        """Read conversations from a file; they are counted in the background, so that the first look need not."""
+        made = await self.store.import_file(path, format=format, owner=owner, title=title, new_ids=new_ids)
+        if made:
+            name = f"import {made[0].id}"
+            self._indexing[name] = asyncio.create_task(self._look_at([one.id for one in made[:COUNTED]]))
+            self._indexing[name].add_done_callback(lambda _: self._indexing.pop(name, None))
+        return made
+
+    async def _look_at(self, conversations: Sequence[str]) -> None:
+        """Look at conversations once: what was never counted is, and stays known."""
+        for id in conversations:
+            try:
+                await self.state_of(id)
+            except OctavoError as error:  # whoever looks at it is told
+                log.debug("conversation %s was not counted after its import: %s", id, error)
 
     def index_in_background(self, cutoff: str) -> None:
         """Index what is covered down to a message, so that it can be recalled."""

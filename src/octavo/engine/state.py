@@ -6,6 +6,7 @@ read the same one, so they cannot disagree.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -57,6 +58,8 @@ TURNS_SEEN = 6
 """Turns whose mean says how long the next ones will be: enough for a mean, few enough to follow a change."""
 FEW = 32
 """Messages that are added to a state before its branch is put together again."""
+MANY = 200
+"""Messages from which on they are counted in a thread: some ten milliseconds, in which others would wait."""
 EMPTY = StoredContext(leading=(), snapshot=None, retained=(), carried=None)
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 
@@ -435,11 +438,14 @@ async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Stor
 async def _counted(store: Store, stored: StoredContext, meter: Meter) -> StoredContext:
     """Count what was never counted in this model's unit, once, and keep the counts."""
     unit = meter.unit.name
-    missing = {
-        node.id: meter.count_message(node.message) for node in stored.branch if unit not in node.counts
-    }
-    if not missing:
+    new = [node for node in stored.branch if unit not in node.counts]
+    if not new:
         return stored
+
+    def count() -> dict[str, int]:
+        return {node.id: meter.count_message(node.message) for node in new}
+
+    missing = await asyncio.to_thread(count) if len(new) > MANY else count()
     with suppress(ReadOnly):
         await store.messages.set_counts(unit, missing)
 

@@ -111,6 +111,10 @@ class Meter:
         self._tokenizer = tokenizer
         self._calibration = calibration
 
+    def __getstate__(self) -> dict[str, object]:
+        """Go to another process without the vocabulary: it is loaded there."""
+        return {name: getattr(self, name) for name in ("card", "_tokenizer", "_calibration")}
+
     @cached_property
     def unit(self) -> TokenUnit:
         """What counts are stored in; the vocabulary is loaded when this is first asked for."""

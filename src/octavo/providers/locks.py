@@ -15,7 +15,8 @@ POLL_SECONDS = 0.2
 if sys.platform == "win32":
     import msvcrt
 
-    def _try_lock(file: IO[bytes]) -> bool:
+    def try_lock(file: IO[bytes]) -> bool:
+        """Take a lock that ends with the file; tell whether nobody else had it."""
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -25,7 +26,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _try_lock(file: IO[bytes]) -> bool:
+    def try_lock(file: IO[bytes]) -> bool:
+        """Take a lock that ends with the file; tell whether nobody else had it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -38,6 +40,6 @@ def locked(path: Path) -> Iterator[None]:
     """Wait for a lock file and hold it; closing the file gives it back."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        while not _try_lock(file):
+        while not try_lock(file):
             time.sleep(POLL_SECONDS)
         yield

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from octavo.cli.compress_options import read_keep
 from octavo.cli.lines import clean, line, text_lines
-from octavo.cli.message_files import dumped
 from octavo.cli.receipts import receipt_lines
 from octavo.cli.terminal import view
 from octavo.cli.terminal.arguments import flags_of, message_at, number_of, snapshot_at
+from octavo.core.history_json import dumped
 from octavo.core.json_values import Json
 from octavo.core.policy import Compress
 from octavo.errors import BadInput, NotFound, UsageError

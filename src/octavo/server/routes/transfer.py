@@ -102,7 +102,7 @@ async def import_file(
         with path.open("wb") as file:
             async for piece in request.stream():
                 await asyncio.to_thread(file.write, piece)
-        made = await app_state.engine.store.import_file(
+        made = await app_state.engine.import_file(
             path, format=format, owner=caller.owner, title=title, new_ids=True
         )
     return reply(ImportedOut(conversations=[show_conversation(one) for one in made]), 201)
