@@ -49,6 +49,19 @@ async def test_the_conversations_settings_win_over_the_models_and_those_over_the
     assert (await client.get("/api/v1/settings")).json()["own"]["auto"] is False
 
 
+async def test_settings_are_tried_out_and_nothing_is_stored(client: httpx2.AsyncClient) -> None:
+    place = await conversation(client)
+    now = (await client.get(f"{place}/usage")).json()
+    tried = (await client.post(f"{place}/usage", json={"settings": {"soft": 0.75}})).json()
+    assert tried["budget"]["soft"] > now["budget"]["soft"]
+    assert tried["reading"] == now["reading"]
+    refused = await client.post(f"{place}/usage", json={"settings": {"soft": 0.9, "hard": 0.8}})
+    assert refused.status_code == 422
+    assert "soft" in refused.json()["error"]["message"]
+    assert (await client.get(f"{place}/usage")).json() == now
+    assert (await client.get(f"{place}/settings")).json()["own"] == {}
+
+
 async def test_every_level_says_what_it_inherits(client: httpx2.AsyncClient) -> None:
     place = await conversation(client)
     built_in = (await client.get("/api/v1/settings")).json()["inherited"]

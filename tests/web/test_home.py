@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Audit
-from tests.web.serving import Octavo
+from tests.web.serving import MODEL, Octavo
 from tests.web.upstream import Upstream
 
 
@@ -28,6 +28,15 @@ def test_a_newcomer_sees_a_compression_with_one_click_and_can_undo_it(
     page.get_by_role("button", name="New", exact=True).click()
     page.get_by_role("button", name="Open a sample conversation").click()
     expect(page).to_have_url(f"{octavo.url}/c/{id}")
+
+
+def test_the_list_of_models_begins_with_the_one_in_use(page: Page, octavo: Octavo) -> None:
+    page.goto("/")
+    page.get_by_role("button", name=f"Model: {MODEL}").click()
+    options = page.get_by_role("listbox").get_by_role("option")
+    expect(options.first).to_contain_text(MODEL)
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    assert octavo.get("models")["models"][0]["name"] != MODEL, "it would be further down otherwise"
 
 
 def test_an_example_goes_into_the_input_and_is_not_sent(page: Page, upstream: Upstream) -> None:

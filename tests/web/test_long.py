@@ -72,3 +72,24 @@ def test_a_conversation_of_thousands_of_messages_opens_and_scrolls_with_few_rows
     expect(page.get_by_text("message 00000").first).to_be_in_viewport()
     page.get_by_role("button", name="Latest").click()
     expect(page.get_by_text(f"message {MESSAGES - 1:05}").first).to_be_in_viewport()
+
+
+def test_all_of_a_conversation_is_printed(page: Page, octavo: Octavo) -> None:
+    """Only its end is loaded when it is opened, and a long message is shown shortened."""
+    many = 200
+    words = "word " * 40_000 + "the very last word"
+    lines = [f"{'ua'[n % 2]}: message {n:03} of the talk" for n in range(many)]
+    id = octavo.conversation(f"u: {words}", "a: It is long.", *lines)
+    page.add_init_script(
+        "window.print = () => { dispatchEvent(new Event('beforeprint'));"
+        " window.paper = document.querySelector('main').innerText; dispatchEvent(new Event('afterprint')); }"
+    )
+    page.goto(f"/c/{id}")
+    expect(page.get_by_text(f"message {many - 1:03}").first).to_be_visible()
+    page.keyboard.press("Control+p")
+    page.wait_for_function("() => window.paper")
+    paper = page.evaluate("window.paper")
+    assert [n for n in range(many) if f"message {n:03} of the talk" not in paper] == []
+    assert "the very last word" in paper
+    expect(page.locator(".row").first).to_be_attached()
+    assert page.locator(".row").count() < MOST_ROWS

@@ -194,12 +194,12 @@ def test_how_much_is_recalled_can_be_set(page: Page, octavo: Octavo, typed: str,
     page.goto("/")
     panel = settings(page)
     expect(setting(panel, "recall")).to_contain_text("Inherited: auto")
-    field = panel.get_by_label("Recall", exact=True)
+    field = panel.get_by_label("Bring back what is asked for", exact=True)
     offered = field.evaluate("field => [...field.list.options].map(one => one.value)")
     assert offered == ["auto", "off"]
     field.fill(typed)
     page.keyboard.press("Enter")
-    expect(panel.get_by_role("status")).to_have_text("Recall is saved.")
+    expect(panel.get_by_role("status")).to_have_text("Bring back what is asked for is saved.")
     assert octavo.get("settings")["own"] == {"recall": stored}
 
 
@@ -209,7 +209,7 @@ def test_a_wrong_amount_to_recall_is_refused_beside_the_field(
     watch.forgive("422")
     page.goto("/")
     panel = settings(page)
-    field = panel.get_by_label("Recall", exact=True)
+    field = panel.get_by_label("Bring back what is asked for", exact=True)
     for wrong in ("much", "-1", "1.5"):
         field.fill(wrong)
         page.keyboard.press("Enter")

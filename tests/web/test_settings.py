@@ -23,6 +23,12 @@ def settings(page: Page, tab: str = "Everything") -> Locator:
     return dialog.get_by_role("tabpanel")
 
 
+def show_advanced(panel: Locator) -> None:
+    """Unfold what hardly anybody needs."""
+    for fold in panel.locator(".setting-advanced:not([open]) > summary").all()[::-1]:
+        fold.click()
+
+
 def setting(panel: Locator, name: str) -> Locator:
     return panel.locator(f'[data-setting="{name}"]')
 
@@ -36,21 +42,42 @@ def test_a_setting_is_inherited_until_it_is_set_and_again_when_it_is_reset(
     soft = setting(panel, "soft")
     expect(soft).to_contain_text(f"Inherited: {inherited['soft']}")
     expect(setting(panel, "auto")).to_contain_text("Inherited: on")
-    panel.get_by_label("Soft mark", exact=True).fill("0.72")
+    panel.get_by_label("Compress from", exact=True).fill("0.72")
     page.keyboard.press("Enter")
-    expect(panel.get_by_role("status")).to_have_text("Soft mark is saved.")
+    expect(panel.get_by_role("status")).to_have_text("Compress from is saved.")
     panel.get_by_label("Compress automatically", exact=True).select_option("Off")
     expect(setting(panel, "auto")).to_contain_text("Set here, instead of on")
     audit(page)
     assert octavo.get("settings")["own"] == {"soft": 0.72, "auto": False}
     page.reload()
     panel = settings(page)
-    expect(panel.get_by_label("Soft mark", exact=True)).to_have_value("0.72")
+    expect(panel.get_by_label("Compress from", exact=True)).to_have_value("0.72")
     expect(panel.get_by_label("Compress automatically", exact=True)).to_have_value("false")
-    panel.get_by_role("button", name="Reset Soft mark").click()
-    expect(panel.get_by_label("Soft mark", exact=True)).to_have_value("")
+    panel.get_by_role("button", name="Reset Compress from").click()
+    expect(panel.get_by_label("Compress from", exact=True)).to_have_value("")
     expect(soft).to_contain_text(f"Inherited: {inherited['soft']}")
     assert octavo.get("settings")["own"] == {"auto": False}
+
+
+def test_what_a_value_would_lead_to_is_said_before_it_is_saved(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    said = "Thirty words or so make a turn of an even size, so that turns can be counted. " * 13
+    id = octavo.conversation(*(f"{who}: {said}" for _ in range(6) for who in "ua"))
+    page.goto(f"/c/{id}")
+    page.get_by_role("button", name="Settings of this conversation").click()
+    panel = page.get_by_role("dialog", name="Settings").get_by_role("tabpanel")
+    expect(panel.get_by_label("Never more than", exact=True)).to_be_hidden()
+    field = panel.get_by_label("Compress from", exact=True)
+    effect = setting(panel, "soft").get_by_role("status")
+    field.fill("0.9")
+    expect(effect).to_contain_text("This conversation would compress in about")
+    field.fill("0.45")
+    expect(effect).to_have_text("This conversation would compress with the next turn.")
+    audit(page)
+    assert octavo.get(f"conversations/{id}/settings")["own"] == {}
+    field.fill("")
+    expect(effect).to_have_count(0)
 
 
 def test_a_refused_value_says_why_beside_the_field_and_changes_nothing(
@@ -59,20 +86,21 @@ def test_a_refused_value_says_why_beside_the_field_and_changes_nothing(
     watch.forgive("409", "422")
     page.goto("/")
     panel = settings(page)
-    panel.get_by_label("Soft mark", exact=True).fill("0.99")
+    panel.get_by_label("Compress from", exact=True).fill("0.99")
     page.keyboard.press("Enter")
     refused = setting(panel, "soft").get_by_role("alert")
     expect(refused).to_contain_text("0.99 lies above hard 0.95")
-    expect(panel.get_by_label("Soft mark", exact=True)).to_have_attribute("aria-invalid", "true")
+    expect(panel.get_by_label("Compress from", exact=True)).to_have_attribute("aria-invalid", "true")
     audit(page)
     panel.get_by_label("Kept word for word", exact=True).fill("5000000")
     page.keyboard.press("Enter")
     expect(setting(panel, "retained").get_by_role("alert")).to_contain_text("A compression would leave")
-    panel.get_by_label("Hard mark", exact=True).fill("much")
+    show_advanced(panel)
+    panel.get_by_label("Never more than", exact=True).fill("much")
     page.keyboard.press("Enter")
     expect(setting(panel, "hard").get_by_role("alert")).to_contain_text("valid number")
     assert octavo.get("settings")["own"] == {}
-    panel.get_by_label("Soft mark", exact=True).fill("")
+    panel.get_by_label("Compress from", exact=True).fill("")
     page.keyboard.press("Enter")
     expect(refused).to_have_count(0)
 
@@ -83,16 +111,17 @@ def test_a_conversation_inherits_from_its_model_and_the_model_from_everything(
     id = octavo.conversation("u: Hello", "a: Good day")
     page.goto(f"/c/{id}")
     panel = settings(page)
-    panel.get_by_label("Instructions", exact=True).fill("Keep every number.")
+    panel.get_by_label("Always keep", exact=True).fill("Keep every number.")
     page.keyboard.press("Tab")
-    panel.get_by_label("Policy", exact=True).select_option("onyx")
+    show_advanced(panel)
+    panel.get_by_label("Way of compressing", exact=True).select_option("onyx")
     expect(setting(panel, "instructions")).to_contain_text("Set here")
     expect(setting(panel, "policy")).to_contain_text("Set here, instead of octavo")
     dialog = page.get_by_role("dialog", name="Settings")
     dialog.get_by_role("tab", name="Per model").click()
     expect(panel.get_by_label("Settings of the model")).to_have_value(MODEL)
     expect(setting(panel, "policy")).to_contain_text("Inherited: onyx")
-    panel.get_by_label("Soft mark", exact=True).fill("0.6")
+    panel.get_by_label("Compress from", exact=True).fill("0.6")
     page.keyboard.press("Enter")
     expect(setting(panel, "soft")).to_contain_text("Set here")
     audit(page)
@@ -104,11 +133,11 @@ def test_a_conversation_inherits_from_its_model_and_the_model_from_everything(
     expect(setting(panel, "instructions")).to_contain_text("Inherited: Keep every number.")
     panel.get_by_label("System prompt", exact=True).fill("You are brief.")
     page.keyboard.press("Tab")
-    panel.get_by_label("Soft mark", exact=True).fill("0.5")
+    panel.get_by_label("Compress from", exact=True).fill("0.5")
     page.keyboard.press("Enter")
     expect(setting(panel, "soft")).to_contain_text("Set here, instead of 0.6")
     expect(setting(panel, "system")).to_contain_text("Set here")
-    panel.get_by_label("Prompt", exact=True).select_option("A text of my own")
+    panel.get_by_label("Form of the summary", exact=True).select_option("A text of my own")
     panel.get_by_role("textbox", name="Text of the prompt").fill("Write a haiku about it.")
     # Closing saves what is being typed.
     page.keyboard.press("Escape")
@@ -152,7 +181,7 @@ def test_a_card_of_ones_own_is_added_changed_and_removed(
     audit(page)
     panel.get_by_label("Longest answer", exact=True).fill("1000")
     panel.get_by_label("Price", exact=True).fill("2.5, 10")
-    panel.get_by_label("Soft mark", exact=True).fill("0.6")
+    panel.get_by_label("Compress from", exact=True).fill("0.6")
     panel.get_by_label("Kept word for word", exact=True).fill("500")
     panel.get_by_role("button", name="Save the card").click()
     entry = panel.get_by_role("listitem").filter(has_text="my/model one")
@@ -230,7 +259,7 @@ def test_arrow_keys_go_through_the_tabs_and_a_phone_shows_them_in_a_row(page: Pa
     expect(page.get_by_role("tab", name="Model cards")).to_be_focused()
     expect(page.get_by_role("button", name="Add a card")).to_be_visible()
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_label("Soft mark", exact=True)).to_be_visible()
+    expect(page.get_by_label("Compress from", exact=True)).to_be_visible()
     assert page.evaluate("document.querySelector('dialog').scrollWidth <= innerWidth")
     audit(page)
 
@@ -368,4 +397,4 @@ def test_a_part_of_the_page_that_is_gone_is_said_to_be_and_the_page_goes_on(page
     page.unroute("**/assets/SettingsDialog-*.js")
     page.get_by_role("button", name="Reload").click()
     settings(page)
-    expect(page.get_by_label("Soft mark", exact=True)).to_be_visible()
+    expect(page.get_by_label("Compress from", exact=True)).to_be_visible()

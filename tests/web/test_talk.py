@@ -457,6 +457,27 @@ def test_recall_and_editing_keep_long_pastes(page: Page, octavo: Octavo) -> None
     assert stored(octavo, page)[0]["text"] == f"{LONG} What does it say? Briefly."
 
 
+def test_what_was_said_without_a_connection_is_sent_after_a_reload(
+    page: Page, octavo: Octavo, watch: Watch
+) -> None:
+    watch.forgive("ERR_")
+    id = octavo.conversation("u: Hello", "a: Good day")
+    page.goto(f"/c/{id}")
+    expect(page.get_by_text("Good day")).to_be_visible()
+    page.route("**/turns", lambda route: route.abort("internetdisconnected"))
+    field(page).fill("Are you still there?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Are you still there?")).to_be_visible()
+    assert len(octavo.get(f"conversations/{id}/messages")["messages"]) == 2
+    page.unroute("**/turns")
+    page.reload()
+    expect(page.get_by_role("article", name="Answer").last).to_contain_text("You said: Are you still there?")
+    page.reload()
+    expect(page.get_by_role("article", name="Answer").last).to_contain_text("You said: Are you still there?")
+    texts = [one["text"] for one in octavo.get(f"conversations/{id}/messages")["messages"]]
+    assert texts.count("Are you still there?") == 1
+
+
 def test_what_could_not_be_sent_is_in_the_input_again(page: Page, octavo: Octavo, watch: Watch) -> None:
     watch.forgive("409")
     id = octavo.conversation("u: Hello", "a: Good day")

@@ -230,15 +230,24 @@ class Chat:
     # Looking
 
     async def usage(
-        self, *, tools: Sequence[AnyTool] = (), tip: str | None = None, draft: object = None
+        self,
+        *,
+        tools: Sequence[AnyTool] = (),
+        tip: str | None = None,
+        draft: object = None,
+        trial: Mapping[str, Json] | None = None,
     ) -> ContextUsage:
         """Read the meter: tokens, budget, breakdown, distance to the next compression.
 
-        `draft` is a message that is being written: it is counted, and nothing is stored.
+        `draft` is a message that is being written: it is counted, and nothing is stored. `trial` are settings of this
+        conversation that are thought about: the meter shows what they would lead to, or they are refused.
         """
         await self.require(tip)
-        now = await self.info()
-        revision = Revision(await self.settings(), now.revision)
+        now, held = await self.info(), await self.settings()
+        if trial:
+            await self._engine.settings.check(ForConversation(self.id), trial)
+            held = {**held, **{name: value for name, value in trial.items() if value is not None}}
+        revision = Revision(held, now.revision)
         state = await self._engine.states.load(self.id, tip or now.tip, revision, tools=accept_tools(tools))
         if draft is None:
             return state.usage

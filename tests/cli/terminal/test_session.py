@@ -182,7 +182,7 @@ def test_undo_and_redo(run: Run) -> None:
         "/undo 1",
         "/undo",
     )
-    before = shown.split("Renamed a")[0].split("facts of the covered")[1].split("\n", 1)[1]
+    before = shown.split("Renamed a")[0].split("exact lines are used instead.\n")[1]
     after = shown.split("Renamed c\n")[1].split("Undone")[0]
     assert before == after
     assert "Undone: 4 messages are sent as they were again; /redo brings the compression back." in shown

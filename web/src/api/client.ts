@@ -88,6 +88,9 @@ export const readUsage = (id: string) => request<Usage>("GET", `${chat(id)}/usag
 /** The meter with a message that is being written. */
 export const readUsageWith = (id: string, content: string | PartIn[], signal: AbortSignal) =>
   request<Usage>("POST", `${chat(id)}/usage`, { body: { content }, signal });
+/** The meter under settings that are thought about. */
+export const tryUsage = (id: string, settings: SettingsIn, signal: AbortSignal) =>
+  request<Usage>("POST", `${chat(id)}/usage`, { body: { settings }, signal });
 export const listSnapshots = (id: string) => request<Snapshots>("GET", `${chat(id)}/snapshots`);
 export const readSettings = (id: string) => request<Settings>("GET", `${chat(id)}/settings`);
 export const changeSettings = (id: string, change: SettingsIn) =>

@@ -49,8 +49,10 @@ async def read_usage(chat: TheChat, *, tip: Annotated[Id | None, Query()] = None
 
 @routes.post("/usage", response_model=UsageOut)
 async def read_usage_with_draft(body: DraftIn, chat: TheChat) -> Response:
-    """Count the tokens by section with a message that is being written. Nothing is stored."""
-    return reply(show_usage(await chat.usage(draft=read_message(body.content, "user"))))
+    """Count the tokens by section with a message that is being written, or under other settings. Nothing is stored."""
+    draft = None if body.content is None else read_message(body.content, "user")
+    trial = body.settings.model_dump(exclude_unset=True)
+    return reply(show_usage(await chat.usage(draft=draft, trial=trial)))
 
 
 @routes.get("/recall", response_model=RecallOut)

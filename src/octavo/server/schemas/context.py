@@ -9,6 +9,7 @@ from pydantic import Field
 from octavo.server.schemas.base import Id, Shape
 from octavo.server.schemas.messages import Content
 from octavo.server.schemas.recall import PassageOut
+from octavo.server.schemas.settings import SettingsIn
 from octavo.server.schemas.tasks import ToolIn
 
 
@@ -65,7 +66,10 @@ class UsageOut(Shape):
 
 
 class DraftIn(Shape):
-    content: Content = Field(description="A message that is being written.")
+    content: Content | None = Field(default=None, description="A message that is being written.")
+    settings: SettingsIn = Field(
+        default=SettingsIn(), description="Settings of this conversation that are thought about."
+    )
 
 
 class RecallOut(Shape):

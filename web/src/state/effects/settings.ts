@@ -4,6 +4,7 @@ import * as api from "../../api/client";
 import * as desk from "../../api/desk";
 import { Problem } from "../../api/problem";
 import type { CardIn, Key, KeyIn, KeyMade, Settings, SettingsIn } from "../../api/types";
+import { distance } from "../../lib/distance";
 import { reasonOf, type Reason } from "../../lib/reason";
 import { dispatch, state } from "../store";
 import { loadMeter } from "./chat";
@@ -42,6 +43,17 @@ export async function changeLevel(level: Level, change: SettingsIn): Promise<Ans
   const answer = await attempt(desk.changeLevel(pathOf(level), change));
   if ("value" in answer) await renew();
   return answer;
+}
+
+/** What a value would lead to in a conversation, in words; empty where it cannot be told. */
+export async function tryOut(id: string, change: SettingsIn, signal: AbortSignal): Promise<string> {
+  try {
+    return distance(await api.tryUsage(id, change, signal), "would compress");
+  } catch (error) {
+    // A value that is refused says so when it is saved.
+    if (!signal.aborted && !(error instanceof Problem)) throw error;
+    return "";
+  }
 }
 
 /** Whether something is recalled under settings of a conversation. */

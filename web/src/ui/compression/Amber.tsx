@@ -4,6 +4,9 @@ import type { Receipt } from "../../api/types";
 import { count } from "../../lib/format";
 import { SourceLink } from "./SourceLink";
 
+const MARK = /^[-*+]\s+/;
+/** What makes a line one of a list. */
+
 export function Amber({ receipt, conversation }: { receipt: Receipt | null; conversation: string }) {
   return (
     <>
@@ -13,7 +16,7 @@ export function Amber({ receipt, conversation }: { receipt: Receipt | null; conv
           <ul className="taken-out-lines" aria-label="Taken out of the summary">
             {receipt.taken_out.map((line) => (
               <li key={line} dir="auto">
-                <del>{line}</del>
+                <del>{line.replace(MARK, "")}</del>
               </li>
             ))}
             {receipt.taken_out_count > receipt.taken_out.length && (

@@ -5,7 +5,8 @@
  */
 
 import type { Usage } from "../../api/types";
-import { count, percent, plural } from "../../lib/format";
+import { distance } from "../../lib/distance";
+import { count, percent } from "../../lib/format";
 import { Popover } from "../kit/Popover";
 import { MeterBreakdown } from "./MeterBreakdown";
 
@@ -51,13 +52,6 @@ export function Meter({ usage, preparing, drafted }: { usage: Usage | null; prep
       {() => <MeterBreakdown usage={usage} />}
     </Popover>
   );
-}
-
-/** How far it is to the next compression: in turns, where there were any to go by. */
-function distance({ turns, next_in }: Usage): string {
-  if (next_in === 0) return "compresses with the next turn";
-  if (turns === null) return `compresses in ${plural(next_in, "token")}`;
-  return turns === 0 ? "compresses in less than a turn" : `compresses in about ${plural(turns, "turn")}`;
 }
 
 function Bar({ usage }: { usage: Usage }) {

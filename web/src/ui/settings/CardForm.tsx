@@ -14,8 +14,8 @@ const FIELDS: { name: string; label: string; hint?: string; number?: boolean; li
   { name: "max_output", label: "Longest answer", hint: "Tokens.", number: true },
   { name: "tokenizer", label: "Tokenizer" },
   { name: "provider", label: "Provider" },
-  { name: "summariser", label: "Summariser", hint: "The model that writes its summaries.", list: MODELS },
-  { name: "soft", label: "Soft mark", hint: "A share, such as 0.8; 1: never.", number: true },
+  { name: "summariser", label: "Who writes", hint: "The model that writes its summaries.", list: MODELS },
+  { name: "soft", label: "Compress from", hint: "A share, such as 0.8; 1: never.", number: true },
   { name: "retained", label: "Kept word for word", hint: "Tokens.", number: true },
   { name: "price", label: "Price", hint: "Dollars per million tokens: input, output, cached; such as 2.5, 10." },
 ];

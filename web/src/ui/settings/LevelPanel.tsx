@@ -2,9 +2,12 @@
 
 import { useEffect, useRef, useState } from "react";
 import type { Settings } from "../../api/types";
-import { changeLevel, readLevel, type Level } from "../../state/effects/settings";
-import { groupsOf, type SettingName } from "./fields";
+import { changeLevel, readLevel, tryOut as effectOf, type Level } from "../../state/effects/settings";
+import { groupsOf, type Field, type SettingName } from "./fields";
 import { SettingField } from "./SettingField";
+
+const ACTING: SettingName[] = ["prepare", "soft", "hard", "retained", "minimum", "reply", "system", "model"];
+/** Settings that decide when a conversation is compressed. */
 
 export function LevelPanel({ level, about }: { level: Level; about: string }) {
   const [settings, show] = useState<Settings | null>(null);
@@ -35,6 +38,21 @@ export function LevelPanel({ level, about }: { level: Level; about: string }) {
     tell(value === null ? `${label} is inherited again.` : `${label} is saved.`);
     return null;
   };
+  const tryOut =
+    level.name === "conversation"
+      ? (name: SettingName) => (value: unknown, signal: AbortSignal) => effectOf(level.id, { [name]: value }, signal)
+      : null;
+  const isSetHere = (field: Field) => field.advanced && settings?.own[field.name] !== undefined;
+  const row = (field: Field) =>
+    settings && (
+      <SettingField
+        key={field.name}
+        field={field}
+        settings={settings}
+        save={(value) => save(field.name, field.label, value)}
+        tryOut={ACTING.includes(field.name) ? tryOut?.(field.name) : undefined}
+      />
+    );
   return (
     <>
       <p className="panel-about">{about}</p>
@@ -42,14 +60,13 @@ export function LevelPanel({ level, about }: { level: Level; about: string }) {
         groupsOf(level.name).map((group) => (
           <section key={group.title} className="setting-group" aria-label={group.title}>
             <h3>{group.title}</h3>
-            {group.fields.map((field) => (
-              <SettingField
-                key={field.name}
-                field={field}
-                settings={settings}
-                save={(value) => save(field.name, field.label, value)}
-              />
-            ))}
+            {group.fields.filter((field) => !field.advanced).map(row)}
+            {group.fields.some((field) => field.advanced) && (
+              <details className="setting-advanced" open={group.fields.some(isSetHere)}>
+                <summary>Advanced</summary>
+                {group.fields.filter((field) => field.advanced).map(row)}
+              </details>
+            )}
           </section>
         ))}
       <p className="panel-news" role="status">

@@ -1,6 +1,6 @@
 /** One setting: saved when it is left, inherited until it is set, and refused with the reason beside it. */
 
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Settings } from "../../api/types";
 import type { Field } from "./fields";
 import { FieldInput, mayBeNumber } from "./FieldInput";
@@ -10,18 +10,41 @@ interface Props {
   settings: Settings;
   /** Gives why it was refused; null: it was saved. */
   save: (value: unknown) => Promise<string | null>;
+  /** Tells what a value would lead to; only where there is a conversation to try it on. */
+  tryOut?: ((value: unknown, signal: AbortSignal) => Promise<string>) | undefined;
 }
+
+const PAUSE = 300;
+/** Milliseconds without a key before a value is tried out. */
 
 const SAID: Record<string, string> = { true: "on", false: "off" };
 export const said = (value: unknown): string =>
   value === undefined || value === null || value === "" ? "" : (SAID[String(value)] ?? String(value));
 
-export function SettingField({ field, settings, save }: Props) {
+export function SettingField({ field, settings, save, tryOut }: Props) {
   const [draft, change] = useState<string | null>(null);
   const [refused, refuse] = useState("");
   const own = settings.own[field.name];
   const inherited = said(settings.inherited[field.name]);
   const stored = own === undefined ? "" : String(own);
+  const [effect, show] = useState("");
+  const tried = draft === null || draft === stored ? null : draft;
+  useEffect(() => {
+    if (tried === null || !tryOut) {
+      show("");
+      return;
+    }
+    const stop = new AbortController();
+    const value = valueOf(field, tried) ?? settings.inherited[field.name] ?? null;
+    const timer = setTimeout(() => {
+      void tryOut(value, stop.signal).then((told) => !stop.signal.aborted && show(told));
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+    // What it is tried on is the same as long as the panel is there.
+  }, [tried]);
   const put = async (text: string) => {
     if (text === stored) {
       change(null);
@@ -48,6 +71,11 @@ export function SettingField({ field, settings, save }: Props) {
       {refused && (
         <p className="setting-refused" role="alert" id={`${field.name}-refused`}>
           {refused}
+        </p>
+      )}
+      {effect && (
+        <p className="setting-effect" role="status">
+          This conversation {effect}.
         </p>
       )}
       <p className="setting-note" id={`${field.name}-note`}>

@@ -1,0 +1,10 @@
+/** How far it is to the next compression: in turns, where there were any to go by. */
+
+import type { Usage } from "../api/types";
+import { plural } from "./format";
+
+export function distance({ turns, next_in }: Pick<Usage, "turns" | "next_in">, verb = "compresses"): string {
+  if (next_in === 0) return `${verb} with the next turn`;
+  if (turns === null) return `${verb} in ${plural(next_in, "token")}`;
+  return turns === 0 ? `${verb} in less than a turn` : `${verb} in about ${plural(turns, "turn")}`;
+}
