@@ -32,6 +32,7 @@ export function ReceiptView({ receipt, snapshot, conversation }: Props) {
         <div>
           <Sentence receipt={receipt} />
           <Costs receipt={receipt} />
+          {receipt.money && <p className="compression-note">This compression {receipt.money}.</p>}
           {receipt.no_summary && (
             <p className="compression-note">
               No summary was written: <bdi>{receipt.no_summary}</bdi>
