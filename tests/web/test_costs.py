@@ -63,3 +63,4 @@ def test_money_is_said_before_and_after(page: Page, octavo: Octavo) -> None:
     page.get_by_role("button", name="messages compressed").click()
     page.get_by_text("Receipt", exact=True).click()
     expect(page.get_by_text(f"This compression {said}.")).to_be_visible()
+    octavo.delete("models/priced-gpt")
