@@ -49,7 +49,7 @@ LIMITS = ("max_completion_tokens", "max_tokens")
 """What the output's limit is called: by OpenAI today, and by everybody else (and OpenAI before)."""
 ADAPTABLE = frozenset({*LIMITS, "temperature", "stream_options", "prompt_cache_key"})
 """Parameters of ours that some models refuse and an answer can do without."""
-REFUSALS = frozenset({"unsupported_parameter", "unsupported_value"})
+REFUSALS = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
 NO_KEY = "none"
 """The library insists on a key; servers that need none ignore it."""
 

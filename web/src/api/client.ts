@@ -5,6 +5,7 @@ import type {
   Caller,
   Conversation,
   Conversations,
+  Costs,
   Hits,
   Imported,
   Labels,
@@ -25,6 +26,7 @@ import type {
 const chat = (id: string) => `conversations/${id}`;
 
 export const readCaller = () => request<Caller>("GET", "me");
+export const readCosts = () => request<Costs>("GET", "costs", { query: { by: "day" } });
 export const listModels = () => request<Models>("GET", "models");
 
 export interface Listing {

@@ -26,6 +26,7 @@ export type SnapshotMoved = Schemas["SnapshotMoved"];
 export type SummarySize = Schemas["SummarySizeOut"];
 export type SnapshotFull = Schemas["SnapshotFull"];
 export type Snapshots = Schemas["SnapshotList"];
+export type Costs = Schemas["CostList"];
 export type Receipt = Schemas["ReceiptOut"];
 export type Pin = Schemas["PinOut"];
 export type Pins = Schemas["PinList"];

@@ -102,7 +102,7 @@ export interface Toast {
   action?: { label: string; run: () => void };
 }
 
-export type SettingsTab = "conversation" | "model" | "everything" | "cards" | "keys" | "appearance";
+export type SettingsTab = "conversation" | "model" | "everything" | "cards" | "keys" | "costs" | "appearance";
 export type HistoryView = "all" | "sent";
 
 /** Which dialog is open. To add one: a case here, and its component in `ui/dialogs/Dialogs.tsx`. */

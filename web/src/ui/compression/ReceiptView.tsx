@@ -32,6 +32,7 @@ export function ReceiptView({ receipt, snapshot, conversation }: Props) {
         <div>
           <Sentence receipt={receipt} />
           <Costs receipt={receipt} />
+          {receipt.money && <p className="compression-note">This compression {receipt.money}.</p>}
           <Standing standing={receipt.standing} />
           <Facts receipt={receipt} snapshot={snapshot} conversation={conversation} />
         </div>

@@ -3,7 +3,7 @@
 import type { Usage } from "../../api/types";
 import { certainty, count, percent } from "../../lib/format";
 import { openHistory } from "../../state/effects/history";
-import { useStore } from "../../state/store";
+import { dispatch, useStore } from "../../state/store";
 
 const SECTIONS: Record<string, string> = {
   system: "System prompt",
@@ -68,7 +68,14 @@ export function MeterBreakdown({ usage }: { usage: Usage }) {
         <button type="button" className="button small" onClick={() => openHistory(id, "sent")}>
           See what will be sent
         </button>
-      )}
+      )}{" "}
+      <button
+        type="button"
+        className="button small"
+        onClick={() => dispatch({ type: "dialog/opened", dialog: { kind: "settings", tab: "costs" } })}
+      >
+        See what it cost
+      </button>
     </div>
   );
 }

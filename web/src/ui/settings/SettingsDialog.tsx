@@ -1,6 +1,6 @@
 /** Everything that can be set: for this conversation, for a model, for everything; cards, keys, and the looks. */
 
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { useStore } from "../../state/store";
 import type { SettingsTab } from "../../state/types";
 import { closeDialog, Dialog } from "../kit/Dialog";
@@ -12,12 +12,15 @@ import { KeysPanel } from "./KeysPanel";
 import { LevelPanel } from "./LevelPanel";
 import { ModelPanel } from "./ModelPanel";
 
+const CostsPanel = lazy(() => import("./CostsPanel"));
+
 const TABS: Tab<SettingsTab>[] = [
   { key: "conversation", title: "This conversation" },
   { key: "model", title: "Per model" },
   { key: "everything", title: "Everything" },
   { key: "cards", title: "Model cards" },
   { key: "keys", title: "API keys" },
+  { key: "costs", title: "Costs" },
   { key: "appearance", title: "Appearance" },
 ];
 
@@ -49,6 +52,11 @@ export default function SettingsDialog({ tab }: { tab: SettingsTab }) {
         )}
         {at === "cards" && <CardsPanel />}
         {at === "keys" && <KeysPanel />}
+        {at === "costs" && (
+          <Suspense>
+            <CostsPanel />
+          </Suspense>
+        )}
         {at === "appearance" && <AppearancePanel />}
       </Tabs>
       <datalist id={MODELS}>
