@@ -240,10 +240,10 @@ async def _judge(client: Client, there: Place, result: Result) -> None:
     result.problems += [f"the provider refused: {one}" for one in {*provider.wrong()}]
     result.problems += _leaks(sent)
     if client.mcp:
-        found = _answers(client, asked)
-        result.notes.append(f"our tools answered {len(found)} times")
-        if not any(LOOKED_UP in answer.text for answer in found) or any(answer.error for answer in found):
-            result.problems.append(f"our tools did not answer: {[answer.text[:200] for answer in found][:3]}")
+        answers = _answers(client, asked)
+        result.notes.append(f"our tools answered {len(answers)} times")
+        if not any(LOOKED_UP in one.text for one in answers) or any(one.error for one in answers):
+            result.problems.append(f"our tools did not answer: {[one.text[:200] for one in answers][:3]}")
     result.notes += [f"the gateway does not have {one}" for one in sorted({*there.asked.missing})]
 
 
