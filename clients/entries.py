@@ -174,6 +174,19 @@ CLAUDE_CODE = Client(
     thinking=True,
     reserve_counts=False,
 )
+CLAUDE_CODE_MCP = replace(
+    CLAUDE_CODE,
+    name="claude-code-mcp",
+    commands=(
+        ("{bin}/claude", "-p", TASK, "--model", "{model}", "--allowedTools", "Bash,Read,mcp__octavo__recall"),
+    ),
+    env={**CLAUDE_CODE.env, "ENABLE_TOOL_SEARCH": "false"},  # else it hides tools until a model searches them
+    mcp="claude-code",
+    thinking=False,  # the tools come after its first request, so what is bound to that would be refused
+    steps=60,
+    least=60,
+    compressions=1,
+)
 CODEX = Client(
     name="codex",
     registry="npm",
@@ -192,6 +205,7 @@ CODEX = Client(
 )
 AGENTS = (
     CLAUDE_CODE,
+    CLAUDE_CODE_MCP,
     Client(
         name="opencode",
         registry="npm",

@@ -37,6 +37,8 @@ class Client:
     env: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     """Files below `{home}`, with their text."""
+    mcp: str = ""
+    """What the client is called by `octavo mcp install`, if it gets our tools: then its model asks for them too."""
     stdin: str = ""
     steps: int = 7
     """How often the model calls a tool before it answers."""

@@ -10,7 +10,8 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import AsyncIterator, Iterable
+import sys
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,10 +20,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from clients.entry import Client
-from clients.install import install, path_of, programs_of, version
+from clients.install import InstallFailed, install, path_of, programs_of, version
 from clients.providers import PROVIDERS, Upstream
 from clients.script import FILES, Script, log
-from clients.watch import Exchange, Watch, unchanged
+from clients.watch import TURNS, Exchange, Watch, unchanged
+from octavo.core.memory_tools import is_memory_tool
+from octavo.core.messages import ToolResult
+from octavo.core.wire import read
 from octavo.engine.engine import Engine
 from octavo.providers.settings import ProviderAccount
 from octavo.server.app import create_app
@@ -37,6 +41,9 @@ NOWHERE = "http://127.0.0.1:9"
 EDITED = re.compile(rb"(old|new)-branch-(\d+)")
 """Words in a question before and after it was edited; no request may have both."""
 ALL = 10_000
+DATABASE = "octavo.db"
+LOOKED_UP = "valve V-"
+"""Words of what our tools find in the logs."""
 PROGRESS = 20
 """Seconds between two lines about a run."""
 
@@ -83,7 +90,7 @@ async def place(client: Client, folder: Path, script: Script) -> AsyncIterator[P
     provider = PROVIDERS[client.upstream or client.dialect](client, script)
     sent = Watch(provider.app)
     async with (
-        await Engine.open(folder / "octavo.db", model=client.model, summariser="none") as engine,
+        await Engine.open(folder / DATABASE, model=client.model, summariser="none") as engine,
         listening(sent) as upstream,
     ):
         await engine.models.learn_window(client.model, client.window)
@@ -106,6 +113,7 @@ async def run_client(client: Client, *, fresh: bool, keep: Path | None) -> Resul
         script.says = client.says or script.says
         async with place(client, Path(made), script) as there:
             _furnish(client, home, work, folder, there.url)
+            await _give_tools(client, home, Path(made) / DATABASE)
             progress = asyncio.create_task(_progress(there.asked))
             said = await _run(client, folder, home, work, there.url, result)
             progress.cancel()
@@ -138,6 +146,18 @@ def _furnish(client: Client, home: Path, work: Path, folder: Path, url: str) -> 
         file = home / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(fill(text))
+
+
+async def _give_tools(client: Client, home: Path, database: Path) -> None:
+    """Write our tools into the settings of a client, as a user does."""
+    if not client.mcp:
+        return
+    programs = Path(sys.executable).parent
+    env = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}"}
+    command = (programs / "octavo", "mcp", "install", "--client", client.mcp, "--db", f"sqlite:///{database}")
+    process = await asyncio.create_subprocess_exec(*command, env=env, stdout=asyncio.subprocess.DEVNULL)
+    if await process.wait():
+        raise InstallFailed(f"octavo mcp install ended with {process.returncode}")
 
 
 def _filler(client: Client, folder: Path, home: Path, work: Path, url: str) -> Any:
@@ -219,7 +239,25 @@ async def _judge(client: Client, there: Place, result: Result) -> None:
     result.problems += [f"the client got {one.status}: {one.error.decode()}" for one in refused[:3]]
     result.problems += [f"the provider refused: {one}" for one in {*provider.wrong()}]
     result.problems += _leaks(sent)
+    if client.mcp:
+        answers = _answers(client, asked)
+        result.notes.append(f"our tools answered {len(answers)} times")
+        if not any(LOOKED_UP in one.text for one in answers) or any(one.error for one in answers):
+            result.problems.append(f"our tools did not answer: {[one.text[:200] for one in answers][:3]}")
     result.notes += [f"the gateway does not have {one}" for one in sorted({*there.asked.missing})]
+
+
+def _answers(client: Client, asked: Sequence[Exchange]) -> list[ToolResult]:
+    """What our tools answered, by the requests of the client."""
+    found: dict[str, ToolResult] = {}
+    for one in asked:
+        turns: Any = next((one.asked[name] for name in TURNS if name in one.asked), [])
+        said = read("responses" if client.dialect == "responses" else "anthropic", turns)
+        ours = {call.id for message in said for call in message.calls if is_memory_tool(call.name)}
+        found |= {
+            answer.call_id: answer for message in said for answer in message.results if answer.call_id in ours
+        }
+    return [*found.values()]
 
 
 def _fill(client: Client, there: Place) -> float:

@@ -38,6 +38,7 @@ KNOWN: dict[str, Arguments] = {
     "read": lambda number, work: {"filePath": f"{work}/log{number % FILES}.txt"},
     "exec_command": lambda number, _: {"cmd": f"cat log{number % FILES}.txt", "login": False},
     "shell": lambda number, _: {"command": ["cat", f"log{number % FILES}.txt"]},
+    "mcp__octavo__recall": lambda number, _: {"query": f"log {number % FILES} valve reads"},
 }
 
 

@@ -360,10 +360,11 @@ def _known_lanes() -> sa.CTE:
 
 
 def _one_of(column: sa.Column[Any], name: str, dialect: str) -> sa.ColumnElement[bool]:
-    """Say that a column has one of the values bound as a list; PostgreSQL plans such a statement once."""
+    """Say that a column has one of the values bound as a list: one value, so that a statement is prepared once."""
     if dialect == "postgresql":
         return column == sa.any_(sa.bindparam(name, type_=postgresql.ARRAY(column.type)))
-    return column.in_(sa.bindparam(name, expanding=True))
+    values = sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("value")
+    return column.in_(sa.select(values.c.value))
 
 
 def _of_words(lanes: sa.CTE, dialect: str) -> sa.ColumnElement[bool]:
