@@ -5,6 +5,7 @@ import type {
   Caller,
   Conversation,
   Conversations,
+  Document,
   Hits,
   Imported,
   Labels,
@@ -48,6 +49,7 @@ export const createConversation = (title: string, settings: SettingsIn) =>
 /** The conversation that comes with Octavo, of the caller's own. */
 export const openSample = () => request<Conversation>("POST", "sample");
 export const importFile = (file: Blob) => upload<Imported>("import", file);
+export const readDocument = (file: File) => upload<Document>(`documents?name=${encodeURIComponent(file.name)}`, file);
 export const readConversation = (id: string) => request<Conversation>("GET", chat(id));
 export const changeConversation = (
   id: string,
