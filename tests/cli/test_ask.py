@@ -10,6 +10,7 @@ from octavo.cli.terminal.attached import offer_files
 from octavo.core.messages import Attachment
 from tests.cli.kit import Run
 from tests.cli.scripted import MODEL, Parrot
+from tests.engine.pdfs import pdf
 
 
 def attached(parrot: Parrot) -> list[tuple[str, int]]:
@@ -70,3 +71,17 @@ def test_the_last_conversation_is_gone_on_with(run: Run) -> None:
     listed = run("conversations", "--json").json
     assert [(one["title"], one["messages"]) for one in listed] == [("Second", 4), ("First", 2)]
     assert "did you mean /context?" in run("chat", "--model", MODEL, stdin="/contxt\n").err
+
+
+def test_a_pdf_goes_as_its_text(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.pdf").write_bytes(pdf("The port is 8123."))
+    (tmp_path / "locked.pdf").write_bytes(pdf("secret", password="x"))
+    parrot = Parrot()
+    done = run("chat", "--model", MODEL, stdin="Read @report.pdf\n", parrot=parrot)
+    assert (done.code, done.err) == (0, "")
+    assert attached(parrot) == [("report.pdf", len("[page 1]\nThe port is 8123."))]
+    assert run("ask", "What?", "report.pdf", "--model", MODEL, parrot=parrot).code == 0
+    refused = run("ask", "What?", "locked.pdf", "--model", MODEL)
+    assert refused.code == 2
+    assert "locked.pdf is protected with a password" in refused.err

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from octavo.engine.engine import Engine
+from tests.engine.pdfs import pdf
 from tests.server.kit import conversation, talk
 
 pytestmark = pytest.mark.anyio
@@ -275,3 +276,17 @@ async def test_versions_and_branches_come_in_pages(client: httpx2.AsyncClient) -
     foreign = (await client.post(f"{other}/messages", json={"content": "Elsewhere."})).json()["id"]
     for path, name in ((siblings, "after"), (siblings, "before"), ("branches", "after")):
         assert (await client.get(f"{place}/{path}", params={name: foreign})).status_code == 404
+
+
+async def test_the_text_of_a_pdf_is_read_and_a_locked_one_says_so(client: httpx2.AsyncClient) -> None:
+    where = "/api/v1/documents?name=report.pdf"
+    found = await client.post(where, content=pdf("The port is 8123."))
+    assert found.json() == {
+        "name": "report.pdf",
+        "text": "[page 1]\nThe port is 8123.",
+        "pages": 1,
+        "read": 1,
+    }
+    locked = await client.post(where, content=pdf("secret", password="x"))
+    assert locked.status_code == 409
+    assert locked.json()["error"]["message"].startswith("report.pdf is protected with a password")

@@ -57,6 +57,7 @@ OWN = {
 }
 """Routes that show a caller its own; each has a test below."""
 COMMON = {
+    ("post", "/api/v1/documents"),
     ("get", "/api/v1/settings"),
     ("patch", "/api/v1/settings"),
     ("get", "/api/v1/settings/models/{model}"),

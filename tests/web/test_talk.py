@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import struct
 import zlib
@@ -10,6 +11,7 @@ from typing import Any
 
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
+from tests.engine.pdfs import pdf
 from tests.web.conftest import Audit, Watch
 from tests.web.serving import Octavo
 from tests.web.upstream import HOLD, Upstream
@@ -320,16 +322,16 @@ def test_pictures_and_text_files_are_attached_by_button_drop_and_paste(
     }"""
     attached = page.get_by_role("list", name="Attached")
     page.evaluate(give, ["dragover", "notes.py", "", "print('ä')\n"])
-    expect(page.get_by_text("Drop images or text files")).to_be_visible()
+    expect(page.get_by_text("Drop images, PDFs or text files")).to_be_visible()
     page.evaluate(give, ["drop", "notes.py", "", "print('ä')\n"])
-    expect(page.get_by_text("Drop images or text files")).to_have_count(0)
+    expect(page.get_by_text("Drop images, PDFs or text files")).to_have_count(0)
     page.evaluate(give, ["paste", "todo.md", "text/markdown", "- nothing"])
     expect(attached.get_by_role("listitem")).to_have_count(3)
     audit(page)
     page.get_by_label("Files", exact=True).set_input_files(
         [FilePayload(name="film.mp4", mimeType="video/mp4", buffer=b"\x00\xff\xfe")]
     )
-    expect(page.get_by_role("alert")).to_contain_text("Only pictures and text files")
+    expect(page.get_by_role("alert")).to_contain_text("Only pictures, PDFs and text files")
     attached.get_by_role("button", name="Remove todo.md").click()
     expect(attached.get_by_role("listitem")).to_have_count(2)
     page.reload()
@@ -502,3 +504,24 @@ _REFUSED = {
     "hint": "choose one",
     "request_id": "r",
 }
+
+
+def test_a_pdf_goes_as_its_text_and_a_scanned_one_says_so(
+    page: Page, octavo: Octavo, upstream: Upstream, watch: Watch
+) -> None:
+    watch.forgive("409")
+    made = octavo.post("conversations", {"title": "On paper", "settings": {"model": "gpt-4o"}})
+    page.goto(f"/c/{made['id']}")
+    chooser = page.get_by_label("Files", exact=True)
+    chooser.set_input_files([FilePayload(name="scan.pdf", mimeType="application/pdf", buffer=pdf("", ""))])
+    expect(page.get_by_role("alert")).to_contain_text("scan.pdf holds no text, only pictures of pages")
+    chooser.set_input_files(
+        [FilePayload(name="report.pdf", mimeType="application/pdf", buffer=pdf("The port is 8123."))]
+    )
+    expect(page.get_by_role("list", name="Attached").get_by_text("report.pdf")).to_be_visible()
+    page.get_by_role("textbox", name="Message").fill("Which port?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name="Answer")).to_contain_text("You said:")
+    sent = json.dumps(upstream.bodies[-1]["messages"])
+    assert "report.pdf" in sent
+    assert "The port is 8123." in sent

@@ -24,6 +24,7 @@ ORDER = (
     "plan",
     "eval",
     "conversations",
+    "label",
     "show",
     "search",
     "recall",

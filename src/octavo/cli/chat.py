@@ -72,8 +72,8 @@ def chat(
     The line under the input shows what the next request costs, how full the window is, and how many tokens are left
     until the next compression. /help lists the commands; none of them is ever sent to a model. Enter sends, Alt-Enter
     starts a new line, Ctrl-C stops an answer, twice leaves. A paste of more than 200 characters is shown as
-    [LongText#1] and sent whole. @FILE attaches a text file; !COMMAND runs a command, and what it prints goes with the
-    next message.
+    [LongText#1] and sent whole. @FILE attaches a text file or a PDF; !COMMAND runs a command, and what it prints goes
+    with the next message.
 
     With something piped in, every line is a message or a command, and answers are printed as plain Markdown. What
     fails is told on standard error; the rest is read all the same, and the exit code is 1.
@@ -116,7 +116,7 @@ def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False, help="What to ask.")],
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", show_default=False, help="Text files that go with it."),
+        typer.Argument(metavar="[FILE]...", show_default=False, help="Text files and PDFs that go with it."),
     ] = None,
     *,
     model: Model = None,

@@ -5,6 +5,7 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Conversation = Schemas["ConversationOut"];
+export type Document = Schemas["DocumentOut"];
 export type Labels = Schemas["LabelList"];
 export type Conversations = Schemas["ConversationList"];
 export type Imported = Schemas["ImportedOut"];

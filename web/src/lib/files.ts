@@ -1,5 +1,7 @@
 /** From a file of the user's to a part of a message. */
 
+import { readDocument } from "../api/client";
+import { Problem } from "../api/problem";
 import type { PartIn } from "../api/types";
 
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -14,7 +16,22 @@ export class FileProblem extends Error {}
 export async function asPart(file: File): Promise<PartIn> {
   if (file.size > LARGEST) throw new FileProblem("This file is larger than 15 MB.");
   const bytes = new Uint8Array(await file.arrayBuffer());
+  if (isPdf(file)) return document(file);
   return PICTURES.includes(file.type) ? picture(file, bytes) : text(file, bytes);
+}
+
+export const isPdf = (file: File): boolean => file.type === "application/pdf" || /\.pdf$/i.test(file.name);
+
+/** The server reads it; what is sent, and counted, is its text. */
+async function document(file: File): Promise<PartIn> {
+  try {
+    const { name, text } = await readDocument(file);
+    const bytes = new TextEncoder().encode(text);
+    return { type: "attachment", name, media_type: "text/plain", size: bytes.length, source: dataUrl("text/plain", bytes) };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new FileProblem(error.detail.message);
+  }
 }
 
 async function picture(file: File, bytes: Uint8Array): Promise<PartIn> {
@@ -32,7 +49,7 @@ function text(file: File, bytes: Uint8Array): PartIn {
     new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new FileProblem("Only pictures and text files can be attached.");
+    throw new FileProblem("Only pictures, PDFs and text files can be attached.");
   }
   // A drawing in SVG is text too, and would be taken for a picture by its name.
   const kind = file.type.startsWith("text/") ? file.type : "text/plain";

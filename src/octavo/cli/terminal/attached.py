@@ -10,9 +10,11 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from octavo.core.messages import Attachment, Message, Part, Text
+from octavo.engine.documents import is_pdf, read_document
 from octavo.errors import UsageError
 
 MENTION = re.compile(r"(?<!\S)@(?:\"([^\"]+)\"|(\S+))")
@@ -25,16 +27,21 @@ SHOWN = 20
 
 
 def read_attachment(path: Path) -> Attachment:
-    """Read a text file; refuse what is too large or no text, with the reason."""
+    """Read a text file, or the text of a PDF; refuse what is too large or no text, with the reason."""
     try:
         if path.stat().st_size > LARGEST:
             raise UsageError(f"{path} is larger than {LARGEST:,} bytes; attach a part of it")
         content = path.read_bytes()
+        if is_pdf(content):
+            # A thread of its own: the terminal's event loop may be running already.
+            with ThreadPoolExecutor(1) as aside:
+                found = aside.submit(asyncio.run, read_document(path.name, content)).result()
+            return as_attachment(path.name, found.text.encode())
         content.decode("utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is no text file: only text can be attached here") from None
+        raise UsageError(f"{path} is no text file: only text and PDFs can be attached here") from None
     return as_attachment(path.name, content)
 
 

@@ -31,6 +31,13 @@ class AttachmentPart(Shape):
     source: str = ""
 
 
+class DocumentOut(Shape):
+    name: str
+    text: str
+    pages: int
+    read: int = Field(description="Pages that were read: the first ones.")
+
+
 class ToolCallPart(Shape):
     type: Literal["tool_call"]
     id: str

@@ -1,6 +1,6 @@
 /** Attaching files: pictures as pictures, text as text, as providers take them; anything else is refused with a word. */
 
-import { asPart, FileProblem } from "../../lib/files";
+import { asPart, FileProblem, isPdf } from "../../lib/files";
 import type { Attached } from "../../lib/entry";
 import { readEntry, setEntry } from "./entry";
 import { NEW } from "./drafts";
@@ -15,6 +15,7 @@ export async function attach(key: string, files: Iterable<File>): Promise<void> 
 }
 
 async function attachOne(key: string, file: File): Promise<void> {
+  if (isPdf(file)) toast({ tone: "info", text: "Reading the text…", detail: file.name });
   try {
     const part = await asPart(file);
     made += 1;

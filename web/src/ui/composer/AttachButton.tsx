@@ -23,13 +23,13 @@ export function AttachButton({ draft }: { draft: string }) {
       <button
         type="button"
         className="icon-button"
-        aria-label="Attach images or text files"
-        title="Attach images or text files"
+        aria-label="Attach images, PDFs or text files"
+        title="Attach images, PDFs or text files"
         onClick={() => chooser.current?.click()}
       >
         <Icon name="attach" />
       </button>
-      {dropping && <p className="drop">Drop images or text files to attach them</p>}
+      {dropping && <p className="drop">Drop images, PDFs or text files to attach them</p>}
     </>
   );
 }

@@ -1,0 +1,54 @@
+"""The text of PDFs, and what is said of those that have none."""
+
+from __future__ import annotations
+
+import pytest
+
+from octavo.engine.documents import LARGEST, is_pdf, read_document
+from octavo.engine.pdf_text import BROKEN, LOCKED, MOST_PAGES, SCANNED, read_pdf
+from octavo.errors import UsageError
+from tests.engine.pdfs import pdf
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_text_of_every_page_is_read_and_the_page_is_named() -> None:
+    found = await read_document("report.pdf", pdf("The port is 8123.", "", "The end"))
+    assert (found.name, found.pages, found.read) == ("report.pdf", 3, 3)
+    assert found.text == "[page 1]\nThe port is 8123.\n\n[page 3]\nThe end"
+
+
+async def test_one_that_is_locked_against_changes_only_is_read() -> None:
+    assert "8123" in (await read_document("a.pdf", pdf("port 8123", password="x", opens=True))).text
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (pdf("secret", password="x"), LOCKED),
+        (pdf("", ""), SCANNED),
+        (b"%PDF-1.7 and nothing more", BROKEN),
+        (b"", BROKEN),
+        (pdf("x")[:200], BROKEN),
+    ],
+)
+async def test_what_cannot_be_read_says_so(content: bytes, problem: str) -> None:
+    with pytest.raises(UsageError) as told:
+        await read_document("report.pdf", content)
+    assert str(told.value) == f"report.pdf {problem}"
+
+
+async def test_a_file_that_is_too_large_is_not_read() -> None:
+    with pytest.raises(UsageError, match="larger than"):
+        await read_document("a.pdf", b"%PDF-" + bytes(LARGEST))
+
+
+def test_a_book_is_read_up_to_a_page_and_says_so() -> None:
+    found = read_pdf(pdf(*["x"] * (MOST_PAGES + 2)))
+    assert (found["pages"], found["read"]) == (MOST_PAGES + 2, MOST_PAGES)
+    assert str(found["text"]).endswith(f"[The first {MOST_PAGES} of {MOST_PAGES + 2} pages.]")
+
+
+def test_a_pdf_is_told_by_how_it_begins() -> None:
+    assert is_pdf(pdf("x"))
+    assert not is_pdf(b"A text about %PD")
