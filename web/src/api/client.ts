@@ -5,6 +5,7 @@ import type {
   Caller,
   Conversation,
   Conversations,
+  Costs,
   Document,
   Hits,
   Imported,
@@ -26,6 +27,7 @@ import type {
 const chat = (id: string) => `conversations/${id}`;
 
 export const readCaller = () => request<Caller>("GET", "me");
+export const readCosts = () => request<Costs>("GET", "costs", { query: { by: "day" } });
 export const listModels = () => request<Models>("GET", "models");
 
 export interface Listing {
@@ -90,6 +92,9 @@ export const readUsage = (id: string) => request<Usage>("GET", `${chat(id)}/usag
 /** The meter with a message that is being written. */
 export const readUsageWith = (id: string, content: string | PartIn[], signal: AbortSignal) =>
   request<Usage>("POST", `${chat(id)}/usage`, { body: { content }, signal });
+/** The meter under settings that are thought about. */
+export const tryUsage = (id: string, settings: SettingsIn, signal: AbortSignal) =>
+  request<Usage>("POST", `${chat(id)}/usage`, { body: { settings }, signal });
 export const listSnapshots = (id: string) => request<Snapshots>("GET", `${chat(id)}/snapshots`);
 export const readSettings = (id: string) => request<Settings>("GET", `${chat(id)}/settings`);
 export const changeSettings = (id: string, change: SettingsIn) =>
