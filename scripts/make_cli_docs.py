@@ -147,6 +147,7 @@ SECTIONS = (
         ("octavo eval --help",),
     ),
     Shown("octavo conversations", "", ("octavo conversations --help", "octavo conversations")),
+    Shown("octavo label", "", ("octavo label --help", "octavo label Ledger work")),
     Shown("octavo show", "", ("octavo show --help", "octavo show Ledger")),
     Shown("octavo search", "", ("octavo search --help", "octavo search port 5433")),
     Shown(

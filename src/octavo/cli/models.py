@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from octavo.cli.app import app
-from octavo.cli.lines import Line, line, table
+from octavo.cli.lines import Line, is_terminal, line, table
 from octavo.cli.options import AsJson, Db
 from octavo.cli.printing import show, show_json
-from octavo.cli.progress import progress
+from octavo.cli.progress import ProgressLog, progress
 from octavo.cli.setup import Setup, opened, run, setup_of
 from octavo.core.json_values import Json, JsonObject
 
@@ -249,10 +250,14 @@ def fetch(setup: Setup, name: str = "") -> tuple[ModelFile, Path]:
 
     chosen = name or next(iter(MODEL_FILES))
     with progress() as shown:
+        log, seen = ProgressLog(), is_terminal(sys.stderr)
 
         def report(at: InstallProgress) -> None:
             sizes = f"{at.done / MEGABYTE:,.0f} of {at.total / MEGABYTE:,.0f} MB"
-            shown.step(f"{at.model.title}: {at.stage}, {sizes}", at.done, at.total)
+            if seen:
+                shown.step(f"{at.model.title}: {at.stage}, {sizes}", at.done, at.total)
+            else:
+                log.step(f"{at.model.title}: {at.stage}", at.done, at.total)
 
         path = install(chosen, report, cache=read_settings(setup.environment).local.cache)
     return MODEL_FILES[chosen], path

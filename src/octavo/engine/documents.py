@@ -11,9 +11,9 @@ import json
 import sys
 from dataclasses import dataclass
 
+from octavo.engine.pdf_text import BROKEN
 from octavo.errors import UsageError
 
-PDF = "application/pdf"
 LARGEST = 15 * 1024 * 1024
 """Bytes of a file, as of any attachment."""
 SECONDS = 60
@@ -40,6 +40,8 @@ async def read_document(name: str, content: bytes) -> Document:
     """Read the text of a PDF; `UsageError` says in plain words why there is none."""
     if len(content) > LARGEST:
         raise UsageError(f"{name} is larger than {LARGEST:,} bytes; attach a part of it")
+    if not is_pdf(content):
+        raise UsageError(f"{name} {BROKEN}")
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",

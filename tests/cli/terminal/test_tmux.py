@@ -28,8 +28,9 @@ pytestmark = pytest.mark.skipif(
 class Tmux:
     """A terminal of our own: another server than the user's, on a socket of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, command: str) -> None:
         self._socket = str(folder / "tmux")
+        self.command = command
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> str:
         return subprocess.run(
@@ -78,9 +79,9 @@ class Tmux:
 
 @pytest.fixture
 def tmux(tmp_path: Path, environment: dict[str, str]) -> Iterator[Tmux]:
-    terminal = Tmux(tmp_path)
     given = " ".join(f"{name}={value}" for name, value in environment.items())
     command = f"env NO_COLOR=1 {given} {sys.executable} -m tests.cli.scripted chat --model {MODEL}"
+    terminal = Tmux(tmp_path, command)
     terminal(
         "new-session",
         "-d",
@@ -184,3 +185,32 @@ def test_a_session_on_a_real_terminal(tmux: Tmux) -> None:
     tmux.wait("Ctrl-C again leaves.")
     tmux.press("C-c")
     tmux.wait("left with 0")
+
+
+def test_one_of_the_last_conversations_is_chosen_and_gone_on_with(tmux: Tmux) -> None:
+    tmux.wait(" 0 tokens · parrot")
+    tmux.enter("hello")
+    tmux.done("You said 5 characters: hello")
+    tmux.enter("/rename First")
+    tmux.wait("Renamed First")
+    tmux.enter("/new Second")
+    tmux.enter("good morning")
+    tmux.done("You said 12 characters: good morning")
+    tmux.enter("/quit")
+    tmux.wait("left with 0")
+    tmux("respawn-pane", "-k", f"{tmux.command} --resume; sleep {PATIENCE}")
+    shown = tmux.wait("Which one, from 1 (the first in the list) to 2 [1]:")
+    titles = [row.split()[1] for row in shown if re.match(r"[0-9a-f]{8} ", row)]
+    assert titles == ["Second", "First"]
+    tmux.enter("2")
+    tmux.wait("First")
+    tmux.enter("what now")
+    tmux.done("You said 8 characters: what now")
+    status = tmux.screen()
+    # The meter line is the last one of the screen: while an answer comes, and after it.
+    assert "tokens" in status[-1]
+    tmux.enter("slowly")
+    assert any("tokens" in row for row in tmux.wait("word3")[-3:])
+    tmux.press("C-c")
+    tmux.enter("/conversatoins")
+    tmux.wait("/conversations")

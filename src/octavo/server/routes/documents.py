@@ -8,7 +8,7 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from octavo.engine.documents import LARGEST, PDF, read_document
+from octavo.engine.documents import LARGEST, read_document
 from octavo.http.caller import TheCaller
 from octavo.server.app_state import TheAppState
 from octavo.server.responses import reply
@@ -24,7 +24,7 @@ routes = router("documents", "/documents")
     openapi_extra={
         "requestBody": {
             "required": True,
-            "content": {PDF: {"schema": {"type": "string", "format": "binary"}}},
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
         }
     },
 )
