@@ -37,7 +37,7 @@ export function PlanView({ found, retry }: { found: Plan | Problem | null; retry
         </tbody>
       </table>
       {found && found.covered > 0 && <Writer plan={found} />}
-      {found?.money && <p className="compression-note">{sentence(found.money)}</p>}
+      {found?.money && <p className="compression-note">{capitalized(found.money)}.</p>}
       {found && <Warnings plan={found} />}
     </>
   );
