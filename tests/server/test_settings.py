@@ -56,7 +56,7 @@ async def test_settings_are_tried_out_and_nothing_is_stored(client: httpx2.Async
     assert tried["budget"]["soft"] > now["budget"]["soft"]
     assert tried["reading"] == now["reading"]
     refused = await client.post(f"{place}/usage", json={"settings": {"soft": 0.9, "hard": 0.8}})
-    assert refused.status_code == 422
+    assert refused.status_code == 409
     assert "soft" in refused.json()["error"]["message"]
     assert (await client.get(f"{place}/usage")).json() == now
     assert (await client.get(f"{place}/settings")).json()["own"] == {}

@@ -16,6 +16,7 @@ from octavo.engine.state import TipState
 from octavo.server.app_state import TheAppState, TheChat
 from octavo.server.responses import reply
 from octavo.server.routes import router
+from octavo.server.routes.settings import check_settings
 from octavo.server.schemas.base import Id, Share, Tokens
 from octavo.server.schemas.context import (
     ContextIn,
@@ -36,6 +37,7 @@ from octavo.server.show import (
     show_repair,
     show_usage,
 )
+from octavo.store.values import ForConversation
 
 routes = router("context", "/conversations/{conversation}")
 
@@ -48,10 +50,11 @@ async def read_usage(chat: TheChat, *, tip: Annotated[Id | None, Query()] = None
 
 
 @routes.post("/usage", response_model=UsageOut)
-async def read_usage_with_draft(body: DraftIn, chat: TheChat) -> Response:
+async def read_usage_with_draft(body: DraftIn, chat: TheChat, app_state: TheAppState) -> Response:
     """Count the tokens by section with a message that is being written, or under other settings. Nothing is stored."""
     draft = None if body.content is None else read_message(body.content, "user")
     trial = body.settings.model_dump(exclude_unset=True)
+    await check_settings(app_state, ForConversation(chat.id), trial)
     return reply(show_usage(await chat.usage(draft=draft, trial=trial)))
 
 
