@@ -185,6 +185,12 @@ def test_habits_are_read_from_messages() -> None:
     assert habits == Habits(requests=2, tokens=530, largest=500, open=7, misses=0.25)
     assert habits.growth == USUAL_GROWTH
     assert habits.after(93, answers=True).growth == 630 / 3
+    # One after the other or all at once, they are the same.
+    sizes = [(100, False), (7, True), (30, False), (60, False), (5, True), (9, False)]
+    one_by_one = UNKNOWN
+    for size, answers in sizes:
+        one_by_one = one_by_one.after(size, answers=answers)
+    assert one_by_one == habits_of(sizes)
     assert habits_of(talk[2:], messages=8, tokens=3_470).growth == 4_000 / 6
     assert habits_of([]) == UNKNOWN
 

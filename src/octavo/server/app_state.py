@@ -34,6 +34,10 @@ from octavo.server.telemetry import Telemetry, open_telemetry
 T = TypeVar("T")
 
 
+READERS = 2
+"""Documents that are read at a time; others wait."""
+
+
 class AppState:
     """The state of one server."""
 
@@ -55,6 +59,8 @@ class AppState:
         self.registry = UpstreamRegistry(engine.store, engine.models, engine.settings)
         self.telemetry = telemetry or open_telemetry()
         self.closing = False
+        self.readers = asyncio.Semaphore(READERS)
+        """Lets a document be read: each takes a process, up to a gigabyte and a minute."""
         self.gateway = Gateway(
             engine=engine,
             providers=settings.providers,

@@ -43,5 +43,6 @@ async def read_a_document(
         content += piece
         if len(content) > LARGEST:
             break
-    found = await read_document(name, bytes(content))
+    async with app_state.readers:
+        found = await read_document(name, bytes(content))
     return reply(DocumentOut(name=found.name, text=found.text, pages=found.pages, read=found.read))
