@@ -79,7 +79,7 @@ export function SettingField({ field, settings, save, tryOut }: Props) {
         </p>
       )}
       <p className="setting-note" id={`${field.name}-note`}>
-        {field.meaning}{" "}
+        {field.meaning.replaceAll("`", "")}{" "}
         {own === undefined ? (
           // A list says itself what is inherited.
           !CHOSEN.includes(field.kind) && (
