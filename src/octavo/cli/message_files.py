@@ -95,7 +95,19 @@ def read_opening(file: IO[bytes]) -> History | Iterator[RawLine]:
     following = next(rest, None)
     if following is None:
         return read_history(value, "", indent=None)
+    _check_kind(value, first, following)
     return chain([first, following], rest)
+
+
+def _check_kind(value: Json, first: RawLine, following: RawLine) -> None:
+    """Refuse a file of something else: one bad line may be passed over, a file that begins with two is no such file."""
+    try:
+        read_history(value, f"line {first.number}", indent=None)
+    except BadInput as refusal:
+        try:
+            read_history(_value(following), "", indent=None)
+        except BadInput:
+            raise refusal from None
 
 
 def _first_line(file: IO[bytes]) -> RawLine:

@@ -116,7 +116,8 @@ def test_every_reason_to_skip_has_words(reason: SkipReason) -> None:
 def test_what_is_not_fatal_is_told_after_success() -> None:
     problem = Problem("over_mark", "1,200 tokens, still above the mark of 1,000")
     outcome = Compressed(snapshot=SNAPSHOT, before=5_000, after=1_200, urgency="hard", problems=(problem,))
-    assert shown(view.outcome_lines(outcome))[-1] == problem.detail
+    said = shown(view.outcome_lines(outcome))[-1]
+    assert said == "At first the summary left the conversation above the mark."
 
 
 @pytest.mark.parametrize(
