@@ -62,6 +62,7 @@ SNAPSHOTS: dict[str, Callable[[Chat, str], Awaitable[object]]] = {
     "snapshots.size": lambda chat, id: chat.snapshots.size(id, "mine"),
     "snapshots.expand": lambda chat, id: chat.snapshots.expand(id),
     "snapshots.receipt": lambda chat, id: chat.snapshots.receipt(id),
+    "snapshots.saved_so_far": lambda chat, id: chat.snapshots.saved_so_far(id),
     "snapshots.restore": lambda chat, id: chat.snapshots.restore(id, "8001"),
     "snapshots.drop": lambda chat, id: chat.snapshots.drop(id, id, "8001"),
 }

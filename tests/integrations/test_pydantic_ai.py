@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from openai import AsyncOpenAI
-from pydantic_ai import Agent, BinaryContent, ModelRequest, ModelResponse, ModelRetry
+from pydantic_ai import Agent, BinaryContent, ModelRequest, ModelResponse, ModelRetry, RunContext
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -22,7 +22,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.usage import RequestUsage, UsageLimits
+from pydantic_ai.usage import RequestUsage, RunUsage, UsageLimits
 
 from octavo.core.messages import user
 from octavo.integrations.pydantic_ai import OctavoContext
@@ -161,7 +161,7 @@ async def test_what_is_kept_are_the_very_same_objects() -> None:
         model_settings=None,
         model_request_parameters=ModelRequestParameters(),
     )
-    context: Any = None
+    context = RunContext(deps=None, model=model, usage=RunUsage())
     view = await OctavoContext(window=30_000, model="gpt-4o").before_model_request(context, asked_for)
     assert view.messages == history
     view = await OctavoContext(window=4_000, model="gpt-4o").before_model_request(context, asked_for)

@@ -140,6 +140,7 @@ class SyncSnapshots(_Waiting[ChatSnapshots]):
     use = _Call(ChatSnapshots.use)
     expand = _Call(ChatSnapshots.expand)
     receipt = _Call(ChatSnapshots.receipt)
+    saved_so_far = _Call(ChatSnapshots.saved_so_far)
     restore = _Call(ChatSnapshots.restore)
     recall = _Call(ChatSnapshots.recall)
     standing = _Call(ChatSnapshots.standing)
