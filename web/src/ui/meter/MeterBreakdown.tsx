@@ -64,18 +64,20 @@ export function MeterBreakdown({ usage }: { usage: Usage }) {
         {usage.assumed && <>The window of this model is not known; {count(budget.window)} is assumed. </>}
         <bdi className="mono">{usage.model}</bdi>
       </p>
-      {id && (
-        <button type="button" className="button small" onClick={() => openHistory(id, "sent")}>
-          See what will be sent
+      <p className="breakdown-actions">
+        {id && (
+          <button type="button" className="button small" onClick={() => openHistory(id, "sent")}>
+            See what will be sent
+          </button>
+        )}
+        <button
+          type="button"
+          className="button small"
+          onClick={() => dispatch({ type: "dialog/opened", dialog: { kind: "settings", tab: "costs" } })}
+        >
+          See what it cost
         </button>
-      )}{" "}
-      <button
-        type="button"
-        className="button small"
-        onClick={() => dispatch({ type: "dialog/opened", dialog: { kind: "settings", tab: "costs" } })}
-      >
-        See what it cost
-      </button>
+      </p>
     </div>
   );
 }
