@@ -56,6 +56,9 @@ class Usage:
         for name in ("input", "output", "cached", "reasoning"):
             if not 0 <= getattr(self, name) <= MOST_TOKENS:
                 object.__setattr__(self, name, 0)
+        for part, whole in (("cached", self.input), ("reasoning", self.output)):
+            if getattr(self, part) > whole:
+                object.__setattr__(self, part, whole)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,3 +86,10 @@ def test_a_strange_report_is_never_a_reason_to_fail(report: dict[str, Any]) -> N
     assert min(usage.input, usage.output, usage.cached, usage.reasoning) >= 0
     assert usage.cached <= usage.input
     assert usage.reasoning <= usage.output
+
+
+def test_a_part_is_never_larger_than_what_it_is_a_part_of() -> None:
+    """Seen failing with: more tokens in an answer than there can be, of which a possible number was thinking."""
+    report = {"promptTokenCount": 5, "candidatesTokenCount": 10**30, "thoughtsTokenCount": 80}
+    assert read_usage(report) == Usage(input=5)
+    assert Usage(input=10**30, cached=7) == Usage()
