@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from octavo.core.harden import NO_RESULT, OPENER, harden
 from octavo.core.messages import (
@@ -200,6 +200,18 @@ def test_the_judge_names_each_broken_rule() -> None:
         assert phrase in problems
 
 
+@example(
+    [
+        Message(
+            role="assistant",
+            parts=(
+                ToolCall(id="a", name="run", input="{}"),
+                Reasoning(text=""),
+                ToolResult(call_id="a", content=()),
+            ),
+        )
+    ]
+)
 @given(BROKEN)
 def test_anything_becomes_valid_for_every_provider_and_stays_so(said: list[Message]) -> None:
     """Seen failing with: pairing left out, and ids renamed in calls only."""

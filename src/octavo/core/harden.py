@@ -73,9 +73,12 @@ def harden(messages: Sequence[Message], rules: Rules) -> Hardened:
     if not rules.vision:
         result = _without_images(result, log)
     result = _with_content(result, log)
+    paired = _paired(result, log)
     if rules.followed:
-        result = _without_last_thoughts(result, log)
-    result = _paired(result, log)
+        # After the pairing: an answer that moves behind its call may have been all that followed a thought.
+        paired = _without_last_thoughts(paired, log)
+    # It may also have been all that a message said.
+    result = paired if paired == result else _with_content(paired, log)
     if rules.unique_ids:
         result = _with_unique_ids(result, log)
     if rules.system_front:
@@ -139,7 +142,8 @@ def _without_last_thoughts(messages: tuple[Message, ...], tell: _Tell) -> tuple[
             end -= 1
         if end < len(message.parts):
             tell("dropped", i, "a thought without what it led to was left out")
-        out.append(message if end == len(message.parts) else replace(message, parts=message.parts[:end]))
+        if end:
+            out.append(message if end == len(message.parts) else replace(message, parts=message.parts[:end]))
     return tuple(out)
 
 
