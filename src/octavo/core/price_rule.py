@@ -134,16 +134,7 @@ class Habits:
 
     def after(self, tokens: int, *, answers: bool) -> Habits:
         """Add a message; an answer ends what a request added."""
-        added = self.open + tokens
-        if not answers:
-            return replace(self, open=added)
-        return replace(
-            self,
-            requests=self.requests + 1,
-            tokens=self.tokens + added,
-            largest=max(self.largest, added),
-            open=0,
-        )
+        return _grown(self, ((tokens, answers),))
 
 
 UNKNOWN = Habits()
@@ -156,12 +147,17 @@ def habits_of(
 
     `messages` were covered before, with so many `tokens`: every second of them was an answer.
     """
-    requests, largest, added = messages // 2, 0, 0
+    return _grown(Habits(requests=messages // 2, tokens=tokens, misses=misses), sizes)
+
+
+def _grown(habits: Habits, sizes: Iterable[tuple[int, bool]]) -> Habits:
+    """Add messages, a long history without a value for each."""
+    requests, tokens, largest, added = habits.requests, habits.tokens, habits.largest, habits.open
     for size, answers in sizes:
         added += size
         if answers:
             requests, tokens, largest, added = requests + 1, tokens + added, max(largest, added), 0
-    return Habits(requests=requests, tokens=tokens, largest=largest, open=added, misses=misses)
+    return replace(habits, requests=requests, tokens=tokens, largest=largest, open=added)
 
 
 def compression_cost(

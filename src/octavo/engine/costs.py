@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 from octavo.core.price_rule import cache_prices, dollars
 from octavo.core.reply import Usage
 from octavo.engine.compression import cost
-from octavo.store.costs import BilledDay
+from octavo.store.costs import BilledDay, CompressionBill
+from octavo.store.titles import TitleBill
 
 if TYPE_CHECKING:
     from octavo.core.snapshot import Snapshot
@@ -119,30 +120,20 @@ async def costs(
     compressions = await store.compressions(id=conversation, owner=owner)
     bills = await store.bills(id=conversation, owner=owner, after=compressions)
     lines = [_of_bill(engine, bill) for bill in bills]
-    lines += [
-        CostLine(
-            conversation=each.conversation,
-            model=each.model,
-            day=each.day,
-            summaries=each.requests,
-            summary_tokens=each.input + each.output,
-            summary_dollars=each.price,
-        )
-        for each in compressions
-        if each.requests
-    ]
-    lines += [
-        CostLine(
-            conversation=each.conversation,
-            model=each.model,
-            day=each.day,
-            summaries=each.requests,
-            summary_tokens=each.input + each.output,
-            summary_dollars=each.price,
-        )
-        for each in await engine.store.titles.bills(id=conversation, owner=owner)
-    ]
-    return _grouped(lines, by)
+    written = [bill for bill in compressions if bill.requests]
+    titles = await engine.store.titles.bills(id=conversation, owner=owner)
+    return _grouped([*lines, *map(_of_writing, written), *map(_of_writing, titles)], by)
+
+
+def _of_writing(bill: CompressionBill | TitleBill) -> CostLine:
+    return CostLine(
+        conversation=bill.conversation,
+        model=bill.model,
+        day=bill.day,
+        summaries=bill.requests,
+        summary_tokens=bill.input + bill.output,
+        summary_dollars=bill.price,
+    )
 
 
 def _of_bill(engine: Engine, bill: BilledDay) -> CostLine:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
+from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from octavo.core.budget import ModelCard, Reading
@@ -230,7 +231,7 @@ class Meter:
     def read(self, context: Context, known: Mapping[Message, int] = NOTHING_KNOWN) -> Reading:
         """Measure a context; `known` are stored counts, and only other messages are counted."""
         traced = self._anchors or self._oddities
-        return self.reading(self.survey(context, known) if traced else self._add_up(context, known))
+        return self.reading(self._survey(context, known, traced=bool(traced)))
 
     def reading(self, survey: Survey) -> Reading:
         """Say what a context that was gone through costs."""
@@ -281,6 +282,10 @@ class Meter:
 
     def survey(self, context: Context, known: Mapping[Message, int] = NOTHING_KNOWN) -> Survey:
         """Go through a context, message by message."""
+        return self._survey(context, known, traced=True)
+
+    def _survey(self, context: Context, known: Mapping[Message, int], *, traced: bool) -> Survey:
+        """Go through a context; not `traced`, without digests: where no bill is known, none is found by them."""
         running = self.start(context.system, context.tools)
         tools = self.unit.tools(context.tools)
         sections = {
@@ -290,23 +295,13 @@ class Meter:
         for name in (PINS, *HISTORY):
             before = running.held
             messages: tuple[Message, ...] = getattr(context, name)
-            running = self._extend(running, ((message, known.get(message)) for message in messages))
+            counted = [(message, known.get(message)) for message in messages]
+            if traced:
+                running = self._extend(running, counted)
+            else:
+                running = running._replace(tally=total((running.tally, *starmap(self._tally, counted))))
             sections[name] = running.held - before
         return Survey(running, sections)
-
-    def _add_up(self, context: Context, known: Mapping[Message, int]) -> Survey:
-        """Go through a context as `survey` does, without digests: where no bill is known, none is found by them."""
-        running = self.start(context.system, context.tools)
-        tools = self.unit.tools(context.tools)
-        sections = {
-            "system": running.held - tools - TokenTally(self.unit.frame.request),
-            "tools": tools,
-        }
-        for name in (PINS, *HISTORY):
-            messages: tuple[Message, ...] = getattr(context, name)
-            sections[name] = total(self._tally(message, known.get(message)) for message in messages)
-        said = total(sections[name] for name in (PINS, *HISTORY))
-        return Survey(running._replace(tally=running.tally + said), sections)
 
     def grow(self, survey: Survey, message: Message, tokens: int | None = None) -> Survey:
         """Go on with a survey that ends in retained messages: one more of them."""
