@@ -26,6 +26,7 @@ from octavo.cli.setup import read_setup
 from octavo.core.context import Context
 from octavo.core.messages import assistant
 from octavo.core.reply import Reply, Request, Usage
+from octavo.core.title import ASKED
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
 from octavo.testing import ScriptedProvider
@@ -54,6 +55,8 @@ ANSWERS = {
     * 8,
     "Write the start command": "```sh\nledger serve --port 8443 --db postgresql://db:5433/ledger\n```",
 }
+TITLE = "Database and port"
+"""A title that will do: what is no title is asked for once more, or not, depending on which answer comes first."""
 CHAT = """\
 [
   {"role": "system", "content": "You are brief."},
@@ -255,6 +258,8 @@ def answer(request: Request) -> Reply:
     """Answer the questions of the session, and bill what they cost."""
     question = request.messages[-1].text
     text = next((said for start, said in ANSWERS.items() if question.startswith(start)), "I see.")
+    if question.endswith(ASKED):
+        text = TITLE
     meter = Meter(find_card(request.model))
     read = meter.read(Context(retained=request.messages)).tokens
     usage = Usage(input=read, output=meter.count_text(text))
