@@ -97,7 +97,7 @@ def _measured(names: list[str], out: Path | None, kept: Results | None, *, quick
     results, order = start(quick=quick), list(PARTS)
     if kept is not None:
         if not kept.belongs_with(results):
-            raise UsageError("those results are of another day, machine or size: measure all parts again")
+            raise UsageError("those results are of another machine or size: measure all parts again")
         results = replace(results, parts=tuple(part for part in kept.parts if part.name not in names))
     for name in names:
         part = run_part(name, quick=quick, tell=lambda words: print(words, file=sys.stderr, flush=True))

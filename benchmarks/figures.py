@@ -9,12 +9,9 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
-
-from octavo import __version__
 
 Cell: TypeAlias = str | int | float | None
 """A number or a word; None where there is nothing to measure."""
@@ -72,6 +69,11 @@ class Part:
 
     name: str
     title: str
+    octavo: str
+    """The version that was measured."""
+    date: str
+    load: float
+    """Processes that wanted to run when it began: above the number of processors, figures are too high."""
     seconds: float
     items: tuple[Item, ...] = ()
     absent: str = ""
@@ -93,36 +95,37 @@ class Machine:
     processor: str
     system: str
     python: str
-    load: float
-    """Processes that wanted to run when it began: above the number of processors, figures are too high."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """A whole run."""
+    """What was measured on one machine: each part by itself, so that one can be measured again."""
 
-    octavo: str
-    date: str
     quick: bool
     machine: Machine
     parts: tuple[Part, ...]
 
     def belongs_with(self, other: Results) -> bool:
-        """Tell whether parts of both may stand on one page: the same day, machine, version and size."""
-        same = replace(self.machine, load=other.machine.load) == other.machine
-        return same and (self.octavo, self.date, self.quick) == (other.octavo, other.date, other.quick)
+        """Tell whether parts of both may stand on one page: the same machine and size."""
+        return (self.machine, self.quick) == (other.machine, other.quick)
 
     def table(self, name: str) -> Table | None:
         """Find a table by its name."""
         found = (table for part in self.parts for table in part.tables if table.name == name)
         return next(found, None)
 
+    def dates(self, name: str = "") -> str:
+        """Tell when a table was measured, or all of them: a day, or the first and the last."""
+        wanted = (
+            part.date for part in self.parts if not name or any(table.name == name for table in part.tables)
+        )
+        days = sorted(set(wanted))
+        return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
 
 def start(*, quick: bool, parts: Sequence[Part] = ()) -> Results:
     """Describe the run."""
     return Results(
-        octavo=__version__,
-        date=datetime.now(UTC).date().isoformat(),
         quick=quick,
         machine=describe_machine(),
         parts=tuple(parts),
@@ -137,7 +140,6 @@ def describe_machine() -> Machine:
         processor=_processor(),
         system=_system(),
         python=f"{platform.python_implementation()} {platform.python_version()}",
-        load=round(os.getloadavg()[0], 1),
     )
 
 
@@ -211,14 +213,15 @@ def dump(results: Results) -> dict[str, Any]:
     """Write results for JSON."""
     machine = results.machine
     return {
-        "octavo": results.octavo,
-        "date": results.date,
         "quick": results.quick,
         "machine": {name: getattr(machine, name) for name in Machine.__slots__},
         "parts": [
             {
                 "name": part.name,
                 "title": part.title,
+                "octavo": part.octavo,
+                "date": part.date,
+                "load": part.load,
                 "seconds": round(part.seconds, 1),
                 "absent": part.absent,
                 "failed": part.failed,
@@ -232,8 +235,6 @@ def dump(results: Results) -> dict[str, Any]:
 def read(data: dict[str, Any]) -> Results:
     """Read results again."""
     return Results(
-        octavo=data["octavo"],
-        date=data["date"],
         quick=data["quick"],
         machine=Machine(**data["machine"]),
         parts=tuple(

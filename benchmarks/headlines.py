@@ -31,7 +31,7 @@ def headlines(results: Results) -> Table | None:
         title="Speed in short",
         columns=COLUMNS,
         rows=lines,
-        reading="Taken from the tables of the benchmarks page, measured side by side in one run.",
+        reading="Taken from the tables of the benchmarks page, each line side by side in one run.",
     )
 
 

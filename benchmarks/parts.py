@@ -7,18 +7,21 @@ soon as they are there, so what was found before a failure is kept.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from importlib import import_module
 from types import MappingProxyType
 from typing import IO, Protocol, cast
 
 from benchmarks.figures import Absent, Item, Part, Tell, dump_item, read_item
 from benchmarks.places import ROOT
+from octavo import __version__
 
 PARTS: Mapping[str, str] = MappingProxyType(
     {
@@ -55,7 +58,7 @@ class Module(Protocol):
 
 def run_part(name: str, *, quick: bool, tell: Tell) -> Part:
     """Run a part in a process of its own."""
-    started = time.monotonic()
+    started, load = time.monotonic(), round(os.getloadavg()[0], 1)
     command = [sys.executable, "-m", "benchmarks.parts", name, *(["--quick"] if quick else [])]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", cwd=ROOT
@@ -75,6 +78,9 @@ def run_part(name: str, *, quick: bool, tell: Tell) -> Part:
     return Part(
         name=name,
         title=PARTS.get(name, name),
+        octavo=__version__,
+        date=datetime.now(UTC).date().isoformat(),
+        load=load,
         seconds=time.monotonic() - started,
         items=items,
         absent=said if code == ABSENT else "",

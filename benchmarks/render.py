@@ -30,6 +30,8 @@ what it is measured on, into an environment of its own. In any other environment
 is not installed and says so. A part that fails is reported and stops no other.
 
 `make figures` runs everything, keeps the results, and writes this page and the tables of the README from them.
+`make figures OPTIONS="caches --from benchmarks/results.json"` measures one part again and keeps the others. What stands
+side by side in a table was measured in one run.
 """
 REGION = re.compile(
     r"(?P<start><!-- benchmark: (?P<name>[\w.%-]+) -->\n)"
@@ -47,7 +49,7 @@ def page(results: Results) -> str:
 
 
 def _about(results: Results) -> Iterator[str]:
-    yield f"Measured on {results.date} with Octavo {results.octavo}, {describe(results.machine)}.\n"
+    yield f"Measured {describe(results.machine)}.\n"
     if results.quick:
         yield "**A quick run: sizes are too small, and repetitions too few, to be quoted.**\n"
 
@@ -57,7 +59,7 @@ def describe(machine: Machine) -> str:
     noun = "processor" if machine.processors == 1 else "processors"
     return (
         f"on {machine.processors} {noun} ({machine.processor}), {machine.memory_gb:g} GB of memory, {machine.system}, "
-        f"{machine.python}; {machine.load:g} processes wanted to run when it began"
+        f"{machine.python}"
     )
 
 
@@ -68,7 +70,10 @@ def part_text(part: Part) -> str:
 
 def _lines(part: Part) -> Iterator[str]:
     yield f"## {part.title}\n"
-    yield f"`python -m benchmarks {part.name}` · {part.seconds:.0f} s\n"
+    yield (
+        f"`python -m benchmarks {part.name}` · {part.date}, Octavo {part.octavo} · {part.seconds:.0f} s; "
+        f"{part.load:g} processes wanted to run when it began\n"
+    )
     for item in part.items:
         if isinstance(item, Table):
             yield f"### {item.title}\n"
@@ -137,12 +142,11 @@ def fill(text: str, results: Results) -> str:
 
     def replaced(found: re.Match[str]) -> str:
         name = found["name"]
-        table = headlines.headlines(results) if name == headlines.NAME else results.table(name)
-        new = found["old"] if table is None else f"\n{_with_source(table, results)}\n\n"
-        return found["start"] + new + found["end"]
+        short = name == headlines.NAME
+        table = headlines.headlines(results) if short else results.table(name)
+        if table is None:
+            return found[0]
+        when = results.dates() if short else results.dates(name)
+        return f"{found['start']}\n{table_text(table)}\n\n{table.reading} ({when}.)\n\n{found['end']}"
 
     return REGION.sub(replaced, text)
-
-
-def _with_source(table: Table, results: Results) -> str:
-    return f"{table_text(table)}\n\n{table.reading} ({results.date}.)"

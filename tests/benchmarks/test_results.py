@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,7 @@ from benchmarks.render import fill, markdown_table, page, shown
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "benchmarks" / "results.json"
-MACHINE = Machine(
-    processors=2, memory_gb=8.0, processor="A", system="Linux", python="CPython 3.11.7", load=0.1
-)
+MACHINE = Machine(processors=2, memory_gb=8.0, processor="A", system="Linux", python="CPython 3.11.7")
 
 
 def table(name: str, columns: tuple[str, ...], *rows: tuple[str | int | float | None, ...]) -> Table:
@@ -53,11 +52,27 @@ LATENCY = table(
 
 
 def results(*parts: Part, quick: bool = False) -> Results:
-    return Results(octavo="0.1.0", date="2026-11-15", quick=quick, machine=MACHINE, parts=parts)
+    return Results(quick=quick, machine=MACHINE, parts=parts)
 
 
-def part(*items: Table | Goal | Note, name: str = "core", absent: str = "", failed: str = "") -> Part:
-    return Part(name=name, title="A part", seconds=2.0, items=items, absent=absent, failed=failed)
+def part(
+    *items: Table | Goal | Note,
+    name: str = "core",
+    date: str = "2026-11-15",
+    absent: str = "",
+    failed: str = "",
+) -> Part:
+    return Part(
+        name=name,
+        title="A part",
+        octavo="0.1.0",
+        date=date,
+        load=0.1,
+        seconds=2.0,
+        items=items,
+        absent=absent,
+        failed=failed,
+    )
 
 
 EVERYTHING = results(
@@ -128,6 +143,23 @@ def test_the_marks_of_a_page_are_filled_and_everything_else_stays() -> None:
     assert made.endswith("After.\n<!-- benchmark: none -->\nstays\n<!-- end -->\n")
     assert fill(made, EVERYTHING) == made
     assert fill(text, results(part(STORE), quick=True)) == text
+
+
+def test_parts_of_two_days_stand_on_one_page_each_with_its_own() -> None:
+    both = results(part(SPEED, date="2026-11-15"), part(STORE, date="2026-11-17"))
+    made = page(both)
+    assert "` · 2026-11-15, Octavo 0.1.0 · 2 s" in made
+    assert "` · 2026-11-17, Octavo 0.1.0 · 2 s" in made
+    region = "<!-- benchmark: {} -->\n<!-- end -->\n"
+    assert "Read it so. (2026-11-17.)" in fill(region.format("store.sqlite"), both)
+    assert "(2026-11-15 to 2026-11-17.)" in fill(region.format("speed"), both)
+
+
+def test_parts_of_two_machines_do_not_stand_on_one_page() -> None:
+    other = replace(EVERYTHING, machine=replace(MACHINE, processors=64))
+    assert not EVERYTHING.belongs_with(other)
+    assert not EVERYTHING.belongs_with(replace(EVERYTHING, quick=True))
+    assert EVERYTHING.belongs_with(results(part(SPEED)))
 
 
 def test_the_first_figures_are_taken_from_the_tables() -> None:
