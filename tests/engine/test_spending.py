@@ -90,8 +90,13 @@ async def test_a_summariser_that_fails_its_checks_is_not_asked_for_ever(make: Ma
     paper = await chat.snapshots.receipt(serving.id)
     assert paper is not None
     assert "failed the checks of the last 2 summaries" in paper.no_summary
-    await chat.set(instructions="Keep every figure.")
+    # Another process knows it, too.
+    again = await make(summariser=writer)
     for number in range(60, 80):
+        await step(again, await again.chat(chat.id), number, bill=10_000)
+    assert len(writer.jobs) == FAILURES_BORNE
+    await chat.set(instructions="Keep every figure.")
+    for number in range(80, 100):
         await step(engine, chat, number, bill=10_000)
     assert len(writer.jobs) > FAILURES_BORNE
 
@@ -121,8 +126,8 @@ async def test_summaries_take_no_more_than_their_share(make: MakeEngine) -> None
 def test_the_first_summary_is_always_allowed() -> None:
     asked = ("writer", "default", "")
     assert Spending().refuses(asked, covered=10**6, sent=10, share=0.1) == ""
-    assert "10%" in Spending(tokens=1).refuses(asked, covered=10**6, sent=10, share=0.1)
-    assert Spending(tokens=1).refuses(asked, covered=10**6, sent=0, share=0.1) == ""
+    assert "10%" in Spending(lost=1).refuses(asked, covered=10**6, sent=10, share=0.1)
+    assert Spending(billed=1).refuses(asked, covered=10**6, sent=0, share=0.1) == ""
 
 
 @pytest.mark.parametrize(

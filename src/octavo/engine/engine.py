@@ -51,7 +51,7 @@ from octavo.engine.outcome import (
     one_line,
 )
 from octavo.engine.settings import MODEL_FREE, SAME, SettingLevels
-from octavo.engine.spending import Spending, requests_of, share_of
+from octavo.engine.spending import SPENDING, Spending, requests_of, share_of
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.engine.state_cache import TipStateCache
 from octavo.engine.titles import may_title, write_title
@@ -108,8 +108,6 @@ class CompressionRecord:
     trouble: FailureStreak = CALM
     pace: LastCompression = field(default_factory=LastCompression)
     task: asyncio.Task[None] | None = None
-    spending: Spending | None = None
-    """None until it was looked up."""
 
     @property
     def busy(self) -> bool:
@@ -313,12 +311,21 @@ class Engine:
         return spending.refuses(asked, covered=state.history, sent=sent, share=share)
 
     async def _spending(self, conversation: str) -> Spending:
-        """Give what summaries have cost, by the receipts and by what happened since."""
-        record = self.record(conversation)
-        if record.spending is None:
-            bills = await self.store.costs.compressions(id=conversation)
-            record.spending = Spending(tokens=sum(bill.input + bill.output for bill in bills))
-        return record.spending
+        """Give what summaries have cost, by the receipts and by what was noted, whichever process it was."""
+        bills = await self.store.costs.compressions(id=conversation)
+        noted = await self.store.notes.get(SPENDING + conversation)
+        return Spending.of_note(noted, sum(bill.input + bill.output for bill in bills))
+
+    async def _note_spending(self, state: TipState, ended: CompressionEnded, writer: str) -> None:
+        if not ended.spent.input + ended.spent.output:
+            return
+        try:
+            spending = await self._spending(state.conversation)
+            spending.ended(ended, _asked_for(state, writer), stored=isinstance(ended.outcome, Compressed))
+            notes = {SPENDING + state.conversation: spending.note()}
+            await self.store.notes.put_all(notes, conversation=state.conversation)
+        except OctavoError as error:
+            log.warning("cannot note what the summary of %s cost: %s", state.conversation, error)
 
     async def summary_writer(self, state: TipState) -> SummaryWriter:
         """Find who writes the summary of a compression."""
@@ -404,14 +411,13 @@ class Engine:
         if asked:
             request = replace(request, focus="\n".join(text for text in (request.focus, asked) if text))
         began, tools = False, await self._compression_tools(state, request)
-        spending = await self._spending(state.conversation)
         async with aclosing(compress(state, request, tools)) as events:
             async for event in events:
                 began = began or isinstance(event, CompressionStarted)
                 if isinstance(event, CompressionEnded):
                     _complain(state, event.unwritten)
                     self._remember(state, request, event.outcome)
-                    spending.ended(event, _asked_for(state, tools.writer))
+                    await self._note_spending(state, event, tools.writer)
                 yield event
                 if isinstance(event, CompressionEnded) and began:
                     if isinstance(event.outcome, Compressed):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from octavo.core.message_json import Json
 from octavo.core.price_rule import AGAIN
@@ -22,6 +22,8 @@ MOST_REQUESTS = 3
 """Requests that the summary of one compression may take: one that is good, and two more for one that is not."""
 MOST_SHARE = 0.1
 """Share of the tokens of a conversation's requests that all of its summaries may take."""
+SPENDING = "spending:"
+"""What the keys of the notes about spending begin with."""
 FAILURES_BORNE = 2
 """Compressions in a row whose summary failed the checks: one may be bad luck."""
 
@@ -30,18 +32,41 @@ FAILURES_BORNE = 2
 class Spending:
     """What the summaries of one conversation have cost so far."""
 
-    tokens: int = 0
+    billed: int = 0
+    """Tokens by the receipts."""
+    lost: int = 0
+    """Tokens of summaries that no receipt tells of, because the compression was not stored."""
     failures: int = 0
     """Compressions in a row whose summary failed the checks."""
     asked: tuple[str, ...] = ()
     """Who failed, and what it was asked for."""
 
-    def ended(self, ended: CompressionEnded, asked: tuple[str, ...]) -> None:
-        """Learn what a compression spent, and what came of it."""
+    @property
+    def tokens(self) -> int:
+        return self.billed + self.lost
+
+    @classmethod
+    def of_note(cls, note: Json, billed: int) -> Self:
+        """Read what was noted of a conversation."""
+        if not isinstance(note, dict):
+            return cls(billed=billed)
+        lost, failures, asked = note.get("lost"), note.get("failures"), note.get("asked")
+        return cls(
+            billed=billed,
+            lost=lost if isinstance(lost, int) else 0,
+            failures=failures if isinstance(failures, int) else 0,
+            asked=tuple(map(str, asked)) if isinstance(asked, list) else (),
+        )
+
+    def note(self) -> Json:
+        """Write down what the receipts do not tell, for other processes and for later."""
+        return {"lost": self.lost, "failures": self.failures, "asked": list(self.asked)}
+
+    def ended(self, ended: CompressionEnded, asked: tuple[str, ...], *, stored: bool) -> None:
+        """Learn what a summary cost, and what came of it; of one that is `stored` the receipt tells the price."""
         spent = ended.spent.input + ended.spent.output
-        self.tokens += spent
-        if not spent:
-            return
+        if not stored:
+            self.lost += spent
         again = self.failures if self.asked == asked else 0
         self.failures, self.asked = (again + 1 if ended.unwritten else 0), asked
 
