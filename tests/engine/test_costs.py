@@ -72,6 +72,30 @@ async def test_what_was_undone_saves_nothing(make: MakeEngine) -> None:
     assert (undone.requests, undone.saved) == (2, 0)
 
 
+@pytest.mark.parametrize("deeper", [1, 20])
+async def test_a_branch_that_parts_above_the_cutoff_saves_nothing(make: MakeEngine, deeper: int) -> None:
+    """Seen failing with: a branch that is longer than what was covered on another one."""
+    engine = await make(window=128_000)
+    chat = await engine.create()
+    for n in range(6):
+        await chat.add(f"Question {n}. {FILLER}")
+        await chat.add(f"Answer {n}. {FILLER}", role="assistant")
+    tip = (await engine.store.conversations.get(chat.id)).tip
+    assert tip is not None
+    fork = (await engine.store.tree.branch(tip))[1].id
+    outcome = await chat.compress(keep=0.2)
+    assert isinstance(outcome, Compressed)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
+    assert paper is not None
+    answer = Entry(message=assistant("Yes."), input_tokens=1_000, model=MODEL)
+    await engine.store.messages.append_many(chat.id, [user("And now?"), answer] * deeper, parent=fork)
+    (elsewhere,) = await costs(engine, by="conversation")
+    assert (elsewhere.requests, elsewhere.saved) == (deeper, 0)
+    await engine.store.messages.append_many(chat.id, [user("And now?"), answer], parent=tip)
+    (both,) = await costs(engine, by="conversation")
+    assert both.saved == paper.tokens_before - paper.tokens_after > 0
+
+
 async def test_what_is_written_to_a_cache_costs_more(make: MakeEngine) -> None:
     usage = Usage(input=1_000, output=10, cached=400)
     engine = await make(lambda _: Reply(message=assistant("Yes."), usage=usage, model="writes-dear"))

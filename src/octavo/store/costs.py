@@ -96,11 +96,16 @@ class CostStore(Section):
     ) -> tuple[BilledDay, ...]:
         """Add up the bills by conversation, model and day; `after` which compressions, the oldest first."""
         less = _Reductions(after)
+        for conversation_id in less.conversations:
+            if await connection.scalar(_FORKED, {"id": conversation_id}):
+                less.follow(
+                    conversation_id, (await connection.execute(_PARENTS, {"id": conversation_id})).all()
+                )
         days: dict[tuple[str, str, str], BilledDay] = {}
         for row in await connection.execute(_only(_BILLS, id, owner)):
             at = row.created or made_at(row.id)
             day = time_text(at)[:DATE]
-            shorter = less.at(row.conversation_id, at, row.depth)
+            shorter = less.at(row, at)
             key = (row.conversation_id, row.model or "", day)
             before = days.get(key) or BilledDay(conversation=key[0], model=key[1], day=day)
             days[key] = replace(
@@ -124,21 +129,41 @@ class CostStore(Section):
 
 
 class _Reductions:
-    """How many tokens requests are shorter, by conversation, time and depth.
+    """How many tokens requests are shorter.
 
-    What was undone counts for nothing, and what was made anew only once. A request above what a compression covers is
-    not shorter by it. A branch that parted above that and went on for longer is taken for the one that was compressed.
+    What was undone counts for nothing, and what was made anew only once. A request is shorter only below what the
+    compression covers: by its depth where a conversation is one line, by its ancestors where it has forks.
     """
 
     def __init__(self, bills: Iterable[CompressionBill]) -> None:
         self._found: dict[str, dict[str, CompressionBill]] = {}
+        self._above: dict[str, frozenset[str]] = {}
         for bill in bills:
             if bill.active:
                 self._found.setdefault(bill.conversation, {})[bill.cutoff] = bill
 
-    def at(self, conversation: str, time: int, depth: int) -> int:
-        found = self._found.get(conversation, {}).values()
-        return sum(b.saved for b in found if time_value(b.created) < time and b.cutoff_depth < depth)
+    @property
+    def conversations(self) -> Iterable[str]:
+        return self._found
+
+    def follow(self, conversation: str, rows: Iterable[sa.Row[Any]]) -> None:
+        """Find out below which cutoffs each message of a conversation stands; parents come before their children."""
+        cutoffs, none = self._found[conversation], frozenset[str]()
+        for row in rows:
+            above = self._above.get(row.parent_id, none)
+            # Most messages share the set of their parent.
+            self._above[row.id] = above | {row.id} if row.id in cutoffs else above
+
+    def at(self, row: sa.Row[Any], time: int) -> int:
+        """Tell by how much a request was shorter."""
+        found = self._found.get(row.conversation_id, {})
+        above = self._above.get(row.id)
+        return sum(
+            bill.saved
+            for cutoff, bill in found.items()
+            if time_value(bill.created) < time
+            and (bill.cutoff_depth < row.depth if above is None else cutoff in above)
+        )
 
 
 def _compression_bills(rows: Iterable[sa.Row[Any]]) -> Iterable[CompressionBill]:
@@ -172,6 +197,7 @@ def _compression_bills(rows: Iterable[sa.Row[Any]]) -> Iterable[CompressionBill]
 
 _told = message_token.alias("told")
 _TOLD = sa.and_(_told.c.message_id == message.c.id, _told.c.tokenizer == CACHED)
+_HERE = message.c.conversation_id == sa.bindparam("id", type_=message.c.conversation_id.type)
 _TOTALS = (
     sa.select(
         sa.func.sum(message.c.input_tokens).label("sent"),
@@ -179,18 +205,26 @@ _TOTALS = (
         sa.func.sum(sa.case((_told.c.tokens.is_not(None), message.c.input_tokens))).label("told"),
     )
     .select_from(message.outerjoin(_told, _TOLD))
-    .where(message.c.conversation_id == sa.bindparam("id", type_=message.c.conversation_id.type))
+    .where(_HERE)
 )
 _NEWEST = (
     sa.select(message.c.model, message.c.input_tokens, _told.c.tokens.label("cached"))
     .select_from(message.join(_told, _TOLD))
     .where(
-        message.c.conversation_id == sa.bindparam("id", type_=message.c.conversation_id.type),
+        _HERE,
         message.c.input_tokens.is_not(None),
     )
     .order_by(message.c.n.desc())
     .limit(NEWEST)
 )
+_FORKED = (
+    sa.select(message.c.parent_id)
+    .where(_HERE)
+    .group_by(message.c.parent_id)
+    .having(sa.func.count() > 1)
+    .limit(1)
+)
+_PARENTS = sa.select(message.c.id, message.c.parent_id).where(_HERE).order_by(message.c.n)
 _BILLS = (
     sa.select(
         message.c.id,
