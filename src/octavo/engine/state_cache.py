@@ -94,7 +94,7 @@ class TipStateCache:
         return use.misses
 
     def billed(self, conversation: str, model: str, usage: Usage) -> None:
-        """Learn how much of a request came from the cache; what was never asked for is read from the store then."""
+        """Learn how much of a request came from the cache. What nobody has asked for yet is left to the store."""
         if usage.input and (use := self._uses.get(conversation)) is not None:
             self._uses.put(conversation, use.after(model, sent=usage.input, cached=usage.cached))
 
@@ -112,11 +112,12 @@ class TipStateCache:
             self.keep(after, revision)
 
     def grow(self, conversation: str, added: Added, meter: Meter) -> None:
-        """Go along with messages that were added below the tip that was looked at."""
+        """Bring the cached state down to messages that were added below its tip."""
         seen = self._states.get(conversation)
         if seen is None or seen.revision != added.revision:
             return
-        # What the meter has learned of the tip is taken over there: further down it would not be found.
+        # The state takes over what the meter has learned of its tip, before it grows: below the tip nobody would find
+        # it.
         state = renewed(seen.state, meter) if meter.card.name == seen.state.meter.card.name else None
         use = self._uses.get(conversation)
         if state is not None and use is not None:
