@@ -49,6 +49,7 @@ NEAR: dict[str, tuple[str, ...]] = {
     "engine/chat.py": ("engine/test_turn.py", "engine/test_branches.py", "engine/test_ownership.py"),
     "engine/engine.py": ("engine/test_models.py", "engine/test_attempts.py", "engine/test_turn.py"),
     "engine/compression.py": (
+        "engine/test_costs.py",
         "engine/test_compress.py",
         "engine/test_deadline.py",
         "engine/test_requirements.py",

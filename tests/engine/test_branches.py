@@ -16,6 +16,7 @@ from octavo.core.recall.render import render
 from octavo.core.snapshot import Snapshot
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
+from octavo.engine.chat_snapshots import SnapshotOverview
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed, Outcome, Skipped
 from octavo.engine.state import TipState
@@ -131,7 +132,7 @@ async def test_editing_the_last_question_keeps_the_compression(make: MakeEngine,
     assert opens_turn(question.message)
     await chat.edit(question.id, f"w99 {FILLER}")
     assert await chat.snapshots.serving() == snapshot
-    assert await chat.snapshots.left_behind() is None
+    assert (await chat.snapshots.overview()).left_behind is None
 
 
 async def test_chosen_lines_serve_every_branch_below_the_cutoff(make: MakeEngine) -> None:
@@ -160,11 +161,14 @@ async def test_a_branch_that_really_leaves_a_compression_is_told_of_it(make: Mak
     await said(chat, *range(1, 14))
     branch = await chat.branch()
     snapshot = await made(await chat.compress(up_to=branch[5].id))
+    assert await chat.snapshots.overview() == SnapshotOverview(
+        everywhere=(snapshot,), here=(snapshot,), serving=snapshot
+    )
     await chat.edit(branch[8].id, f"w99 {FILLER}")
     assert await chat.snapshots.serving() is None
-    assert await chat.snapshots.left_behind() == snapshot
+    assert (await chat.snapshots.overview()).left_behind == snapshot
     await made(await chat.compress(up_to=branch[5].id))
-    assert await chat.snapshots.left_behind() is None
+    assert (await chat.snapshots.overview()).left_behind is None
 
 
 async def test_a_compression_that_would_say_nothing_is_left_out(make: MakeEngine) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from octavo.core.budget import Price
 from octavo.core.message_json import Json
 from octavo.core.messages import assistant, user
 from octavo.core.reply import Reply, Usage
+from octavo.engine.compression import cost
 from octavo.engine.costs import costs
 from octavo.engine.outcome import Compressed
 from octavo.store.values import Entry
@@ -106,3 +108,24 @@ async def test_what_is_written_to_a_cache_costs_more(make: MakeEngine) -> None:
         pass
     (line,) = await costs(engine, by="conversation")
     assert line.dollars == pytest.approx((600 * 1.25 * 4 + 400 * 0.4 + 10 * 20) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("usage", "price", "write", "dollars"),
+    [
+        (Usage(input=1_000_000, output=1_000_000), Price(input=3, output=15), 1.0, 18.0),
+        (Usage(input=1_000_000, output=0), Price(input=3, output=15), 1.0, 3.0),
+        (Usage(input=0, output=1_000_000), Price(input=3, output=15), 1.0, 15.0),
+        (Usage(input=1_000_000, cached=600_000), Price(input=3, output=15, cached=0.5), 1.0, 1.5),
+        (Usage(input=1_000_000, cached=600_000), Price(input=3, output=15), 1.0, 3.0),
+        (Usage(input=1_000_000, cached=600_000), Price(input=3, output=15, cached=0.0), 1.25, 1.5),
+        (Usage(), Price(input=3, output=15), 1.0, None),
+        (Usage(input=5), None, 1.0, None),
+    ],
+)
+async def test_a_request_costs_what_was_read_cached_and_written(
+    usage: Usage, price: Price | None, write: float, dollars: float | None
+) -> None:
+    assert cost(usage, price, write) == (None if dollars is None else pytest.approx(dollars))
+    if write == 1.0:
+        assert cost(usage, price) == cost(usage, price, 1.0)

@@ -27,7 +27,7 @@ from octavo.meters.calibration import (
     predict,
     solve,
 )
-from octavo.meters.tally import TokenTally
+from octavo.meters.unit import TokenTally
 
 HIDDEN, PER_MESSAGE, PER_CALL = 2_500, 1, 9
 

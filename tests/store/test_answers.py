@@ -11,7 +11,10 @@ import pytest
 
 from octavo.core.messages import assistant, user
 from octavo.errors import UsageError
-from octavo.store import Entry, Store
+from octavo.store import Entry, Store, answers, messages
+from octavo.store.connection import Connection
+from octavo.store.locks import lock
+from octavo.store.rows import Row
 from octavo.store.values import Job
 from tests.store.scenes import fold, long_talk, talk
 
@@ -171,3 +174,19 @@ async def test_what_is_being_written_is_no_compression(store: Store) -> None:
     await store.answers.begin(made.id, said("Half"), parent=question.id, worker="w", lease=OVER)
     assert await store.jobs.of_conversation(made.id) == ()
     assert await store.jobs.abandoned() == ()
+
+
+async def test_a_conversation_is_locked_once_for_an_answer_that_begins(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, (question,) = await talk(store, "u: question")
+    locked: list[str] = []
+
+    async def noted(connection: Connection, id: str) -> Row:
+        locked.append(id)
+        return await lock(connection, id)
+
+    for module in (answers, messages):
+        monkeypatch.setattr(module, "lock", noted)
+    await store.answers.begin(made.id, said("One"), parent=question.id, worker="w")
+    assert locked == [made.id]

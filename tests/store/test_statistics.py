@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql.asyncpg import dialect
 from octavo.core.messages import Branch, user
 from octavo.store import Store, walk
 from octavo.store.connection import Connection
+from octavo.store.locks import lock
 from octavo.store.messages import add
 from octavo.store.postgresql import MANY
 from octavo.store.values import TIP, Entry
@@ -45,7 +46,7 @@ async def write(store: Store, count: int, other: asyncpg.Connection) -> Branch:
 
     async def work(connection: Connection) -> Branch:
         entries = [Entry(message=user(f"m{i}")) for i in range(count)]
-        nodes = (await add(connection, made.id, entries, TIP, select=True)).nodes
+        nodes = (await add(connection, await lock(connection, made.id), entries, TIP, select=True)).nodes
         await other.execute("ANALYZE message")
         return nodes
 

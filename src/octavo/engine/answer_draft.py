@@ -65,7 +65,7 @@ class AnswerDraft:
                     self.conversation, self._entry(), parent=self.parent, worker=self.worker
                 )
             elif not await self.store.answers.go_on(self._held, self._entry()):
-                # It was closed, since nothing was heard of us for too long: the whole answer goes beside it.
+                # Another process closed it because our lease ran out: the whole answer is stored beside it.
                 self._held, self.id = None, None
                 self._ended.set()
         except OctavoError as error:

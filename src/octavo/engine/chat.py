@@ -239,8 +239,8 @@ class Chat:
     ) -> ContextUsage:
         """Read the meter: tokens, budget, breakdown, distance to the next compression.
 
-        `draft` is a message that is being written: it is counted, and nothing is stored. `trial` are settings of this
-        conversation that are thought about: the meter shows what they would lead to, or they are refused.
+        `draft` is a message that is being written: it is counted, and nothing is stored. `trial` are settings that are
+        tried out: the meter shows what they would lead to, or they are refused.
         """
         await self.require(tip)
         now, held = await self.info(), await self.settings()
@@ -283,7 +283,7 @@ class Chat:
         )
 
     async def count(self, *, tools: Sequence[AnyTool] = (), tip: str | None = None) -> Counted:
-        """Ask the provider itself what would be sent now costs; `UsageError` where it offers no such count.
+        """Ask the provider to count what would be sent now; `UsageError` if it offers no such count.
 
         Nothing is compressed for it, and the meter learns from it.
         """

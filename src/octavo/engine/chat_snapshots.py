@@ -43,6 +43,19 @@ class SummarySize:
             )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotOverview:
+    """The snapshots of a conversation, seen from its tip."""
+
+    everywhere: tuple[Snapshot, ...] = ()
+    here: tuple[Snapshot, ...] = ()
+    """Those that belong to the branch of the tip."""
+    serving: Snapshot | None = None
+    left_behind: Snapshot | None = None
+    """The compression that this branch has left: it covers messages of the branch, and is not true here. None if none
+    covers more than the one in use here does."""
+
+
 class ChatSnapshots:
     """The snapshots of a conversation, as `chat.snapshots`."""
 
@@ -59,24 +72,25 @@ class ChatSnapshots:
         at = await self._chat._tip()
         return (await self._engine.store.snapshots.context(at)).snapshot if at else None
 
-    async def left_behind(self) -> Snapshot | None:
-        """Give the compression that this branch has left: it covers messages of the branch, and is not true here.
-
-        None if there is none that covers more than the one in use here does.
-        """
+    async def overview(self) -> SnapshotOverview:
+        """Give the snapshots of all branches, and what they are to the branch of the tip."""
         at, store = await self._chat._tip(), self._engine.store
         if at is None:
-            return None
-        here, serving = {one.id for one in await self.list()}, await self.serving()
+            return SnapshotOverview()
+        everywhere = await store.snapshots.of_conversation(self._chat.id)
+        here = await store.snapshots.of_branch(at) if everywhere else ()
+        serving = (await store.snapshots.context(at)).snapshot if here else None
         deepest = serving.cutoff_depth if serving else 0
+        known = {one.id for one in here}
         others = [
             one
-            for one in await store.snapshots.of_conversation(self._chat.id)
-            if one.state == "active" and one.id not in here and one.cutoff_depth > deepest
+            for one in everywhere
+            if one.state == "active" and one.id not in known and one.cutoff_depth > deepest
         ]
         begun_here = await store.tree.on_branch(at, {one.first for one in others}) if others else ()
         shared = [one for one in others if one.first in begun_here]
-        return max(shared, key=lambda one: (one.cutoff_depth, one.version), default=None)
+        left = max(shared, key=lambda one: (one.cutoff_depth, one.version), default=None)
+        return SnapshotOverview(everywhere=everywhere, here=here, serving=serving, left_behind=left)
 
     async def get(self, id: str) -> Snapshot:
         snapshot = await self._engine.store.snapshots.get(id)
@@ -109,7 +123,7 @@ class ChatSnapshots:
         serving, budget = state.recipe.snapshot, state.budget
         if serving is not None and serving.cutoff_depth > changed.cutoff_depth:
             return SummarySize(tokens=tokens, room=budget.available)
-        # Above the soft mark already: what the next turn may still be sent with is the hard one.
+        # The context is above the soft mark already: the next turn can still be sent up to the hard one.
         mark = budget.trigger if state.reading.cautious <= budget.trigger else budget.hard
         whole = state.measure(build_context(state.served_by(changed)))
         return SummarySize(tokens=tokens, room=max(0, tokens + mark - whole))

@@ -160,7 +160,7 @@ class Engine:
         background: the conversation and the event. `ranker` makes what orders covered messages for a question:
         for those who have something better than words, such as embeddings.
         """
-        # Imported with the first engine, like the store: vocabularies and cards are nothing to do without one.
+        # Imported with the first engine, like the store: a program that only imports Octavo does not pay for them.
         from octavo.engine.models import Models
         from octavo.engine.remote_count import RemoteCounts
 

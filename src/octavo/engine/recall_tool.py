@@ -143,14 +143,9 @@ def _line(passage: Passage) -> str:
     return f"[{passage.source}] {WHO[passage.channel]}{day}: {before}{passage.text}{after}"
 
 
-def is_offered(state: TipState) -> bool:
-    """Tell whether the model of a state is offered the tool: the setting says so, and something is covered."""
-    return state.settings.get("recall_tool") is True and state.loaded.snapshot is not None
-
-
 def offered_tools(state: TipState) -> tuple[Tool, ...]:
     """Give all tools that the model of a state is offered."""
-    return (*state.loaded.tools, TOOL) if is_offered(state) else state.loaded.tools
+    return (*state.loaded.tools, TOOL) if state.searches else state.loaded.tools
 
 
 async def stream_with_tool(

@@ -89,7 +89,7 @@ class TipState:
     laid_out: Context
     """The context of that."""
     added: Branch = ()
-    """What was said since: a long branch is not copied, nor a snapshot written out, for each message."""
+    """Messages added since then. They stand apart, so that a message does not cost a copy of a long branch."""
     survey: Survey
     """Of the context."""
     counts: dict[Message, int]
@@ -129,6 +129,11 @@ class TipState:
             if node.depth > cutoff and node.status not in UNSENT and opens_turn(node.message):
                 return node.id
         return recipe.carried.id if recipe.carried else ""
+
+    @property
+    def searches(self) -> bool:
+        """Whether the model is offered a tool to search what is covered: the setting says so, and something is."""
+        return self.settings.get("recall_tool") is True and self.loaded.snapshot is not None
 
     @property
     def history(self) -> int:
@@ -305,7 +310,8 @@ async def load_state(
     try:
         return seen_by(meter)
     except BadBudget:
-        # Bills that leave no room for a conversation cannot be right; without them there is room, or really none.
+        # Bills that leave no room for a conversation cannot be right. If there is no room without them either, there is
+        # none.
         return seen_by(meter.untaught())
 
 
@@ -330,7 +336,7 @@ def grown(state: TipState, node: Node) -> TipState | None:
     weighed = _weighed(state, state.meter, survey)
     if weighed is None:
         return None
-    if state.added and ("context" in state.__dict__ or len(state.added) >= FEW):
+    if len(state.added) >= FEW:
         state = replace(state, loaded=state.recipe, laid_out=state.context, added=())
     return replace(
         state,
@@ -402,7 +408,7 @@ def _weighed(state: TipState, meter: Meter, survey: Survey) -> tuple[Reading, Bu
 
 
 def divided(state: TipState, meter: Meter, overhead: Overhead, *, spare: int = 0) -> Budget:
-    """Divide the window of a state anew, with that many more tokens free than its reply takes."""
+    """Divide the window of a state again, with `spare` more tokens kept free than its reply takes."""
     reply = state.budget.reply if spare else whole(state.settings.get("reply"))
     return budget_for(
         state.policy,

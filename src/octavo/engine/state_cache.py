@@ -7,11 +7,11 @@ anything that the store would not give.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from octavo.core.lru_cache import LruCache
 from octavo.core.message_json import Json
 from octavo.core.price_rule import CacheUse, cache_prices
 from octavo.core.tools import Tool
@@ -44,9 +44,9 @@ class TipStateCache:
     """The last state of each conversation."""
 
     def __init__(self, store: Store, models: Models, most: int = MOST) -> None:
-        self._store, self._models, self._most = store, models, most
-        self._states: OrderedDict[str, CachedState] = OrderedDict()
-        self._uses: OrderedDict[str, CacheUse] = OrderedDict()
+        self._store, self._models = store, models
+        self._states = LruCache[str, CachedState](most)
+        self._uses = LruCache[str, CacheUse](MOST_USES)
 
     async def load(
         self,
@@ -90,22 +90,17 @@ class TipStateCache:
             use = CacheUse()
             for model, sent, cached in await self._store.costs.newest(conversation):
                 use = use.after(model, sent=sent, cached=cached)
-            self._uses[conversation] = use
-            if len(self._uses) > MOST_USES:
-                self._uses.popitem(last=False)
+            self._uses.put(conversation, use)
         return use.misses
 
     def billed(self, conversation: str, model: str, usage: Usage) -> None:
-        """Learn how much of a request came from the cache; what was never asked for is read from the store then."""
+        """Learn how much of a request came from the cache. What nobody has asked for yet is left to the store."""
         if usage.input and (use := self._uses.get(conversation)) is not None:
-            self._uses[conversation] = use.after(model, sent=usage.input, cached=usage.cached)
+            self._uses.put(conversation, use.after(model, sent=usage.input, cached=usage.cached))
 
     def keep(self, state: TipState, revision: int) -> None:
         """Keep a state; the conversation used longest ago is dropped for it."""
-        self._states[state.conversation] = CachedState(state, revision)
-        self._states.move_to_end(state.conversation)
-        if len(self._states) > self._most:
-            self._states.popitem(last=False)
+        self._states.put(state.conversation, CachedState(state, revision))
 
     def replace(self, before: TipState, after: TipState, revision: int) -> None:
         """Keep a state in place of the one that it was made from, by the one change that made this revision.
@@ -117,11 +112,12 @@ class TipStateCache:
             self.keep(after, revision)
 
     def grow(self, conversation: str, added: Added, meter: Meter) -> None:
-        """Go along with messages that were added below the tip that was looked at."""
+        """Bring the cached state down to messages that were added below its tip."""
         seen = self._states.get(conversation)
         if seen is None or seen.revision != added.revision:
             return
-        # What the meter has learned of the tip is taken over there: further down it would not be found.
+        # The state takes over what the meter has learned of its tip, before it grows: below the tip nobody would find
+        # it.
         state = renewed(seen.state, meter) if meter.card.name == seen.state.meter.card.name else None
         use = self._uses.get(conversation)
         if state is not None and use is not None:

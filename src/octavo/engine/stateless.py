@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack, cast
 
-from octavo.core.bounded_memory import BoundedMemory
 from octavo.core.budget import ModelCard, fraction
 from octavo.core.context import Context, ContextInputs, build_context, parse_summary
 from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
+from octavo.core.lru_cache import LruCache
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, opens_turn, place
 from octavo.core.policy import Policy, budget_for, preset
@@ -68,7 +68,7 @@ REMEMBERED = 10_000
 
 COUNTED = 4_000_000
 """Tokens of the messages whose counts are remembered: some twenty megabytes of text at most."""
-_counted = BoundedMemory[tuple[str, Message], int](COUNTED)
+_counted = LruCache[tuple[str, Message], int](COUNTED)
 
 Write = Callable[[Sequence[Message], str], str | Awaitable[str]]
 """A summariser as a plain function: the covered messages and the previous summary to a new summary."""
@@ -348,15 +348,13 @@ def _limit(options: CompressionOptions, before: int, policy: Policy, card: Model
     return budget_for(policy, card).trigger
 
 
-_written: dict[bytes, None] = {}
-"""Digests of the snapshots that this process has written into results, the oldest first."""
+_written = LruCache[bytes, bool](REMEMBERED)
+"""Digests of the snapshots that this process has written into results."""
 
 
 def _remember(summary: Iterable[Message]) -> None:
     for message in summary:
-        _written[digest([message])] = None
-    while len(_written) > REMEMBERED:
-        del _written[next(iter(_written))]
+        _written.put(digest([message]), value=True)
 
 
 def _is_ours(message: Message, previous: Result | None) -> bool:

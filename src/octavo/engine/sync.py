@@ -1,8 +1,8 @@
 """The same engine for programs without an event loop: every method of a chat, without `await`.
 
-A loop runs in a thread of its own. Each method here is made of the method it stands for, so its parameters and what it
-gives are known to type checkers and cannot drift; coroutines become plain calls, asynchronous iterators become
-iterators, and chats that come back are wrapped again.
+A loop runs in a thread of its own. Each method here is made from the method it stands for, so type checkers know its
+parameters and what it returns, and the two cannot drift apart. Coroutines become plain calls, asynchronous iterators
+become iterators, and chats that come back are wrapped again.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class SyncSnapshots(_Waiting[ChatSnapshots]):
 
     list = _Call(ChatSnapshots.list)
     serving = _Call(ChatSnapshots.serving)
-    left_behind = _Call(ChatSnapshots.left_behind)
+    overview = _Call(ChatSnapshots.overview)
     get = _Call(ChatSnapshots.get)
     edit = _Call(ChatSnapshots.edit)
     size = _Call(ChatSnapshots.size)
@@ -217,7 +217,7 @@ def open(
 ) -> SyncChat:
     """Open a database and a conversation in it, for programs without an event loop.
 
-    `conversation` is an id or a title; by default the last one is gone on with, or a first one made. Options are those
+    `conversation` is an id or a title; the default is the last one, or a new one if there is none. Options are those
     of `Engine` (`model`, `provider`, `summariser`, `policy`, ...), and `system` for the conversation.
     """
     check_options("octavo.open", options, {*OpenOptions.__optional_keys__, "conversation"})

@@ -38,7 +38,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.overflow import OverflowRetry, leave_free
 from octavo.engine.recall import recall
-from octavo.engine.recall_tool import RESERVE, is_offered, offered_tools, stream_with_tool
+from octavo.engine.recall_tool import RESERVE, offered_tools, stream_with_tool
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
 from octavo.store.costs import CACHED
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from octavo.engine.engine import Engine
 
 GO_ON = "[Your answer broke off here. Go on exactly where it stopped, and repeat nothing.]"
-"""What a model is told that is to go on with an answer; it is sent, not stored."""
+"""The instruction to a model that has to go on with an answer. It is sent and not stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class PreparedRequest:
     context: Context
     messages: tuple[Message, ...]
     usage: ContextUsage
-    """What is sent costs, after all that was done to it."""
+    """What the request costs as it is sent: with what was recalled, shrunk or repaired."""
     repairs: tuple[Repair, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -96,7 +96,7 @@ async def take_turn(
 async def store_message(
     engine: Engine, conversation: str, said: Accepted, parent: str | None = TIP, id: str | None = None
 ) -> tuple[Node, Revision]:
-    """Store a message, counted; tells also what was found out on the way."""
+    """Count and store a message; gives its node, and the settings and the revision that hold for it."""
     settings = await engine.settings.of(conversation)
     meter = await engine.models.meter(str(settings.get("model") or ""))
     usage = said.usage
@@ -116,9 +116,9 @@ async def store_message(
 async def answer(
     engine: Engine, conversation: str, tip: str | None, options: TurnOptions, revision: Revision | None = None
 ) -> AsyncGenerator[Event]:
-    """Have a tip answered; what the provider finds too large all the same is made smaller and sent again."""
+    """Answer a tip. A request that the provider finds too large all the same is made smaller and sent again."""
     settings = revision.settings if revision else await engine.settings.of(conversation)
-    # Opened before anything is made ready for it: without a key nothing needs to be.
+    # The provider is opened first: without a key, all further work would be in vain.
     engine.models.provider(str(settings.get("model") or ""))
     retry = OverflowRetry(engine.models, str(settings.get("model") or ""))
     while True:
@@ -142,7 +142,7 @@ async def answer(
         try:
             async with aclosing(_send(engine, prepared, options)) as sending:
                 async for event in sending:
-                    if isinstance(event, Answered):
+                    if isinstance(event, Answered) and retry.refusals:
                         await retry.accepted(tokens, event.reply.usage.input, state.budget.reply)
                     yield event
             return
@@ -197,7 +197,7 @@ async def prepare(
             too_large = True
         case other:
             assert_never(other)
-    keep = not spare and not is_offered(state)
+    keep = not spare and not state.searches
     prepared, done = await _build_request(engine, state, too_large=too_large, keep=keep)
     for event in done:
         yield event
@@ -206,7 +206,8 @@ async def prepare(
 
 def _spared(state: TipState, spare: int) -> TipState:
     """Leave tokens free, and room for what the model may search for."""
-    return leave_free(state, spare + (RESERVE if is_offered(state) else 0))
+    spare += RESERVE if state.searches else 0
+    return leave_free(state, spare) if spare else state
 
 
 async def _compress_now(
@@ -260,7 +261,7 @@ def is_unfinished(node: Node) -> bool:
 
 
 def count_in_background(engine: Engine, prepared: PreparedRequest) -> None:
-    """Have the provider count what it is sent, if that is news; what was shrunk is too seldom sent to matter."""
+    """Have the provider count a request in the background. A shrunk one is not counted: it is sent too seldom."""
     if prepared.context is prepared.state.context:
         engine.counts.begin(prepared.state, prepared.messages)
 
@@ -271,7 +272,7 @@ async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions)
     request = Request(
         model=engine.models.name(state.model),
         messages=prepared.messages,
-        tools=offered_tools(state),
+        tools=offered_tools(state) if state.searches else state.loaded.tools,
         max_output=state.budget.reply,
         temperature=options.temperature,
         # The next request repeats all of this one, but for what is said to a model that is to go on with an answer.
@@ -289,8 +290,9 @@ async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions)
     )
     reply: Reply | None = None
     provider = engine.models.provider(state.model)
-    searches = is_offered(state)
-    stream = stream_with_tool(engine, state, provider, request) if searches else provider.stream(request)
+    stream = (
+        stream_with_tool(engine, state, provider, request) if state.searches else provider.stream(request)
+    )
     draft.begin()
     try:
         async for chunk in stream:
@@ -353,11 +355,11 @@ async def _keep(
         input_tokens=reply.usage.input or None,
         output_tokens=reply.usage.output or None,
         model=reply.model or state.model,
-        # Cut off at its longest, it can be gone on with like any other answer that broke off.
+        # An answer that reached its longest can be continued, like any other that broke off.
         status="aborted" if reply.finish == "length" else "complete",
     )
     added = await draft.finish(entry, select=select)
-    if not is_offered(state):  # what the tool adds to a bill was not counted
+    if not state.searches:  # what the tool adds to a bill was not counted
         await learn_bill(engine, prepared, reply.usage.input)
     engine.states.billed(state.conversation, entry.model or "", reply.usage)
     engine.states.grow(state.conversation, added, await models.meter(state.model))
@@ -374,7 +376,7 @@ async def learn_bill(engine: Engine, prepared: PreparedRequest, billed: int) -> 
 
 
 def cached_count(usage: Usage, card: ModelCard) -> dict[str, int]:
-    """Give what is stored of a bill beside its sums: what came from the cache, where a card says what that costs."""
+    """Give the tokens of a bill that came from the cache, to store them, if the card has a price for them."""
     told = usage.input > 0 and card.price is not None and card.price.cached is not None
     return {CACHED: min(usage.cached, usage.input)} if told else {}
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Hashable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar, cast
+from typing import Annotated, Any, Literal, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from fastapi import Depends
 from starlette.requests import Request
 
 from octavo.core.json_values import Json
+from octavo.core.lru_cache import LruCache
 from octavo.core.tools import Tool
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Event
@@ -33,38 +33,6 @@ CACHED_TOOLS = 1_000
 CACHED_SETTINGS = 10_000
 FRESH_SECONDS = 5.0
 """How long cached settings are used: after that, a change made at another replica takes effect here."""
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
-
-
-class LruCache(Generic[K, V]):
-    """A mapping of limited size; when it is full, it drops the entry that was used longest ago."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._entries: OrderedDict[K, V] = OrderedDict()
-
-    def get(self, key: K) -> V | None:
-        if key in self._entries:
-            self._entries.move_to_end(key)
-        return self._entries.get(key)
-
-    def put(self, key: K, value: V) -> None:
-        self._entries[key] = value
-        self._entries.move_to_end(key)
-        if len(self._entries) > self._most:
-            self._entries.popitem(last=False)
-
-    def drop(self, unwanted: Callable[[V], bool]) -> None:
-        for key in [key for key, value in self._entries.items() if unwanted(value)]:
-            del self._entries[key]
-
-    def discard(self, key: K) -> None:
-        self._entries.pop(key, None)
-
-    def clear(self) -> None:
-        self._entries.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +69,7 @@ class GatewayCache:
     def forget(self, conversation: str) -> None:
         """Forget the nodes of a conversation: something in it was deleted."""
         self.created.drop(lambda made: made == conversation)
-        self.rebound.discard(conversation)
+        self.rebound.pop(conversation)
         self.nodes.drop(lambda cached: cached.conversation == conversation)
 
     def settings(self, conversation: str) -> Mapping[str, Json] | None:

@@ -8,7 +8,6 @@ hook in LiteLLM: `acompletion`, the router, and everything that the proxy serves
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
@@ -16,6 +15,7 @@ from typing import Any, Unpack
 from litellm.integrations.custom_logger import CustomLogger
 
 from octavo.core.json_values import Json, JsonObject
+from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Message
 from octavo.core.protocol import ANTHROPIC, OPENAI, RESPONSES, Rules
 from octavo.core.split import lead
@@ -55,7 +55,7 @@ class OctavoHandler(CustomLogger):
     def __init__(self, store: str | Path | None = None, **options: Unpack[ViewOptions]) -> None:
         super().__init__()
         self._view = ContextView.open("OctavoHandler", store, options)
-        self._made: OrderedDict[bytes, None] = OrderedDict()
+        self._made = LruCache[bytes, bool](REMEMBERED)
         """Digests of what was made here."""
 
     async def async_pre_call_deployment_hook(
@@ -107,9 +107,7 @@ class OctavoHandler(CustomLogger):
         return digests_of([item.message for item in history])[-1] in self._made
 
     def _remember(self, messages: Sequence[Message]) -> None:
-        self._made[digests_of(messages)[-1]] = None
-        while len(self._made) > REMEMBERED:
-            self._made.popitem(last=False)
+        self._made.put(digests_of(messages)[-1], value=True)
 
 
 def _read(format: Format, messages: Any) -> tuple[list[Any], list[HistoryItem[Any]]]:

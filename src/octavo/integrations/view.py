@@ -9,7 +9,7 @@ messages that fit are sent, with calls and results together.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -19,6 +19,7 @@ from typing import Generic, TypedDict, TypeVar
 from octavo.core.context import Context, ContextInputs
 from octavo.core.harden import harden
 from octavo.core.json_values import Json, compact
+from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Branch, Message, ToolCall, place, system
 from octavo.core.policy import budget_for, preset
 from octavo.core.protocol import OPENAI, Rules
@@ -127,7 +128,7 @@ class ContextView:
 
     engine: SharedEngine
     options: ViewOptions = field(default_factory=ViewOptions)
-    unbilled: OrderedDict[str, PreparedRequest] = field(default_factory=OrderedDict)
+    unbilled: LruCache[str, PreparedRequest] = field(default_factory=lambda: LruCache(UNBILLED))
     """Requests whose bill comes in another hook, by what names them there."""
 
     @classmethod
@@ -187,15 +188,14 @@ class ContextView:
 
     def expect_bill(self, name: str, view: MadeView[T]) -> None:
         """Remember a view whose bill comes in another hook, where it is known by `name`."""
-        self.unbilled.pop(name, None)
-        if view.prepared is not None:
-            self.unbilled[name] = view.prepared
-        while len(self.unbilled) > UNBILLED:
-            self.unbilled.popitem(last=False)
+        if view.prepared is None:
+            self.unbilled.pop(name)
+        else:
+            self.unbilled.put(name, view.prepared)
 
     async def billed(self, name: str, tokens: object) -> None:
         """Learn from the bill for the view that is known by `name`."""
-        if tokens and (prepared := self.unbilled.pop(name, None)) is not None:
+        if tokens and (prepared := self.unbilled.pop(name)) is not None:
             await self.alearn(MadeView(items=(), prepared=prepared), tokens)
 
     def recall(self, request: ViewRequest[T], query: str, message: str = "") -> str:

@@ -31,7 +31,7 @@ from octavo.core.json_values import (
     take_text,
 )
 from octavo.errors import BadInput
-from octavo.meters.tally import TokenTally
+from octavo.meters.unit import TokenTally
 
 SAMPLES = 64
 """Bills remembered: enough for three numbers and some constants, little enough to follow a change."""
@@ -40,17 +40,17 @@ ANCHORS = 64
 KEYS = 8
 """Combinations of system prompt and tools whose constants are kept: more would make the fit slow to compute."""
 ODDITIES = 128
-"""Steps remembered for costing something else than their kind."""
+"""Messages remembered because they cost more or less than others of their kind."""
 MISSES = 20
 """Predictions whose error is remembered."""
 SMALLEST = 500
 """A smaller request says little of what text costs."""
 FURTHEST = 3.0
-"""A bill this many times above or below what was predicted is a mistake of somebody's, not a lesson."""
+"""A bill this many times above or below the prediction is somebody's mistake, and teaches nothing."""
 HIDDEN = 100_000
 """No provider adds more than this to a request unseen."""
 HIDDEN_SHARE = 4
-"""Nor more than a quarter of the window: nobody could use what is left."""
+"""No provider adds more than this share of the window either: the rest would be too small to use."""
 
 SPREAD_CONSTANT = 20_000.0
 SPREAD_MESSAGE = 2.0
@@ -76,7 +76,7 @@ PRIOR_SHARE = 0.03
 GUESSED_SHARE = 0.15
 """The same for guessed text."""
 FLOOR_SHARE = 0.005
-"""No bound is smaller: bills differ by that much for reasons of their own."""
+"""No bound is smaller: bills differ by that much anyway."""
 QUANTILE = 0.95
 MISFIT = 0.05
 """Three predictions in a row that miss by more are a sign of another vocabulary than the card says."""
@@ -226,17 +226,17 @@ def _constant(state: Calibration, key: str) -> float:
 
 
 def _fixed(state: Calibration, request: BilledRequest) -> int:
-    """Say what is billed whatever is said: never more than the smallest bill, and never less than nothing."""
+    """Predict the fixed part of every bill: at least 0, and at most the smallest bill so far."""
     front, constant = state.fit.apply(request.front), _constant(state, request.key)
     least = dict(state.least)
     if request.key in least:
         return max(0, min(round(front + constant), least[request.key]))
-    # Another prompt may well cost more than the smallest bill for this one was; what is hidden does not.
+    # The visible part of another prompt may cost more than this one's smallest bill; the hidden part does not.
     return max(0, round(front + min(constant, min(least.values(), default=0))))
 
 
 def _floored(request: BilledRequest, tokens: float) -> int:
-    """Take no more than half off a count, single messages that are known to cost less aside."""
+    """Take at most half off a count, apart from single messages that are known to cost less."""
     counted = request.tally.tokens + min(0, request.odd)
     return max(round(tokens), math.ceil(LIMITS_SCALE[0] * counted), 0)
 
@@ -247,7 +247,7 @@ def _bounded(bound: float, tokens: int) -> int:
 
 
 def _sound(request: BilledRequest) -> BilledRequest:
-    """Drop an anchor that holds more than the request: it was counted in another way."""
+    """Drop an anchor that holds more than the request: the two were counted in different ways."""
     anchor = request.anchor
     shrunk = anchor is not None and anchor.tally.messages > request.tally.messages
     return request._replace(anchor=None) if shrunk else request

@@ -32,9 +32,8 @@ from octavo.meters.calibration import (
 )
 from octavo.meters.frames import FRAMES
 from octavo.meters.images import MEDIA
-from octavo.meters.tally import TokenTally, total
 from octavo.meters.tokenizers import Tokenizer, load, names
-from octavo.meters.unit import FRAME, TokenUnit
+from octavo.meters.unit import FRAME, TokenTally, TokenUnit, total
 
 if TYPE_CHECKING:
     from octavo.core.context import Context
@@ -70,7 +69,7 @@ class Running(NamedTuple):
 
     @property
     def held(self) -> TokenTally:
-        """What is in it by count and by what is known, uncorrected otherwise."""
+        """What it holds by count, with what single messages are known to cost beyond it; nothing else is corrected."""
         return self.tally + TokenTally(self.odd)
 
     @property
@@ -121,7 +120,7 @@ class Meter:
         """What counts are stored in; the vocabulary is loaded when this is first asked for."""
         card, tokenizer = self.card, self._tokenizer or load(self.card.tokenizer)
         if card.assumed and tokenizer.exact:
-            # Nobody knows what such a model counts in: a number in another one's vocabulary is a guess, and says so.
+            # Nobody knows this model's vocabulary. A count in another model's is a guess, and is marked as one.
             tokenizer = replace(tokenizer, name=f"{tokenizer.name}~assumed", exact=False)
         return TokenUnit(
             tokenizer=tokenizer,
@@ -285,7 +284,7 @@ class Meter:
         return self._survey(context, known, traced=True)
 
     def _survey(self, context: Context, known: Mapping[Message, int], *, traced: bool) -> Survey:
-        """Go through a context; not `traced`, without digests: where no bill is known, none is found by them."""
+        """Go through a context. Digests find bills that are known; unless it is `traced`, none are computed."""
         running = self.start(context.system, context.tools)
         tools = self.unit.tools(context.tools)
         sections = {

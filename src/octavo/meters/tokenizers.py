@@ -264,7 +264,7 @@ def count_text(tokenizer: str, text: str) -> int:
 
 
 def warm(*tokenizers: str) -> threading.Thread:
-    """Load counters in the background, in their swiftest form; the first count after that does not wait for it."""
+    """Load counters in the background, in their fastest form, so that the first count need not wait for them."""
 
     def work() -> None:
         for name in tokenizers:

@@ -30,7 +30,6 @@ from octavo.errors import BadInput
 from octavo.meters.estimate import CAUTION, estimate
 from octavo.meters.frames import Frame, count_arguments, count_definitions
 from octavo.meters.images import MEDIA, count_file, count_image
-from octavo.meters.tally import TokenTally
 from octavo.meters.tokenizers import FAILURES, Tokenizer
 
 log = logging.getLogger(__name__)
@@ -41,6 +40,44 @@ RESULT_KEY = 1
 """The word under which Gemini is given a tool's answer."""
 FRAME = "frame"
 """The kind of what a message costs beyond its parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTally:
+    """What messages hold in local measure; tallies add up."""
+
+    tokens: int = 0
+    messages: int = 0
+    calls: int = 0
+    guessed: int = 0
+    """How many of the tokens were guessed rather than counted."""
+
+    def __add__(self, other: TokenTally) -> TokenTally:
+        return TokenTally(
+            self.tokens + other.tokens,
+            self.messages + other.messages,
+            self.calls + other.calls,
+            self.guessed + other.guessed,
+        )
+
+    def __sub__(self, other: TokenTally) -> TokenTally:
+        return TokenTally(
+            self.tokens - other.tokens,
+            self.messages - other.messages,
+            self.calls - other.calls,
+            self.guessed - other.guessed,
+        )
+
+
+def total(tallies: Iterable[TokenTally]) -> TokenTally:
+    """Add tallies up."""
+    tokens = messages = calls = guessed = 0
+    for tally in tallies:
+        tokens += tally.tokens
+        messages += tally.messages
+        calls += tally.calls
+        guessed += tally.guessed
+    return TokenTally(tokens, messages, calls, guessed)
 
 
 class _Guard:

@@ -7,29 +7,21 @@ its part. A temperature that a model refuses is left out from then on.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from octavo.core.json_values import Json, JsonObject
 from octavo.core.protocol import ANTHROPIC, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.core.wire.anthropic_stream import AnthropicStream
-from octavo.errors import OctavoError
 from octavo.providers.error_mapping import (
-    MALFORMED,
-    Fault,
-    classify,
     counted,
     ended_early,
-    malformed,
-    silent,
-    unreachable,
-    unreadable,
+    sdk_errors,
 )
 from octavo.providers.retry import Begun, persist
 from octavo.providers.sdk import demand, read_options
@@ -38,7 +30,7 @@ from octavo.providers.settings import ProviderAccount, WaitLimits
 from octavo.providers.streaming import plain, reply_of
 
 if TYPE_CHECKING:
-    from anthropic import APIError, AsyncAnthropic, AsyncStream
+    from anthropic import AsyncAnthropic, AsyncStream
     from anthropic.types import RawMessageStreamEvent
 
 EXTRA = "anthropic"
@@ -129,36 +121,8 @@ class AnthropicMessages:
         marked = body if _has_marker(body) or _has_marker(options) else _mark(body, wired.messages, ends)
         return marked | options | {"stream": True}
 
-    @contextmanager
-    def _mapped_errors(self) -> Iterator[None]:
-        anthropic, httpx2 = demand("anthropic", EXTRA), demand("httpx2", EXTRA)
-        try:
-            yield
-        except OctavoError:
-            raise
-        except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:
-            raise silent(self.name, error) from None
-        except (anthropic.APIConnectionError, httpx2.RequestError) as error:
-            raise unreachable(self.name, error, self.secrets) from None
-        except anthropic.APIResponseValidationError as error:
-            raise unreadable(self.name, str(error), self.secrets) from None
-        except anthropic.APIError as error:
-            raise classify(self._fault(error)) from None
-        except json.JSONDecodeError as error:
-            raise unreadable(self.name, str(error), self.secrets) from None
-        except MALFORMED as error:
-            raise malformed(self.name, error) from error
-
-    def _fault(self, error: APIError) -> Fault:
-        response: Any = getattr(error, "response", None)
-        body: Any = error.body
-        return Fault(
-            provider=self.name,
-            status=getattr(error, "status_code", None),
-            body=body if body is not None else error.message,
-            headers={} if response is None else response.headers,
-            secrets=self.secrets,
-        )
+    def _mapped_errors(self) -> AbstractContextManager[None]:
+        return sdk_errors(demand("anthropic", EXTRA), demand("httpx2", EXTRA), self.name, self.secrets)
 
 
 def open_anthropic(account: ProviderAccount, waits: WaitLimits) -> AnthropicMessages:

@@ -42,14 +42,14 @@ class Availability:
 
     @property
     def usual(self) -> str:
-        """The model to begin with; empty where only its owner knows how it is called."""
+        """The model to begin with; empty if only the owner of the provider knows its name."""
         if self.models:
             return self.models[0]
         return "" if self.provider in ("azure", "compatible") else self.example
 
 
 def usual_model(found: Iterable[Availability]) -> str:
-    """Choose a model for somebody who did not: of the first provider that can be used; empty without one."""
+    """Choose a model of the first provider that can be used, for a user who chose none; empty if there is none."""
     return next((one.usual for one in found if one.ready and one.usual), "")
 
 

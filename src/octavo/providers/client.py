@@ -35,7 +35,7 @@ CONNECTIONS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=100
 
 
 class Late(GivenUp, httpx2.ReadTimeout):
-    """Nothing came for too long, or something for too long."""
+    """Nothing arrived for too long, or the whole answer took too long."""
 
 
 class TooMuch(GivenUp, httpx2.TransportError):
@@ -87,12 +87,12 @@ class Client(httpx2.AsyncClient):
 
 
 def timeout(waits: WaitLimits) -> httpx2.Timeout:
-    """Give the limits that the library itself keeps; how long an answer may take is not its business."""
+    """Give the limits that the library itself keeps; how long an answer may take is limited here."""
     return httpx2.Timeout(None, connect=waits.connect, write=waits.silence, pool=waits.silence)
 
 
 class _Watched(httpx2.AsyncByteStream):
-    """An answer that must go on, come to an end, and not be too large; given as it was before it was packed."""
+    """The body of an answer, unpacked; refused if it stalls, takes too long, or is too large."""
 
     def __init__(self, response: httpx2.Response, waits: WaitLimits, until: float) -> None:
         assert isinstance(response.stream, httpx2.AsyncByteStream)

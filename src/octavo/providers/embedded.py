@@ -180,7 +180,8 @@ def lacking_features() -> frozenset[str]:
 
 
 def _engine() -> Any:
-    # On busy cores its threads would spin while they wait for each other, and run ten times slower. Read on loading.
+    # On busy cores its threads would spin while they wait for each other, and run ten times slower. The engine reads
+    # this while it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     return demand(ENGINE, EXTRA)
 

@@ -7,15 +7,19 @@ Octavo sees. Its message is the service's own, cut to a sensible length, with ev
 from __future__ import annotations
 
 import email.utils
+import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from octavo.core.json_values import Json, JsonObject
 from octavo.errors import (
     BadReply,
+    OctavoError,
     ProviderError,
     ProviderTimeout,
     RateLimited,
@@ -56,7 +60,8 @@ ADVICE: Mapping[int, str] = MappingProxyType(
     }
 )
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-"""What reading an answer raises that is not what the service's own description says: libraries do not check it."""
+"""What is raised while an answer is read that does not follow the service's own description; the libraries do not check
+it."""
 _NUMBER = r"(\d[\d,]*)"
 WINDOWS = tuple(
     re.compile(pattern.replace("N", _NUMBER), re.IGNORECASE)
@@ -117,6 +122,33 @@ def classify(fault: Fault) -> ProviderError:
     return ProviderError(text, retryable=asked == "true" if asked else _retryable(status), status=status)
 
 
+@contextmanager
+def sdk_errors(sdk: Any, httpx2: Any, provider: str, secrets: Sequence[Secret]) -> Iterator[None]:
+    """Raise what goes wrong in the library of OpenAI or Anthropic as our errors: both name theirs alike."""
+    try:
+        yield
+    except OctavoError:
+        raise
+    except (sdk.APITimeoutError, httpx2.TimeoutException) as error:
+        raise silent(provider, error) from None
+    except (sdk.APIConnectionError, httpx2.RequestError) as error:
+        raise unreachable(provider, error, secrets) from None
+    except (sdk.APIResponseValidationError, json.JSONDecodeError) as error:
+        raise unreadable(provider, str(error), secrets) from None
+    except sdk.APIError as error:
+        response = getattr(error, "response", None)
+        fault = Fault(
+            provider=provider,
+            status=getattr(error, "status_code", None),
+            body=error.message if error.body is None else error.body,
+            headers={} if response is None else response.headers,
+            secrets=secrets,
+        )
+        raise classify(fault) from None
+    except MALFORMED as error:
+        raise malformed(provider, error) from error
+
+
 def _redirected(fault: Fault, status: int) -> ProviderError:
     where = _short(mask(fault.headers.get("location") or "another address", fault.secrets))
     return ProviderError(
@@ -149,14 +181,14 @@ def _cause(error: BaseException) -> BaseException:
 
 
 def counted(provider: str, said: object) -> int:
-    """Read a count that was asked for: here a number that is none is a fault."""
+    """Read a count that was asked for; anything but a number is a fault."""
     if not isinstance(said, int) or isinstance(said, bool) or said < 1:
         raise unreadable(provider, f"{said!r} stands where a number of tokens was expected")
     return said
 
 
 def ended_early(provider: str, *, heard: bool) -> ProviderError:
-    """Name a stream that stopped without saying that it was complete; `heard`: after anything that was an answer."""
+    """Make the error for a stream that stopped before its end; `heard`: part of an answer had come."""
     if not heard:
         return unreadable(provider, "there is no event of the service's format in it")
     return ProviderError(

@@ -8,9 +8,8 @@ then on; what the caller put into `options` is never touched.
 from __future__ import annotations
 
 import ipaddress
-import json
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,16 +19,9 @@ from octavo.core.protocol import COMPATIBLE, OPENAI, Rules
 from octavo.core.reply import Chunk, Request
 from octavo.core.wire import write, write_tools
 from octavo.core.wire.openai_stream import OpenAIStream
-from octavo.errors import OctavoError
 from octavo.providers.error_mapping import (
-    MALFORMED,
-    Fault,
-    classify,
     counted,
-    malformed,
-    silent,
-    unreachable,
-    unreadable,
+    sdk_errors,
 )
 from octavo.providers.responses import function_of, items_of
 from octavo.providers.retry import Begun, persist
@@ -39,7 +31,7 @@ from octavo.providers.settings import ProviderAccount, WaitLimits
 from octavo.providers.streaming import new_call_id, plain, reply_of
 
 if TYPE_CHECKING:
-    from openai import APIError, AsyncOpenAI, AsyncStream, BadRequestError
+    from openai import AsyncOpenAI, AsyncStream, BadRequestError
     from openai.types.chat import ChatCompletionChunk
 
 EXTRA = "openai"
@@ -131,36 +123,8 @@ class ChatCompletions:
         kept = {name: value for name, value in ours.items() if name not in refused}
         return kept | read_options(request.options) | {"stream": True}
 
-    @contextmanager
-    def _mapped_errors(self) -> Iterator[None]:
-        openai = demand("openai", EXTRA)
-        try:
-            yield
-        except OctavoError:
-            raise
-        except openai.APITimeoutError as error:
-            raise silent(self.name, error) from None
-        except openai.APIConnectionError as error:
-            raise unreachable(self.name, error, self.secrets) from None
-        except openai.APIResponseValidationError as error:
-            raise unreadable(self.name, str(error), self.secrets) from None
-        except openai.APIError as error:
-            raise classify(self._fault(error)) from None
-        except json.JSONDecodeError as error:
-            raise unreadable(self.name, str(error), self.secrets) from None
-        except MALFORMED as error:
-            raise malformed(self.name, error) from error
-
-    def _fault(self, error: APIError) -> Fault:
-        response: Any = getattr(error, "response", None)
-        body: Any = error.body
-        return Fault(
-            provider=self.name,
-            status=getattr(error, "status_code", None),
-            body=body if body is not None else error.message,
-            headers={} if response is None else response.headers,
-            secrets=self.secrets,
-        )
+    def _mapped_errors(self) -> AbstractContextManager[None]:
+        return sdk_errors(demand("openai", EXTRA), demand("httpx2", EXTRA), self.name, self.secrets)
 
 
 def _turned_down(error: BadRequestError) -> str:

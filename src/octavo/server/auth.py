@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 
 from starlette.datastructures import Headers
 
+from octavo.core.lru_cache import LruCache
 from octavo.http.caller import Caller, bearer
 from octavo.http.errors import Refusal, refuse
 from octavo.providers.secret import Secret
@@ -51,7 +51,7 @@ class Authenticator:
     ) -> None:
         self._store, self._keyed, self._clock = store, keyed, clock
         self._admin = hashlib.sha256(admin.reveal().encode()).digest() if admin else None
-        self._trusted: OrderedDict[bytes, tuple[float, ApiKey | None]] = OrderedDict()
+        self._trusted = LruCache[bytes, tuple[float, ApiKey | None]](TRUSTED)
 
     async def identify(self, headers: Headers) -> Caller:
         """Identify the caller of a request; raise `Refusal` without a valid key."""
@@ -94,13 +94,11 @@ class Authenticator:
 
     async def _find(self, secret: str) -> ApiKey | None:
         digest, now = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest(), self._clock()
-        until, known = self._trusted.get(digest, (0.0, None))
+        until, known = self._trusted.get(digest) or (0.0, None)
         if now < until:
             return known
         found = await self._store.keys.find(secret)
-        self._trusted[digest] = (now + TRUSTED_SECONDS, found)
-        if len(self._trusted) > TRUSTED:
-            self._trusted.popitem(last=False)
+        self._trusted.put(digest, (now + TRUSTED_SECONDS, found))
         return found
 
     def forget(self) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 
 from octavo.core.json_values import JsonObject
+from octavo.core.lru_cache import LruCache
 from octavo.core.receipt import Receipt
 from octavo.core.snapshot import Snapshot
 from octavo.engine.engine import Engine
@@ -54,7 +54,7 @@ class ConversationFeeds:
         """The status of each conversation at the last poll."""
         self._busy: set[str] = set()
         """Conversations whose followers know of a compression that has not ended."""
-        self._announced: OrderedDict[str, None] = OrderedDict()
+        self._announced = LruCache[str, bool](ANNOUNCED)
         self._nudged = asyncio.Event()
 
     def publish(self, conversation: str, name: str, data: JsonObject) -> None:
@@ -83,9 +83,7 @@ class ConversationFeeds:
         """Mark a snapshot as announced; tell whether it was not before."""
         if snapshot in self._announced:
             return False
-        self._announced[snapshot] = None
-        if len(self._announced) > ANNOUNCED:
-            self._announced.popitem(last=False)
+        self._announced.put(snapshot, value=True)
         return True
 
     async def open(self, conversation: str) -> None:

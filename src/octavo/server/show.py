@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Protocol, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from octavo.core.budget import Budget, ModelCard, Reading
@@ -34,7 +35,7 @@ from octavo.engine.outcome import CompressionPlan, ContextUsage
 from octavo.errors import BadInput
 from octavo.http.responses import to_json
 from octavo.providers.availability import Availability
-from octavo.server.schemas.base import Role
+from octavo.server.schemas.base import Role, Shape
 from octavo.server.schemas.context import (
     BudgetOut,
     PlanOut,
@@ -92,6 +93,22 @@ SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """Types that a browser may display; any other could contain a script."""
 
 
+S = TypeVar("S", bound=Shape)
+
+
+class Sourced(Protocol):
+    """What came from a message."""
+
+    @property
+    def source(self) -> str: ...
+
+
+def fill(schema: type[S], value: object, **others: object) -> S:
+    """Fill a schema with what a value has under the same names, and with others."""
+    same = {name: getattr(value, name) for name in schema.model_fields if name not in others}
+    return schema(**same, **others)
+
+
 def show_part(part: Part) -> PartOut:
     match part:
         case Text():
@@ -101,13 +118,8 @@ def show_part(part: Part) -> PartOut:
         case ToolCall():
             return ToolCallPart(type="tool_call", id=part.id, name=part.name, input=part.input)
         case ToolResult():
-            return ToolResultPartOut(
-                type="tool_result",
-                call_id=part.call_id,
-                content=[show_piece(piece) for piece in part.content],
-                name=part.name,
-                error=part.error,
-            )
+            content = [show_piece(piece) for piece in part.content]
+            return fill(ToolResultPartOut, part, type="tool_result", content=content)
         case _:
             return show_piece(part)
 
@@ -117,21 +129,9 @@ def show_piece(part: Text | Image | Attachment | Opaque) -> ResultContentOut:
         case Text():
             return TextPart(type="text", text=part.text)
         case Image():
-            return ImagePart(
-                type="image",
-                source=part.source,
-                media_type=part.media_type,
-                width=part.width,
-                height=part.height,
-            )
+            return fill(ImagePart, part, type="image")
         case Attachment():
-            return AttachmentPart(
-                type="attachment",
-                name=part.name,
-                media_type=part.media_type,
-                size=part.size,
-                source=part.source,
-            )
+            return fill(AttachmentPart, part, type="attachment")
         case Opaque():
             return OtherPart(type="other", kind=part.kind)
 
@@ -140,12 +140,10 @@ def show_node(node: Node, *, whole: bool = False) -> NodeOut:
     """Show a message; large pictures are left out unless it is to be `whole`."""
     message = node.message
     parts = message.parts if whole else tuple(_without_picture(part) for part in message.parts)
-    return NodeOut(
-        id=node.id,
-        parent=node.parent,
-        depth=node.depth,
+    return fill(
+        NodeOut,
+        node,
         role=message.role,
-        status=node.status,
         name=message.name,
         text=message.text,
         parts=[show_part(part) for part in parts],
@@ -182,27 +180,12 @@ def _safe_type(said: str) -> str:
 
 
 def show_message(node: Node, details: Details, recalled: Passages = (), *, whole: bool = False) -> MessageOut:
-    return MessageOut(
-        **dict(show_node(node, whole=whole)),
-        model=details.model,
-        input_tokens=details.input_tokens,
-        output_tokens=details.output_tokens,
-        created=details.created,
-        sibling=details.sibling,
-        siblings=details.siblings,
-        recalled=[show_passage(passage) for passage in recalled],
-    )
+    passages = [show_passage(passage) for passage in recalled]
+    return fill(MessageOut, details, **dict(show_node(node, whole=whole)), recalled=passages)
 
 
 def show_tree_node(node: Node) -> TreeNode:
-    return TreeNode(
-        id=node.id,
-        parent=node.parent,
-        depth=node.depth,
-        role=node.message.role,
-        status=node.status,
-        preview=node.message.text[:PREVIEW],
-    )
+    return fill(TreeNode, node, role=node.message.role, preview=node.message.text[:PREVIEW])
 
 
 def read_message(content: str | list[PartIn], role: Role) -> Message:
@@ -244,98 +227,48 @@ async def show_conversations(store: Store, found: Sequence[Conversation]) -> lis
 
 
 def show_conversation(conversation: Conversation, labels: Sequence[str] = ()) -> ConversationOut:
-    return ConversationOut(
-        id=conversation.id,
-        title=conversation.title,
-        tip=conversation.tip,
-        messages=conversation.messages,
-        created=conversation.created,
-        updated=conversation.updated,
-        archived=conversation.archived,
-        labels=[*labels],
-        deleted=conversation.deleted,
-    )
+    return fill(ConversationOut, conversation, labels=[*labels])
 
 
 def show_reading(reading: Reading) -> ReadingOut:
-    return ReadingOut(
-        tokens=reading.tokens,
-        basis=reading.basis,
-        error_bound=reading.error_bound,
-        breakdown=[SectionOut(section=name, tokens=tokens) for name, tokens in reading.breakdown],
-    )
+    breakdown = [SectionOut(section=name, tokens=tokens) for name, tokens in reading.breakdown]
+    return fill(ReadingOut, reading, breakdown=breakdown)
 
 
 def show_budget(budget: Budget) -> BudgetOut:
-    return BudgetOut(
-        window=budget.window,
-        reply=budget.reply,
-        margin=budget.margin,
-        system=budget.overhead.system,
-        tools=budget.overhead.tools,
-        files=budget.overhead.files,
-        pins=budget.overhead.pins,
-        limit=budget.limit,
-        available=budget.available,
-        snapshot=budget.snapshot,
-        retained=budget.retained,
-        prepare=budget.prepare,
-        soft=budget.soft,
-        hard=budget.hard,
-    )
+    over = budget.overhead
+    return fill(BudgetOut, budget, system=over.system, tools=over.tools, files=over.files, pins=over.pins)
 
 
 def show_passage(passage: Passage) -> PassageOut:
-    return PassageOut(
-        source=passage.source,
-        depth=passage.depth,
-        text=passage.text,
-        channel=passage.channel,
-        speaker=passage.speaker,
-        day=passage.day,
-        whole=passage.opens and passage.closes,
-    )
+    return fill(PassageOut, passage, whole=passage.opens and passage.closes)
 
 
 def show_usage(usage: ContextUsage) -> UsageOut:
-    return UsageOut(
+    return fill(
+        UsageOut,
+        usage,
         reading=show_reading(usage.reading),
         budget=show_budget(usage.budget),
-        model=usage.model,
-        assumed=usage.assumed,
         percent=round(usage.percent, 2),
-        left=usage.left,
-        next_at=usage.next_at,
-        next_in=usage.next_in,
-        level=usage.level,
-        recalled=usage.recalled,
-        turns=usage.turns,
     )
 
 
 def show_plan(plan: CompressionPlan) -> PlanOut:
-    return PlanOut(
+    return fill(
+        PlanOut,
+        plan,
         reading=show_reading(plan.reading),
         budget=show_budget(plan.budget),
-        messages=plan.messages,
-        covered=plan.covered,
-        retained=plan.retained,
-        covered_tokens=plan.covered_tokens,
-        retained_tokens=plan.retained_tokens,
-        after_cap=plan.after_cap,
-        reason=plan.reason,
-        money=plan.money,
         costs=plan.payback.cost if plan.payback else None,
         saves=plan.payback.saved if plan.payback else None,
         pays_after=plan.payback.requests if plan.payback else None,
         small=isinstance(plan.decision, Compress) and plan.decision.small,
-        writer=plan.writer,
-        unwritten=plan.unwritten,
     )
 
 
 def show_repair(repair: Repair) -> RepairOut:
-    return RepairOut(fix=repair.fix, index=repair.index, detail=repair.detail)
+    return fill(RepairOut, repair)
 
 
 def show_reply(reply: Reply) -> ReplyOut:
@@ -350,26 +283,7 @@ def show_reply(reply: Reply) -> ReplyOut:
 
 
 def show_snapshot(snapshot: Snapshot) -> SnapshotOut:
-    return SnapshotOut(
-        id=snapshot.id,
-        first=snapshot.first,
-        cutoff=snapshot.cutoff,
-        cutoff_depth=snapshot.cutoff_depth,
-        anchor=snapshot.anchor,
-        anchor_depth=snapshot.anchor_depth,
-        kind=snapshot.kind,
-        version=snapshot.version,
-        state=snapshot.state,
-        messages=snapshot.messages,
-        tokens_before=snapshot.tokens_before,
-        tokens_after=snapshot.tokens_after,
-        model=snapshot.model,
-        prompt=snapshot.prompt,
-        instructions=snapshot.instructions,
-        previous=snapshot.previous,
-        created=snapshot.created,
-        facts=_fact_counts(snapshot.receipt),
-    )
+    return fill(SnapshotOut, snapshot, facts=_fact_counts(snapshot.receipt))
 
 
 def _fact_counts(receipt: str) -> FactCounts | None:
@@ -391,78 +305,43 @@ def _fact_counts(receipt: str) -> FactCounts | None:
 
 
 def show_snapshot_full(snapshot: Snapshot) -> SnapshotFull:
-    extracts = [
-        ExtractOut(message=e.source, text=e.text, channel=e.channel, depth=e.depth, standing=e.standing)
-        for e in snapshot.extracts
-    ]
-    return SnapshotFull(
-        **dict(show_snapshot(snapshot)),
-        summary=snapshot.summary,
-        extracts=extracts,
-        files=[*snapshot.files],
+    return fill(
+        SnapshotFull,
+        snapshot,
+        facts=_fact_counts(snapshot.receipt),
+        extracts=[fill(ExtractOut, extract, message=extract.source) for extract in snapshot.extracts],
         text=summary_text(snapshot),
         receipt=bool(snapshot.receipt),
     )
 
 
 def show_receipt(receipt: Receipt, so_far: SavedSoFar | None) -> ReceiptOut:
-    return ReceiptOut(
-        messages=receipt.messages,
-        tokens_before=receipt.tokens_before,
-        tokens_after=receipt.tokens_after,
-        seconds=receipt.seconds,
-        model=receipt.model,
-        price=receipt.price,
-        no_summary=receipt.no_summary,
+    standing = receipt.standing
+    return fill(
+        ReceiptOut,
+        receipt,
         saved=so_far.saved if so_far else None,
         turns=so_far.turns if so_far else 0,
         money=so_far.in_words if so_far else "",
-        taken_out=[*receipt.taken_out],
-        taken_out_count=receipt.taken_out_count,
-        summary_requests=receipt.summary_requests,
-        summary_input=receipt.summary_input,
-        summary_output=receipt.summary_output,
-        facts=[
-            TallyOut(
-                kind=tally.kind,
-                verbatim=[*tally.verbatim],
-                told=[*tally.told],
-                lost=[FactOut(text=fact.text, message=fact.source) for fact in tally.lost],
-                verbatim_count=tally.verbatim_count,
-                told_count=tally.told_count,
-                lost_count=tally.lost_count,
-            )
-            for tally in receipt.tallies
-        ],
-        conflicts=[
-            ConflictOut(key=c.key, kept=c.kept, newest=c.newest, message=c.source) for c in receipt.conflicts
-        ],
-        standing=StandingOut(
-            kept=[FactOut(text=one.text, message=one.source) for one in receipt.standing.kept],
-            lost=[FactOut(text=one.text, message=one.source) for one in receipt.standing.lost],
-            changed=[
-                ChangedOut(told=one.told, text=one.text, message=one.source)
-                for one in receipt.standing.changed
-            ],
-            count=receipt.standing.count,
-            kept_count=receipt.standing.kept_count,
-            lost_count=receipt.standing.lost_count,
-            replaced_count=receipt.standing.replaced_count,
+        facts=[fill(TallyOut, tally, lost=_sourced(FactOut, tally.lost)) for tally in receipt.tallies],
+        conflicts=_sourced(ConflictOut, receipt.conflicts),
+        standing=fill(
+            StandingOut,
+            standing,
+            kept=_sourced(FactOut, standing.kept),
+            lost=_sourced(FactOut, standing.lost),
+            changed=_sourced(ChangedOut, standing.changed),
         ),
     )
 
 
+def _sourced(schema: type[S], values: Iterable[Sourced]) -> list[S]:
+    """Show what came from messages: what is a source inside is a message outside."""
+    return [fill(schema, value, message=value.source) for value in values]
+
+
 def show_job(job: Job) -> JobOut:
-    return JobOut(
-        id=job.id,
-        status=job.status,
-        trigger=job.trigger,
-        attempt=job.attempt,
-        progress=job.progress,
-        error=job.error,
-        snapshot=job.snapshot,
-        created=time_text(made_at(job.id)),
-    )
+    return fill(JobOut, job, created=time_text(made_at(job.id)))
 
 
 def show_pin(pin: PinPlace, text: str) -> PinOut:
@@ -470,59 +349,23 @@ def show_pin(pin: PinPlace, text: str) -> PinOut:
 
 
 def show_hit(hit: Hit) -> HitOut:
-    return HitOut(
-        conversation=hit.conversation,
-        title=hit.title,
-        message=hit.node,
-        depth=hit.depth,
-        role=hit.role,
-        snippet=hit.snippet,
-        marks=[*hit.marks],
-    )
+    return fill(HitOut, hit, message=hit.node)
 
 
 def show_card(card: ModelCard, given: JsonObject | None) -> CardOut:
     price = card.price
-    return CardOut(
-        name=card.name,
-        provider=card.provider,
-        window=card.window,
-        max_output=card.max_output,
-        tokenizer=card.tokenizer,
-        vision=card.vision,
+    return fill(
+        CardOut,
+        card,
         price=None if price is None else [price.input, price.output, price.cached],
-        cache_write=card.cache_write,
-        cache_seconds=card.cache_seconds,
-        price_step=card.price_step,
-        summariser=card.summariser,
-        soft=card.soft,
-        retained=card.retained,
-        assumed=card.assumed,
         own=given is not None,
         given=dict(given or {}),
     )
 
 
 def show_provider(found: Availability) -> ProviderOut:
-    return ProviderOut(
-        provider=found.provider,
-        title=found.title,
-        ready=found.ready,
-        example=found.example,
-        detail=found.detail,
-        remedy=found.remedy,
-        models=[*found.models],
-    )
+    return fill(ProviderOut, found)
 
 
 def show_key(key: ApiKey) -> KeyOut:
-    return KeyOut(
-        id=key.id,
-        name=key.name,
-        owner=key.owner,
-        prefix=key.prefix,
-        scopes=[*key.scopes],
-        created=key.created,
-        used=key.used,
-        revoked=key.revoked,
-    )
+    return fill(KeyOut, key)

@@ -50,8 +50,8 @@ class AnswerStore(Section):
     ) -> Job:
         """Store the beginning of an answer below its question; the tip stays. `Job.anchor` is its node."""
         entry = replace(entry, status="streaming")
-        (node,) = (await add(connection, conversation, [entry], parent, select=False)).nodes
         owner = await lock(connection, conversation)
+        (node,) = (await add(connection, owner, [entry], parent, select=False)).nodes
         begun = new_row(owner, node.id, ANSWER, worker, in_seconds(lease))
         made = await connection.execute(sa.insert(job).values(**begun).returning(*COLUMNS))
         return rows.job(made.one())
@@ -77,7 +77,7 @@ class AnswerStore(Section):
         if node is None:
             return None
         if owner.tip_id == node.id:
-            # Somebody looks at it already: what was known of this tip is not true any more.
+            # The answer is the tip already, so what is cached of this tip is out of date.
             await touch(connection, owner.id)
         if select:
             moved = sa.update(conversation).where(conversation.c.id == owner.id)
@@ -85,9 +85,9 @@ class AnswerStore(Section):
         return Added(nodes=(node,), revision=owner.revision)
 
     async def being_written(self, conversation: str | None = None) -> tuple[Job, ...]:
-        """List what is being written, in one conversation or in all; what writers that are gone have left, too.
+        """List the answers that are being written, in one conversation or in all; also those whose writers are gone.
 
-        Where that cannot be closed, it is not listed.
+        The latter are not listed in a database that cannot be written: nobody can close them there.
         """
         found = await self._being_written(conversation)
         return tuple(one for one in found if not (self._database.read_only and _is_left(one)))
@@ -102,7 +102,7 @@ class AnswerStore(Section):
     async def close(self, conversation: str | None = None) -> tuple[str, ...]:
         """Close the answers whose writers are gone: they end where they were. Gives their nodes.
 
-        Where nothing can be written, whoever can write does it.
+        In a database that cannot be written, nothing is closed: that is left to those who can write to it.
         """
         closed: list[str] = []
         with suppress(ReadOnly):

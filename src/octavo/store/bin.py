@@ -110,7 +110,7 @@ class Bin(Section):
 
 
 async def _remove_some(connection: Connection, id: str) -> bool:
-    """Remove some rows of a conversation, those without which nothing breaks first; false when all are gone."""
+    """Remove some rows of a conversation, in an order that breaks no reference; false when all are gone."""
     for table in (job, snapshot):
         await connection.execute(sa.delete(table).where(table.c.conversation_id == id))
     if await recall.remove_some(connection, id) or await remove_some_notes(connection, id, STEP):

@@ -160,7 +160,7 @@ async def _check_conversations(connection: Connection) -> list[StoreProblem]:
     found = await connection.execute(
         sa.select(c, count.label("counted"), tip.c.conversation_id.label("tip_conversation"))
         .outerjoin(tip, tip.c.id == c.c.tip_id)
-        # Others are on their way in or out, and say nothing yet, or any more.
+        # The others are being imported or removed, and need not add up.
         .where(THERE)
     )
     problems = []

@@ -35,7 +35,7 @@ def in_seconds(seconds: float) -> sa.ColumnElement[int]:
 def is_over(until: sa.ColumnElement[int], longest: float) -> sa.ColumnElement[bool]:
     """Whether a time has passed that was set at most `longest` seconds ahead.
 
-    One further ahead was set before the clock was set back, and says nothing any more. Twice as far still counts:
-    clocks are corrected a little all the time.
+    A time further ahead was set before the clock was set back, and counts as passed. Up to twice as far is believed,
+    because clocks are corrected a little all the time.
     """
     return (until < clock()) | (until > in_seconds(2 * longest))

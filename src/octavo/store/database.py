@@ -1,7 +1,7 @@
 """Opening databases, and the only two ways to use one: `read` and `write`.
 
-In SQLite and in PostgreSQL alike `write` is all or nothing, no transaction outlives the function it runs, and faults
-that pass are met again before a caller hears of them.
+In SQLite and in PostgreSQL alike `write` is all or nothing, no transaction outlives the function it runs, and work that
+meets a passing fault is tried again before a caller hears of it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from octavo.store.sqlite import MEMORY, Durability, Sqlite, make_private, set_wa
 
 T = TypeVar("T")
 TRIES = 3
-"""A fault that passes is met this often before the caller hears of it."""
+"""Attempts at work that meets a passing fault; after the last one the caller hears of it."""
 PAUSE = 0.05
 """Seconds before the second try; it grows with every further one."""
 HOLD = 0.05
-"""Seconds that a transaction which is one of many keeps others waiting, before it commits what it has done."""
+"""Seconds that one of many transactions may keep others waiting; then it commits what it has done."""
 GAP = 0.025
-"""Seconds between two of them: so often SQLite looks, at first, whether another process has let go of the file."""
+"""Seconds between two such transactions: SQLite first looks this often whether another process released the file."""
 
 
 class Driver(Protocol):
@@ -124,7 +124,7 @@ class Database:
         await self._driver.close()
 
     async def _try(self, once: Callable[[], Awaitable[T]]) -> T:
-        """Run something to its end, also when the caller is cancelled meanwhile.
+        """Run something to its end, even if the caller is cancelled meanwhile.
 
         A driver that is interrupted in the middle gives its connection up, and with it a memory database.
         """

@@ -91,7 +91,12 @@ class MessageStore(Section):
     ) -> Added:
         """Add messages one below the other; tells also at which revision of the conversation that was."""
         entries = _entries(messages)
-        return await self._database.write(lambda c: add(c, conversation, entries, parent, select=select))
+
+        async def work(connection: Connection) -> Added:
+            owner = await lock(connection, conversation)
+            return await add(connection, owner, entries, parent, select=select)
+
+        return await self._database.write(work)
 
     async def record(
         self,
@@ -121,7 +126,7 @@ class MessageStore(Section):
         made = await ConversationStore.within(connection).create(title, owner=owner, id=id)
         for key, value in values.items():
             await SettingStore.within(connection).put(ForConversation(made.id), key, value)
-        return (await add(connection, made.id, entries, None, select=True)).nodes
+        return (await add(connection, await lock(connection, made.id), entries, None, select=True)).nodes
 
     async def delete(self, node: str, *, subtree: bool = False) -> None:
         """Empty a message for good, or remove it with everything below; snapshots that were shown it are retired."""
@@ -149,22 +154,16 @@ class MessageStore(Section):
 
 
 async def add(
-    connection: Connection,
-    conversation_id: str,
-    entries: Sequence[Entry],
-    parent: str | None,
-    *,
-    select: bool,
+    connection: Connection, owner: rows.Row, entries: Sequence[Entry], parent: str | None, *, select: bool
 ) -> Added:
-    """Add messages one below the other."""
-    owner = await lock(connection, conversation_id)
+    """Add messages one below the other to a conversation that is locked."""
     if parent == TIP:
         parent = owner.tip_id
     if repeated := await _repeated(connection, owner.id, entries):
         return Added(nodes=repeated, revision=owner.revision)
     nodes = await insert(connection, await find_end(connection, owner.id, parent), entries)
     if owner.hidden and any(node.message.role == "user" for node in nodes):
-        # What somebody says now outlives an order given before it; an answer that was on its way does not.
+        # A user who writes into a deleted conversation brings it back; an answer that was on its way does not.
         await show_deleted(connection, owner.id)
     grown = {"grown": owner.id, "now": rows.now(), "added": len(nodes)}
     if select and nodes:

@@ -43,7 +43,7 @@ from octavo.store.values import Conversation, StoreProblem
 log = logging.getLogger(__name__)
 
 TIDY_SECONDS = 2.0
-"""How much longer a program may take to end because of what another one has left behind."""
+"""Seconds that a program may spend at its end on removing what another one has left behind."""
 
 
 class Store:
@@ -120,7 +120,7 @@ class Store:
         return self._database.read_only
 
     async def check_writable(self) -> None:
-        """Write a little, for real: a full disk, a lock and a standby show nowhere else."""
+        """Write something small: only that shows a full disk, a lock, or a standby server."""
         await self.notes.put("writable", rows.time_text(rows.now()))
 
     async def check_readable(self) -> None:

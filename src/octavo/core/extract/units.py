@@ -16,12 +16,12 @@ from itertools import chain
 from typing import NamedTuple
 from unicodedata import category
 
-from octavo.core.bounded_memory import BoundedMemory
 from octavo.core.extract.cues import ALL, CAPITAL, LOGGED, OUTCOME
 from octavo.core.extract.fact_patterns import figures, setting
 from octavo.core.extract.render import find_head, headline, parse, weigh
 from octavo.core.extract.scan import Identifier, atom, atoms, stem_of
 from octavo.core.extract.standing import RULE, STANDS, apart, find_standing, own_lines
+from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
 from octavo.core.snapshot import Channel, Extract
 
@@ -129,7 +129,7 @@ def analyse_all(nodes: Iterable[Node], known: Mapping[str, Analysis] | None = No
     return {node.id: known.get(node.id) or _remembered(node.message) for node in nodes}
 
 
-_analyses = BoundedMemory["Message", "Analysis"](REMEMBERED)
+_analyses = LruCache["Message", "Analysis"](REMEMBERED)
 
 
 def _remembered(message: Message) -> Analysis:

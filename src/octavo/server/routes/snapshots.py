@@ -40,25 +40,18 @@ SnapshotId = Annotated[Id, Path(description="A snapshot.")]
 @routes.get("/snapshots", response_model=SnapshotList)
 async def list_snapshots(
     chat: TheChat,
-    app_state: TheAppState,
     *,
     everywhere: Annotated[
         bool, Query(description="List the snapshots of all branches, not only of the branch that is shown.")
     ] = False,
 ) -> Response:
     """List snapshots, by cutoff and version."""
-    found = (
-        await app_state.engine.store.snapshots.of_conversation(chat.id)
-        if everywhere
-        else await chat.snapshots.list()
-    )
-    serving = await chat.snapshots.serving()
-    left = await chat.snapshots.left_behind()
+    found = await chat.snapshots.overview()
     return reply(
         SnapshotList(
-            snapshots=[show_snapshot(one) for one in found],
-            serving=serving.id if serving else None,
-            left_behind=show_snapshot(left) if left else None,
+            snapshots=[show_snapshot(one) for one in (found.everywhere if everywhere else found.here)],
+            serving=found.serving.id if found.serving else None,
+            left_behind=show_snapshot(found.left_behind) if found.left_behind else None,
         )
     )
 
