@@ -158,6 +158,9 @@ SECTIONS = (
         "How passages are found, and when they are sent, is told in [recall](recall.md).",
         ("octavo recall --help", "octavo recall Ledger 'which replicas?'"),
     ),
+    Shown(
+        "octavo rules", "What stands, and why, is told in [standing](standing.md).", ("octavo rules --help",)
+    ),
     Shown("octavo stats", "", ("octavo stats --help", "octavo stats", "octavo stats Ledger --json")),
     Shown("octavo costs", "", ("octavo costs --help", "octavo costs --by model")),
     Shown("octavo import", "", ("octavo import --help", "octavo import chat.json --title Imported")),

@@ -101,4 +101,4 @@ def test_no_file_is_left_over() -> None:
 def test_the_packaged_prompts_are_read_once() -> None:
     assert packaged() is packaged()
     changed = {name for name, template in packaged().templates.items() if template.version != "1"}
-    assert changed == {"rules"}
+    assert changed == {"rules", "bullets"}

@@ -28,6 +28,7 @@ ORDER = (
     "show",
     "search",
     "recall",
+    "rules",
     "stats",
     "costs",
     "import",

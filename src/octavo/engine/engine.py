@@ -50,6 +50,7 @@ from octavo.engine.outcome import (
     Unwritten,
     one_line,
 )
+from octavo.engine.retelling import retell, retells
 from octavo.engine.settings import MODEL_FREE, SAME, SettingLevels
 from octavo.engine.spending import SPENDING, Spending, requests_of, share_of
 from octavo.engine.state import NOTHING, Revision, TipState
@@ -71,6 +72,9 @@ log = logging.getLogger(__name__)
 
 COUNTED = 100
 """Conversations of an import that are counted in the background: more than anybody opens soon."""
+
+UNSET = "no model was asked: none is set as the summariser"
+UNTOLD = "no model retells these messages at once (the embedded one tries in the background)"
 
 LOOKED_AGAIN = 5.0
 """Seconds between two looks at idle conversations at least."""
@@ -184,6 +188,7 @@ class Engine:
         self.ranker = ranker
         self._indexing: dict[str, asyncio.Task[None]] = {}
         self._titling: dict[str, asyncio.Task[None]] = {}
+        self._retelling: dict[str, asyncio.Task[None]] = {}
         self._records: OrderedDict[str, CompressionRecord] = OrderedDict()
         self._cooling: dict[str, CoolingTip] = {}
         self._waiting: asyncio.Task[None] | None = None
@@ -200,7 +205,7 @@ class Engine:
     async def close(self) -> None:
         """Stop what runs in the background and give everything back; jobs left behind are taken over."""
         tasks = [record.task for record in self._records.values() if record.task]
-        tasks += [*self._indexing.values(), *self._titling.values()]
+        tasks += [*self._indexing.values(), *self._titling.values(), *self._retelling.values()]
         tasks += [self._waiting] if self._waiting else []
         for task in tasks:
             task.cancel()
@@ -327,15 +332,15 @@ class Engine:
         except OctavoError as error:
             log.warning("cannot note what the summary of %s cost: %s", state.conversation, error)
 
-    async def summary_writer(self, state: TipState) -> SummaryWriter:
-        """Find who writes the summary of a compression."""
+    async def summary_writer(self, state: TipState, *, asked: str = "") -> SummaryWriter:
+        """Find who writes the summary of a compression: the model `asked`, or what the settings and the card say."""
         if self._summariser is not None:
             return SummaryWriter(self._summariser, type(self._summariser).__name__)
-        chosen, card = str(state.settings.get("summariser") or ""), state.meter.card
+        chosen, card = asked or str(state.settings.get("summariser") or ""), state.meter.card
         if chosen == MODEL_FREE:
             return SummaryWriter(unasked=f"no model was asked: the setting summariser is {MODEL_FREE}")
         if not chosen and not card.summariser:
-            return SummaryWriter(unasked="no model was asked: none is set as the summariser")
+            return SummaryWriter(unasked=UNTOLD if retells(self, state) else UNSET)
         name = state.model if chosen == SAME else chosen or card.summariser
         from octavo.engine.models import LOCAL
         from octavo.summarise.model import model_summariser
@@ -422,6 +427,8 @@ class Engine:
                 if isinstance(event, CompressionEnded) and began:
                     if isinstance(event.outcome, Compressed):
                         self.index_in_background(event.outcome.snapshot.cutoff)
+                        if tools.summariser is None and retells(self, state):
+                            self.retell_in_background(state, event.outcome.snapshot)
                     await self._tell_hooks(chat, event.outcome)
 
     async def import_file(
@@ -470,6 +477,19 @@ class Engine:
             return
         self._titling[id] = asyncio.create_task(write_title(self, state))
         self._titling[id].add_done_callback(lambda _: self._titling.pop(id, None))
+
+    def retell_in_background(self, state: TipState, made: Snapshot) -> None:
+        """Have a compression retold by the embedded model; one that is retold already is given up."""
+        id = state.conversation
+        if id in self._retelling:
+            self._retelling[id].cancel()
+        task = self._retelling[id] = asyncio.create_task(retell(self, state, made))
+        task.add_done_callback(lambda _: self._retelling.get(id) is task and self._retelling.pop(id))
+
+    async def wait_until_retold(self, conversation: str) -> None:
+        """Wait until nothing is retold in the background; that takes minutes, and nothing depends on it."""
+        if task := self._retelling.get(conversation):
+            await asyncio.wait([task])
 
     async def _ask_hooks(self, chat: Chat, request: CompressionRequest) -> str | Literal[False]:
         said: list[str] = []

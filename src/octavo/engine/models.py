@@ -180,12 +180,14 @@ class Models:
         return card
 
     def _card(self, model: str) -> ModelCard:
-        """Give a model's card; a model in this process has the window it was started with."""
+        """Give a model's card; a model in this process has the window it was started with, and needs nobody's key."""
         card = self.book.find(model)
-        if self.address(model).startswith(LOCAL):
-            window = getattr(self.provider(model), "window", None)
-            card = replace(card, window=window) if isinstance(window, int) else card
-        return card
+        if not self.address(model).startswith(LOCAL):
+            return card
+        window = getattr(self.provider(model), "window", None)
+        card = replace(card, window=window) if isinstance(window, int) else card
+        # The cheap model of its family is somebody else's service, unless a person named it.
+        return card if "summariser" in (self._given(model) or {}) else replace(card, summariser="")
 
     def writer_price(self, settings: Mapping[str, Json], card: ModelCard) -> Price | None:
         """Give what the summariser of a conversation costs; None if no model is asked, or its price is unknown.

@@ -62,6 +62,16 @@ class SnapshotStore(Section):
         return await insert_snapshot(connection, row.conversation_id, edited)
 
     @writes
+    async def retell(self, connection: Connection, told: Snapshot) -> Snapshot | None:
+        """Add a version that a model has retold; None if the one it was made from is no longer in use."""
+        base = await _unretired(connection, told.id)
+        if base.state != "active":
+            return None
+        owner = await lock(connection, (await _row(connection, told.id)).conversation_id)
+        new = replace(told, id=new_id(), kind="regenerated", created="")
+        return await insert_snapshot(connection, owner.id, new)
+
+    @writes
     async def undo(self, connection: Connection, id: str) -> Snapshot:
         """Take a snapshot out of use; what is retired stays so."""
         found = await _unretired(connection, id)

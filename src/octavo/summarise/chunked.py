@@ -25,8 +25,10 @@ CONDENSINGS = 3
 """Rounds of notes on notes: each shortens several times over, so what does not fit after three will never."""
 SMALL_CHUNK = 1_500
 """Characters a small model reads at a time; of longer texts it keeps half as many facts."""
-SMALL_OUTPUT = 400
-"""Tokens for six lines, with some to spare."""
+SMALL_OUTPUT = 160
+"""Tokens for three lines, with some to spare; a small model that begins to copy the whole does not stop by itself."""
+SMALL_PARTS = 24
+"""Chunks that a small model reads at most, the newest: each takes it five to ten seconds on two cores."""
 
 
 async def take_notes(run: SummaryRun) -> list[str]:
@@ -105,7 +107,7 @@ async def _note(run: SummaryRun, chunk: Chunk, place: tuple[int, int], cap: int)
 async def list_facts(run: SummaryRun) -> str:
     """Have a small model list the facts of small chunks, and put them below those that there were."""
     calls, brief = run.calls, run.brief
-    chunks = divide(brief.blocks, SMALL_CHUNK, len)
+    chunks = _newest(run, divide(brief.blocks, SMALL_CHUNK, len))
     jobs = [_facts(run, chunk, f"part {n} of {len(chunks)}") for n, chunk in enumerate(chunks, start=1)]
     lists = [text for text in await side_by_side(jobs) if text]
     if not lists:
@@ -118,9 +120,19 @@ async def list_facts(run: SummaryRun) -> str:
     return text if tokens <= brief.cap else thin(text, brief.cap, calls.measure)
 
 
+def _newest(run: SummaryRun, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+    """Leave the oldest chunks to the exact lines if there are more than a small model reads in a few minutes."""
+    over = len(chunks) - SMALL_PARTS
+    if over > 0:
+        detail = f"{over} of {len(chunks)} parts were not read: a small model reads {SMALL_PARTS}"
+        run.note([Problem("spent", detail)])
+    return chunks[max(0, over) :]
+
+
 async def _facts(run: SummaryRun, chunk: Chunk, where: str) -> str:
     calls, text = run.calls, text_of(chunk)
     expected = run.expected_of(text, cap=SMALL_OUTPUT, source=source_text([text]))
+    expected = replace(expected, told=text)
 
     async def ask(problem: str) -> JudgedAnswer:
         asked = bullets(run.brief, chunk, problem)

@@ -133,7 +133,8 @@ def model_summariser(
         max_output=card.max_output,
         measure=measure,
         judge=judge,
-        parallel=parallel,
+        # One engine answers one request after the other: somebody who asks meanwhile waits for one, not for four.
+        parallel=1 if embedded else parallel,
         mode="bullets" if embedded else "whole",
         temperature=0.0 if embedded else None,
     )

@@ -241,19 +241,22 @@ def test_a_thinned_text_fits_and_its_lines_are_those_of_the_text_in_order(lines:
 
 
 def listed(text: str, finish: Finish = "stop") -> JudgedAnswer:
-    return judge_bullets(Reply(message=assistant(text), finish=finish), EXPECTED)
+    return judge_bullets(Reply(message=assistant(text), finish=finish), replace(EXPECTED, told=SOURCE))
 
 
-def test_of_a_list_six_different_lines_are_kept() -> None:
+def test_of_a_list_three_different_lines_are_kept() -> None:
     text = "Here are the facts:\n## Facts\n1. Ann wants the limit raised to 500.\n- Ann wants the limit raised to 500"
     assert listed(text) == JudgedAnswer(text="- Ann wants the limit raised to 500.")
-    many = "\n".join(f"- the limit and the {word}" for word in SOURCE.split()[-24:])
-    assert len(listed(many).text.split("\n")) == 6
+    many = "- Ann wants tests to pass\n- Ann wants config.py raised\n- deploy Friday, agreed\n- colour open, button"
+    assert listed(many).text.split("\n") == many.split("\n")[:3]
 
 
 def test_of_two_lines_one_of_which_says_it_all_the_fuller_one_is_kept() -> None:
-    text = "- The tests have to pass.\n- Bob found the old limit.\n- The tests in tests/test_limit.py have to pass."
-    assert listed(text).text == "- Bob found the old limit.\n- The tests in tests/test_limit.py have to pass."
+    text = "- The tests have to pass.\n- The button's colour is open.\n- The tests in tests/test_limit.py have to pass."
+    assert (
+        listed(text).text
+        == "- The button's colour is open.\n- The tests in tests/test_limit.py have to pass."
+    )
     assert (
         listed("- Deploy on Friday, they agreed.\n- On Friday deploy.").text
         == "- Deploy on Friday, they agreed."
@@ -262,13 +265,32 @@ def test_of_two_lines_one_of_which_says_it_all_the_fuller_one_is_kept() -> None:
 
 def test_of_a_list_lines_that_are_not_of_the_chunk_are_dropped() -> None:
     draft = listed(
-        "- They agreed to deploy on Friday.\n- The limit is 7,000.\n- Deploy the old limit on Friday."
+        "- They agreed to deploy on Friday.\n- The limit is 7,000.\n- The button's colour is still open."
     )
-    assert draft.text == "- They agreed to deploy on Friday.\n- Deploy the old limit on Friday."
+    assert draft.text == "- They agreed to deploy on Friday.\n- The button's colour is still open."
     assert draft.doubtful == ("The limit is 7,000.",)
     assert flaws(
         listed("- A pirate sails across seven stormy oceans.\n- Treasure awaits brave sailors.")
     ) == ["unfounded"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "Deploy the old limit on Friday.",
+        "The colour of the button is not open.",
+        "Bob found the limit raised to 500.",
+        "Is the colour of the button still open?",
+        "The button.",
+    ],
+)
+def test_a_small_models_line_that_joins_two_places_turns_one_round_or_says_nothing_is_dropped(
+    wrong: str,
+) -> None:
+    """Seen failing with: the words of a line looked up anywhere in the chunk."""
+    true = "They agreed to deploy on Friday."
+    draft = listed(f"- {true}\n- {wrong}")
+    assert draft == JudgedAnswer(text=f"- {true}", doubtful=(wrong,))
 
 
 def test_a_list_that_was_cut_off_loses_its_last_line_only() -> None:
@@ -317,6 +339,7 @@ def test_a_rule_with_another_value_is_found_out_and_one_in_other_words_is_not() 
 
 def test_a_small_models_line_that_changes_a_rule_is_dropped() -> None:
     lines = "- Ann wants the invoice limit raised\n- Deploy the billing service on Fridays."
-    draft = judge_bullets(Reply(message=assistant(lines), finish="stop"), BOUND)
+    told = replace(BOUND, told=f"{SOURCE} {RULES[0].text}")
+    draft = judge_bullets(Reply(message=assistant(lines), finish="stop"), told)
     assert draft.text == "- Ann wants the invoice limit raised"
     assert [problem.flaw for problem in draft.problems] == ["standing"]

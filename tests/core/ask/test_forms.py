@@ -145,7 +145,7 @@ def test_a_small_model_is_asked_in_few_words() -> None:
     ready = brief(SummaryJob(covered=TALK))
     first = texts(bullets(ready, ready.blocks))
     assert len(first) == 2
-    assert "at most 6 bullets" in first[0]
+    assert "3 bullets" in first[0]
     assert len(first[0].split()) < 70
     again = texts(bullets(ready, ready.blocks, "nothing usable"))
     assert again[:2] == first

@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from octavo.core.ask.blocks import Measure
 from octavo.core.ask.fences import without_fences
@@ -19,6 +20,7 @@ from octavo.core.ask.language import Language, foreign
 from octavo.core.ask.source_check import SourceText, evidence, unfounded
 from octavo.core.extract.changes import ChangedLine, StandingLine, contradictions
 from octavo.core.extract.scan import words
+from octavo.core.extract.standing import denies
 from octavo.core.extract.units import sentences
 from octavo.core.messages import Text
 from octavo.core.reply import Reply
@@ -45,6 +47,11 @@ CONTAINED = 0.9
 """Share of the words of a line of a list that another line has too: small models say things twice, once in short."""
 ECHO = 0.6
 """Share of the words of a small model's line that stand in the chunk: such models copy, or they make things up."""
+ONE_PLACE = 0.85
+"""Share of the informative words of such a line that stand together, in one sentence or two in a row. Small models say
+of one thing what the next sentence says of another; where they copy, they copy nearly all."""
+FEWEST_WORDS = 3
+"""Informative words of such a line: with fewer it says next to nothing."""
 SANE = 16
 """Characters of a summary that are looked at for each token it may have: four times what fits. To judge takes longer
 the longer the summary and its source are, and of so long a one most would be left out."""
@@ -56,6 +63,7 @@ SHOWN = 120
 PARAGRAPH = 300
 """A longer line is a paragraph: it is judged sentence by sentence."""
 
+QUESTION_MARKS = ("?", "？", "؟")
 _OUTER_FENCE = re.compile(r"\A```\w*\n(.*)\n```\Z", re.DOTALL)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*\n]+\*\*:?|[^\W\d_][\w ]{1,40}:)\s*")
 _TAG = re.compile(r"</?[A-Za-z_][^<>]*>")
@@ -82,6 +90,8 @@ class Expected:
     wish: str = ""
     standing: tuple[StandingLine, ...] = ()
     """What users settled in the source: an answer may leave it out, not change it."""
+    told: str = ""
+    """The chunk that a small model was shown: every line of its list has to come from one place of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,8 +172,13 @@ def judge_bullets(reply: Reply, expected: Expected) -> JudgedAnswer:
         return JudgedAnswer(problems=(_wrong_language(other, expected.language),))
     changed = [*contradictions("\n".join(lines), expected.standing)]
     wrong = {line.told for line in changed}
+    places = [*_places(expected.told)]
     kept = [
-        line for line in lines if _echoes(line, expected.source_text) and wrong.isdisjoint(sentences(line))
+        line
+        for line in lines
+        if _echoes(line, expected.source_text)
+        and _from_one_place(line, places)
+        and wrong.isdisjoint(sentences(line))
     ]
     doubtful = tuple(line for line in lines if line not in kept)
     text = "\n".join(f"- {line}" for line in kept)
@@ -177,6 +192,22 @@ def _echoes(line: str, source: SourceText) -> bool:
     spoken = words(line)
     known = sum(1 for word in spoken if word in source.text)
     return known >= ECHO * len(spoken) and not unfounded(line, source)
+
+
+def _places(told: str) -> Iterator[tuple[frozenset[str], bool]]:
+    """Give the words of every sentence of a text, and of every two in a row; and whether they deny something."""
+    for line in told.split("\n"):
+        single = sentences(line.strip())
+        for place in (*single, *map(" ".join, pairwise(single))):
+            yield frozenset(words(place)), denies(place)
+
+
+def _from_one_place(line: str, places: Sequence[tuple[frozenset[str], bool]]) -> bool:
+    """Tell whether a line is a statement that stands in one place of the source, with the same sense."""
+    said, denied = frozenset(words(line)), denies(line)
+    if len(said) < FEWEST_WORDS or line.rstrip().endswith(QUESTION_MARKS):
+        return False
+    return any(len(said & place) >= ONE_PLACE * len(said) and denied == other for place, other in places)
 
 
 def _listed(text: str, *, whole: bool) -> list[str]:

@@ -22,7 +22,7 @@ FOCUS_CAP = 2_000
 """Characters of a user's wish that reach the prompt: a page. More would be a conversation of its own."""
 QUOTE = 160
 """Characters that name the first message that is not to be summarised."""
-BULLETS = 6
+BULLETS = 3
 """Lines a small model is asked for per chunk: with more it starts to repeat itself."""
 WORDS_PER_TOKEN = 0.7
 """For people and models, who count in words."""

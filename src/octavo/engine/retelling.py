@@ -1,0 +1,94 @@
+"""What was compressed to exact lines, retold by the embedded model in the background, while nobody waits for it.
+
+The exact lines stay: a summary only comes on top of them, and only if it passes every check, fits, and what it retells
+is still in use. Whatever goes wrong, the exact lines go on speaking alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from octavo.core.receipt import Receipt
+from octavo.core.summary import Narrative, SummaryJob
+from octavo.engine.chat import Chat
+from octavo.engine.summary_writing import NARRATIVE_SHARE
+from octavo.errors import OctavoError
+
+if TYPE_CHECKING:
+    from octavo.core.messages import Branch
+    from octavo.core.snapshot import Snapshot
+    from octavo.engine.engine import Engine
+    from octavo.engine.state import TipState
+
+log = logging.getLogger(__name__)
+
+LARGEST = 0.75
+"""Share of what the covered messages took that a compression with its summary may take: beyond it there is no point."""
+
+
+def retells(engine: Engine, state: TipState) -> bool:
+    """Tell whether the model that answers also retells, unasked: if it is embedded, and no summariser was chosen."""
+    # Imported here, as everywhere: it takes long, and much can be done without a model.
+    from octavo.engine.models import LOCAL
+
+    chosen = state.settings.get("summariser") or state.meter.card.summariser
+    return not chosen and engine.models.address(state.model).startswith(LOCAL)
+
+
+async def retell(engine: Engine, state: TipState, made: Snapshot) -> None:
+    """Have a compression retold, and its summary put on top of its exact lines, if it is good enough."""
+    chat = Chat(engine, state.conversation)
+    try:
+        size = await chat.snapshots.size(made.id, " ")
+        most = min(size.room, int(LARGEST * made.tokens_before)) - size.tokens
+        writer = await engine.summary_writer(state, asked=state.model)
+        if most <= 0 or writer.summariser is None:
+            return
+        job = SummaryJob(
+            covered=await _untold(engine, chat, made),
+            previous=made.summary,
+            cap=min(most, int(NARRATIVE_SHARE * state.budget.snapshot)),
+        )
+        narrative = await writer.summariser.summarise(job, lambda _: None)
+        if not narrative.text or narrative.text == made.summary:
+            log.info("%s is not retold: %s", made.id, ", ".join(one.flaw for one in narrative.problems))
+            return
+        size = await chat.snapshots.size(made.id, narrative.text)
+        size.check()
+        await engine.store.snapshots.retell(_retold(made, narrative, size.tokens))
+    except OctavoError as error:
+        log.info("%s is not retold: %s", made.id, error)
+
+
+async def _untold(engine: Engine, chat: Chat, made: Snapshot) -> Branch:
+    """Give the covered messages that the summary so far does not retell."""
+    covered = await chat.snapshots.expand(made.id)
+    if not made.summary or made.previous is None:
+        return covered
+    told = (await engine.store.snapshots.get(made.previous)).cutoff_depth
+    return tuple(node for node in covered if node.depth > told)
+
+
+def _retold(made: Snapshot, narrative: Narrative, tokens: int) -> Snapshot:
+    paper, taken_out = Receipt.from_json(made.receipt), tuple(dict.fromkeys(narrative.doubtful))
+    receipt = replace(
+        paper.restored(narrative.text.splitlines()),
+        model=narrative.model,
+        no_summary="",
+        tokens_after=paper.tokens_after + tokens - made.tokens_after,
+        taken_out=taken_out,
+        taken_out_count=len(taken_out),
+        summary_requests=narrative.requests,
+        summary_input=narrative.usage.input,
+        summary_output=narrative.usage.output,
+    )
+    return replace(
+        made,
+        summary=narrative.text,
+        model=narrative.model,
+        prompt=narrative.prompt,
+        tokens_after=tokens,
+        receipt=receipt.trimmed().to_json(),
+    )
