@@ -275,7 +275,7 @@ def _items(ready: PreparedRequest, request: ViewRequest[T], rules: Rules) -> Mad
     """Turn a context into objects of the framework, and into messages where there are none."""
     context = in_callers_words(ready, (), request.messages)
     recipe = ready.state.recipe
-    branch = (*recipe.branch, recipe.carried) if recipe.carried else recipe.branch
+    branch = recipe.carried + recipe.branch
     hardened = ready.state.sent(context, rules).messages
     return MadeView(
         items=_matched(context, branch, hardened, request.history),
