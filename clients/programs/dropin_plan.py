@@ -13,8 +13,8 @@ OCTAVO = MODE == "octavo"
 SYSTEM = "You check the logs of a plant. Read what is asked for, then answer in a sentence."
 TURNS = int(os.environ.get("TURNS", "15"))
 FORK, RESTART = TURNS // 2, TURNS // 3
-ASKED = range(3, 150, 15)
-"""Logs that are asked for at last."""
+ASKED = [step + step // 10 + 1 for step in range(2, 150, 15)]
+"""Logs that are asked for at last. Every eleventh is never read: the model answers in its place."""
 
 
 def log(number: int) -> str:

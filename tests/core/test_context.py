@@ -160,7 +160,7 @@ def test_a_pin_of_a_retained_message_is_not_sent_twice() -> None:
 def test_the_question_of_a_turn_that_was_cut_inside_is_carried() -> None:
     branch = talk("u: do it", "c: ls", "r: a", "c: cat", "r: b")
     snapshot = folded(branch, 3)
-    recipe = ContextInputs(branch=branch, snapshot=snapshot, carried=branch[0])
+    recipe = ContextInputs(branch=branch, snapshot=snapshot, carried=branch[:1])
     assert build_context(recipe).retained == tuple(branch[i].message for i in (0, 3, 4))
     assert coverage_problems(branch, build_context(recipe)) == ()
     pinned = build_context(replace(recipe, pins=(Pin(branch[0]),)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from octavo.core.context import Context, ContextInputs
-from octavo.core.memory_tools import is_memory_tool, looked_up
-from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant, place, user
+from octavo.core.context import Context, ContextInputs, Pin, build_context, coverage_problems
+from octavo.core.memory_tools import is_memory_tool, kept_answers, looked_up, lookups
+from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
 from octavo.core.shrink import shrink
+from octavo.core.snapshot import draft
 
 LONG = "The valve reads 7 bar. " * 100
 
@@ -57,3 +60,75 @@ def test_what_was_looked_up_is_not_shortened() -> None:
     read, asked = small.context.retained[2], small.context.retained[4]
     assert len(read.results[0].text) < len(LONG)
     assert asked.results[0].text == LONG
+
+
+def turn(*tools: str) -> list[Message]:
+    """Make a turn that calls these tools, one after the other, and goes on."""
+    return [
+        user("go"),
+        *(said for n, name in enumerate(tools) for said in (call(str(n), name), result(str(n)))),
+    ]
+
+
+def ids(nodes: Branch) -> list[str]:
+    return [node.id for node in nodes]
+
+
+def test_a_lookup_is_a_call_with_all_that_was_answered_beside_it() -> None:
+    two = Message(
+        role="assistant",
+        parts=(
+            ToolCall(id="1", name="mcp__octavo__recall", input="{}"),
+            ToolCall(id="2", name="ls", input="{}"),
+        ),
+    )
+    said = [user("go"), two, result("1"), result("2"), call("3", "ls"), result("3")]
+    assert lookups(said) == (range(1, 4),)
+    assert lookups([*said, call("4", "mcp__octavo__recall")]) == (range(1, 4),)
+    assert lookups([*said, user("next")]) == ()
+
+
+def test_the_newest_answers_that_fit_are_kept() -> None:
+    nodes = place(turn("octavo_recall", "ls", "octavo_expand", "octavo_recall"))
+
+    def size(_: object) -> int:
+        return 10
+
+    assert ids(kept_answers(nodes, size, 100)) == ["m2", "m3", "m6", "m7", "m8", "m9"]
+    assert ids(kept_answers(nodes, size, 59)) == ["m6", "m7", "m8", "m9"]
+    assert kept_answers(nodes, size, 19) == ()
+    assert kept_answers((), size, 100) == ()
+
+
+def test_answers_are_sent_with_their_calls_after_the_question_although_they_are_covered() -> None:
+    branch = place(turn("octavo_recall", "ls", "ls"))
+    snapshot = replace(draft(branch, 5, id="s", summary="x"), answers=("m2", "m3"))
+    assert snapshot.sent_along == ("m1", "m2", "m3")
+    recipe = ContextInputs(branch=branch[5:], snapshot=snapshot, carried=branch[:3])
+    context = build_context(recipe)
+    assert context.sent == ("m1", "m2", "m3", "m6", "m7")
+    assert context.retained == tuple(node.message for node in (*branch[:3], *branch[5:]))
+    assert coverage_problems(branch, context) == ()
+    # A pinned answer stays with its call.
+    pinned = build_context(replace(recipe, pins=(Pin(branch[2]),)))
+    assert (pinned.sent, pinned.pins) == (context.sent, ())
+
+
+def test_a_context_that_must_shrink_leaves_out_what_was_looked_up_after_everything_else() -> None:
+    branch = place(turn("octavo_recall", "ls", "octavo_expand", "ls"))
+
+    def measure(context: Context) -> int:
+        return len(context.retained)
+
+    def shrunk(limit: int) -> tuple[list[str], tuple[str, ...]]:
+        recipe = ContextInputs(branch=branch[3:], carried=branch[:3])
+        small = shrink(recipe, limit, measure)
+        assert coverage_problems(branch, small.context) == ()
+        return [*small.context.sent], small.notes
+
+    sent, notes = shrunk(7)
+    assert sent == ["m1", "m2", "m3", "m6", "m7", "m8", "m9"]
+    assert notes[-1] == "2 messages of earlier tool rounds left out"
+    sent, notes = shrunk(3)
+    assert sent == ["m1", "m8", "m9"]
+    assert notes[-1] == "2 answers looked up in this turn left out"

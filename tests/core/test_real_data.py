@@ -60,7 +60,7 @@ def test_every_conversation_reads_splits_builds_and_hardens(name: str) -> None:
 
 def assert_valid(branch: tuple[Node, ...], snapshots: list[Any]) -> None:
     snapshot = pick(snapshots, branch)
-    carried = next((node for node in branch if snapshot and node.id == snapshot.carried), None)
+    carried = tuple(node for node in branch if snapshot and node.id in snapshot.sent_along)
     context = build_context(ContextInputs(branch=branch, snapshot=snapshot, carried=carried))
     assert coverage_problems(branch, context) == ()
     for rules in RULES.values():

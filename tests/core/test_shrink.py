@@ -153,7 +153,7 @@ def test_rounds_can_go_where_the_question_is_carried() -> None:
     rounds = [line for n in range(6) for line in (f"c: step{n} {{}}", f"r: {words(10)}")]
     branch = talk("u: do it all", *rounds)
     recipe = ContextInputs(
-        branch=branch[5:], snapshot=draft(branch, 5, id="s", summary="x"), carried=branch[0]
+        branch=branch[5:], snapshot=draft(branch, 5, id="s", summary="x"), carried=branch[:1]
     )
     shrunk = shrink(recipe, 95, MEASURE)
     assert shrunk.context.retained[0] == user("do it all")

@@ -151,9 +151,8 @@ class Life:
 
     def recipe(self, branch: Branch) -> ContextInputs:
         snapshot = pick(self.snapshots.values(), branch)
-        carried = self.tree.nodes[snapshot.carried] if snapshot and snapshot.carried else None
-        if carried and carried.status == "deleted":
-            carried = None
+        along = [self.tree.nodes[id] for id in (snapshot.sent_along if snapshot else ())]
+        carried = tuple(node for node in along if node.status != "deleted")
         on_branch = {node.id: node for node in branch}
         pins = tuple(Pin(on_branch[id]) for id in sorted(self.pins) if id in on_branch)
         return ContextInputs(branch=branch, snapshot=snapshot, carried=carried, pins=pins)

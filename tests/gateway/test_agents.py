@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from typing import Any
 
 import httpx2
@@ -22,6 +23,11 @@ CHAT_WINDOW = 4_096
 """What the engine of these tests takes the window of its chat model for."""
 MARK = {"type": "ephemeral"}
 THINK = {"type": "adaptive"}
+RECALL: Any = {
+    "type": "function",
+    "function": {"name": "mcp__octavo__recall", "parameters": {"type": "object"}},
+}
+CLAUDE_RECALL: Any = {"name": "mcp__octavo__recall", "input_schema": {"type": "object", "properties": {}}}
 
 
 @pytest.fixture
@@ -255,3 +261,91 @@ async def test_a_chat_agent_survives_a_hundred_requests_with_edits_and_answers_m
     asked_after = [json.dumps(json.loads(body)["messages"]) for body in provider.bodies[edited_at:]]
     gone = [f"Check part {turn}. The first plan" for turn in range(4, 12)]
     assert not [words for words in gone if any(words in body for body in asked_after)]
+
+
+RECALLED = "Found in message 17: " + "the valve V-17 was set to 42 bar on Tuesday. " * 40
+"""An answer of our own tool, of some 500 tokens."""
+ROUNDS = 60
+
+
+def looking_up(provider: StrictProvider) -> None:
+    """Have the model look something up, then call another tool for the rest of a very long turn."""
+    made = 0
+
+    def say(_: Any) -> Reply:
+        nonlocal made
+        made += 1
+        if made == 2:
+            return Reply("Was it noted?", [("call_2", "mcp__octavo__recall", {"query": "valve 17"})])
+        return Reply(f"Looking, step {made}.", [(f"call_{made}", "weather", {"city": str(made)})])
+
+    provider.say = say
+
+
+def answer_of(name: str, number: int) -> str:
+    return RECALLED if name == "mcp__octavo__recall" else result(number, 40)
+
+
+def changed_prefixes(bodies: list[Any]) -> int:
+    """Count the requests that do not begin with all that the one before them said."""
+    said = [json.loads(body)["messages"] for body in bodies]
+    return sum(new[: len(old)] != old for old, new in pairwise(said))
+
+
+async def test_what_was_looked_up_in_a_long_turn_is_still_there_at_its_end_for_openai(strict: Setup) -> None:
+    """Seen failing with: the answer covered with the other steps of the turn."""
+    provider = provider_of(strict)
+    looking_up(provider)
+    history: list[Any] = [user("Check valve 17.")]
+    headers = httpx2.Headers()
+    for number in range(ROUNDS):
+        answer, headers = await strict.ask(*history, tools=[WEATHER, RECALL], max_tokens=200)
+        said = answer.choices[0].message.model_dump(exclude_none=True)
+        history.append(said)
+        history += [
+            {
+                "role": "tool",
+                "tool_call_id": call["id"],
+                "content": answer_of(call["function"]["name"], number),
+            }
+            for call in said["tool_calls"]
+        ]
+    assert headers["x-octavo-compressed"] == "true"
+    assert (provider.wrong, provider.torn, provider.refused) == ([], [], 0)
+    sent = provider.last["messages"]
+    at = next(n for n, one in enumerate(sent) if one.get("tool_call_id") == "call_2")
+    assert sent[at]["content"] == RECALLED
+    assert sent[at - 1]["tool_calls"][0]["id"] == "call_2"
+    assert "Check valve 17." in str(sent[at - 2])
+    assert changed_prefixes(provider.bodies) == len(await snapshots(strict, headers))
+
+
+async def test_what_was_looked_up_in_a_long_turn_is_still_there_at_its_end_for_anthropic(
+    strict: Setup,
+) -> None:
+    provider = provider_of(strict)
+    looking_up(provider)
+    history: list[Any] = [{"role": "user", "content": [{"type": "text", "text": "Check valve 17."}]}]
+    headers = httpx2.Headers()
+    for number in range(ROUNDS):
+        answer, headers = await strict.ask_claude(*history, tools=[CLAUDE_WEATHER, CLAUDE_RECALL])
+        history.append(
+            {"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in answer.content]}
+        )
+        given: list[Any] = [
+            {"type": "tool_result", "tool_use_id": block.id, "content": answer_of(block.name, number)}
+            for block in answer.content
+            if block.type == "tool_use"
+        ]
+        history.append({"role": "user", "content": given})
+    assert headers["x-octavo-compressed"] == "true"
+    assert (provider.wrong, provider.torn, provider.refused) == ([], [], 0)
+    sent = provider.last["messages"]
+    at = next(n for n, one in enumerate(sent) if "call_2" in str(one["content"]) and one["role"] == "user")
+    assert sent[at] == history[4]
+    assert sent[at - 1] == history[3]
+    assert changed_prefixes(provider.bodies) == len(await snapshots(strict, headers))
+
+
+async def snapshots(house: Setup, headers: httpx2.Headers) -> list[Any]:
+    return [*await house.engine.store.snapshots.of_conversation(headers["x-octavo-conversation"])]

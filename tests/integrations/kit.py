@@ -93,9 +93,11 @@ class Service:
 
 
 @contextmanager
-def chat_service(script: Callable[[Json], Reply], window: int = WINDOW) -> Iterator[Service]:
-    """Serve OpenAI's Chat Completions and Anthropic's Messages."""
-    provider = StrictProvider(say=script, window=window)
+def chat_service(
+    script: Callable[[Json], Reply], window: int = WINDOW, factor: float = 1.0
+) -> Iterator[Service]:
+    """Serve OpenAI's Chat Completions and Anthropic's Messages; bills are `factor` times what is counted."""
+    provider = StrictProvider(say=script, window=window, factor=factor)
     with serving(provider.strict_app) as url:
         yield Service(
             f"{url}/v1",

@@ -22,8 +22,9 @@ from agents import (
 from agents.memory import Session, SQLiteSession
 from openai import AsyncOpenAI
 
-from octavo.integrations.openai_agents import OctavoSession, octavo_filter
+from octavo.integrations.openai_agents import OctavoSession, octavo_filter, read_items
 from octavo.integrations.shared_engine import close_engines
+from octavo.integrations.view import ViewRequest
 from tests.integrations.kit import (
     CLOSE,
     MODEL,
@@ -213,3 +214,28 @@ async def test_an_item_that_is_taken_back_stays_stored() -> None:
     assert await session.get_items() == []
     found = await session._engine.arun(lambda engine: engine.store.search.find("blue valve"))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("streams", [False, True])
+async def test_bills_teach_the_counts(streams: bool) -> None:
+    """Seen failing with: the usage of an answer not looked at."""
+    chosen = octavo_filter()
+    asked = "Check all valves. " * 50
+    history: ViewRequest[Any] = ViewRequest(
+        history=read_items([{"role": "user", "content": asked}]), model=MODEL
+    )
+    before = (await chosen._view.aview(history)).tokens
+    options: Any = {
+        "run_config": RunConfig(call_model_input_filter=chosen),
+        "hooks": chosen.hooks,
+    }
+    with chat_service(Script(0), factor=3.0) as service:
+        runs = agent(service, chat=True)
+        runs.model_settings.include_usage = True  # else a stream of Chat Completions has none
+        if streams:
+            async for _ in Runner.run_streamed(runs, asked, **options).stream_events():
+                pass
+        else:
+            await Runner.run(runs, asked, **options)
+        assert service.problems() == []
+    assert (await chosen._view.aview(history)).tokens > 2 * before

@@ -62,6 +62,8 @@ def words(view: MadeView[Any]) -> str:
 
 
 ASKED = Thing(user("And now?"))
+PARTS = range(30), range(30, 60)
+"""Two turns: with the first a snapshot is made, and the second alone is above the mark."""
 
 
 def test_a_history_that_fits_is_sent_as_the_very_same_objects() -> None:
@@ -70,6 +72,22 @@ def test_a_history_that_fits_is_sent_as_the_very_same_objects() -> None:
     assert [item.objects for item in view.items] == [(thing,) for thing in things]
     assert all(item.kept for item in view.items)
     assert not view.compressed
+
+
+def test_a_question_after_a_long_turn_finds_room_for_what_it_asks_for() -> None:
+    """Seen failing with: the compression behind the answer begun with the next question, and not waited for."""
+    first, second = ([user("Check."), *(m for n in part for m in (call(n), result(n)))] for part in PARTS)
+    view_of, things = opened(window=8_192), list[Thing]()
+    for message in [*first, assistant("Fine."), *second, assistant("Fine.")]:
+        if message.role != "assistant":
+            view_of.view(request(things))
+        things.append(Thing(message))
+    for number in (1, 5):
+        things.append(Thing(user(f"What did valve V-{number:03d}2 read?")))
+        view = view_of.view(request(things))
+        assert log(number).splitlines()[2] in words(view).replace("\\n", "\n")
+        assert len(view.items) < 5
+        things.append(Thing(assistant("As noted.")))
 
 
 def test_what_is_kept_of_a_long_history_are_the_very_same_objects() -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import asyncpg as postgresql
 from octavo.core.messages import Branch, Node, Status, assistant, digest, system, user
 from octavo.core.snapshot import Snapshot, draft
 from octavo.core.snapshot_rule import pick
-from octavo.errors import NotFound
+from octavo.errors import NotFound, NotOnBranch
 from octavo.store import Entry, Store, new_id, walk
 from octavo.store.connection import Connection
 from tests.store.scenes import fold, long_talk, talk
@@ -110,9 +110,29 @@ async def test_leading_system_messages_and_the_carried_one_come_along(store: Sto
     assert (stored.first, stored.carried, stored.messages) == (branch[2].id, branch[2].id, 4)
     found = await store.snapshots.context(branch[-1].id)
     assert found.leading == branch[:2]
-    assert found.carried == branch[2]
+    assert found.carried == branch[2:3]
     assert found.retained == branch[6:]
     assert found.branch == branch[:2] + branch[6:]
+
+
+async def test_answers_that_are_sent_along_come_with_the_context_and_go_into_a_copy(store: Store) -> None:
+    made = await store.conversations.create()
+    said = [user("go"), *(assistant(f"step {i}") for i in range(6))]
+    branch = await store.messages.append_many(made.id, said)
+    along = (branch[1].id, branch[2].id)
+    await store.snapshots.add(made.id, replace(draft(branch, 5, id=new_id(), summary="steps"), answers=along))
+    await store.messages.set_counts("words", {node.id: 2 for node in branch})
+    found = await store.snapshots.context(branch[-1].id, tokenizer="words")
+    assert [node.id for node in found.carried] == [node.id for node in branch[:3]]
+    assert [node.counts for node in found.carried] == [{"words": 2}] * 3
+    copied = await store.conversations.fork(branch[-1].id)
+    assert copied.tip is not None
+    again = await store.snapshots.context(copied.tip)
+    assert [node.message for node in again.carried] == said[:3]
+    assert not {node.id for node in again.carried} & {node.id for node in branch}
+    foreign = replace(draft(branch, 5, id=new_id(), summary="x"), answers=(again.carried[1].id,))
+    with pytest.raises(NotOnBranch, match="another conversation"):
+        await store.snapshots.add(made.id, foreign)
 
 
 async def test_a_second_snapshot_starts_where_the_first_ended(store: Store) -> None:

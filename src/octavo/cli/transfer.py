@@ -239,7 +239,7 @@ async def _session(engine: Engine, tip: str | None) -> list[Json]:
     if found.snapshot is not None:
         bare = not found.snapshot.extracts and not found.snapshot.files
         written.append(write_block(found.snapshot.summary if bare else summary_text(found.snapshot)))
-    after = [*([found.carried] if found.carried else []), *found.retained]
+    after = found.carried + found.retained
     return [*written, *write_wave([node.message for node in after if node.status not in UNSENT])]
 
 

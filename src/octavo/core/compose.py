@@ -57,5 +57,6 @@ def compose(
 
 
 def _carried(snapshot: Snapshot, covered: Branch) -> list[str]:
-    """Give the covered message that is sent all the same: no extract need repeat it."""
-    return [describe(part) for node in covered if node.id == snapshot.carried for part in node.message.parts]
+    """Give the covered messages that are sent all the same: no extract need repeat them."""
+    along = frozenset(snapshot.sent_along)
+    return [describe(part) for node in covered if node.id in along for part in node.message.parts]

@@ -16,7 +16,7 @@ from itertools import takewhile
 from types import MappingProxyType
 
 from octavo.core.extract.render import find_head, render
-from octavo.core.messages import Branch, Message, Node, Text, assistant, user
+from octavo.core.messages import Branch, Message, Node, Text, assistant, opens_turn, user
 from octavo.core.policy import Voice
 from octavo.core.recall.passages import Passages
 from octavo.core.recall.render import with_passages
@@ -84,8 +84,8 @@ class ContextInputs:
     branch: Branch
     """The nodes from the root to the tip; those the snapshot covers may be left out, except the leading system ones."""
     snapshot: Snapshot | None = None
-    carried: Node | None = None
-    """The node `snapshot.carried` names, if it names one."""
+    carried: Branch = ()
+    """The nodes that `snapshot.sent_along` names."""
     system: tuple[Message, ...] = ()
     tools: tuple[Tool, ...] = ()
     pins: tuple[Pin, ...] = ()
@@ -118,12 +118,13 @@ class ContextInputs:
 def build_context(recipe: ContextInputs) -> Context:
     """Lay out what is sent."""
     retained, leading = recipe.retained, recipe.leading
-    verbatim = {node.id for node in retained}
+    after = {node.id for node in retained}
+    # An answer stays with its call, whoever pins it; a question needs nobody.
+    carried = [node for node in recipe.carried if node.id not in after]
+    verbatim = after | {node.id for node in carried if not opens_turn(node.message)}
     apart = [pin for pin in recipe.pins if pin.node.id not in verbatim]
     pinned = {pin.node.id: None for pin in apart if not pin.selection}
-    carried = recipe.carried
-    if carried and carried.id not in pinned and carried.id not in verbatim:
-        retained = (carried, *retained)
+    retained = (*(node for node in carried if node.id not in pinned), *retained)
     return Context(
         system=recipe.system + tuple(node.message for node in leading),
         tools=recipe.tools,

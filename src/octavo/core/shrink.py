@@ -2,8 +2,9 @@
 
 Stages from mild to severe, each used only as far as needed: recalled passages go, old tool outputs become head-and-
 tail previews, then those of the last turn, then the oldest extracts go, then the oldest retained turns, then the
-oldest tool rounds of the last turn, and only then is the summary shortened and, at the very end, left out. Pins,
-system messages, tools and the last user message are never touched: if they alone do not fit, the error shows the sum.
+oldest tool rounds of the last turn, and only then is the summary shortened, then what was looked up in the last turn
+left out and, at the very end, the summary. Pins, system messages, tools and the last user message are never touched: if
+they alone do not fit, the error shows the sum.
 Always computed from the originals, so nothing is shortened twice.
 """
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from octavo.core.context import NOTHING_RECALLED, Context, ContextInputs, build_context
-from octavo.core.memory_tools import looked_up
+from octavo.core.memory_tools import looked_up, lookups
 from octavo.core.messages import Branch, Message, Node, Part, Text, ToolResult, last_turn, opens_turn
 from octavo.core.snapshot import silenced
 from octavo.core.split import protocol_cuts, tool_cuts
@@ -63,6 +64,7 @@ def shrink(recipe: ContextInputs, limit: int, measure: Measure) -> Shrunk:
         _turns,
         _rounds,
         _summary,
+        _answers,
         _silence,
     ):
         stage = stage_of(recipe)
@@ -190,7 +192,26 @@ def _rounds(recipe: ContextInputs) -> _Stage:
     first = max(last + 1, len(messages) - len(_tail(recipe)))
     safe = tool_cuts(messages) & protocol_cuts(messages)
     cuts = sorted(cut for cut in safe if first < cut < len(messages))
-    return _without(recipe, first, cuts, "messages of earlier tool rounds left out")
+    found = {i for lookup in lookups(messages) for i in lookup}
+    return _without(recipe, first, cuts, "messages of earlier tool rounds left out", frozenset(found))
+
+
+def _answers(recipe: ContextInputs) -> _Stage:
+    """Leave out the oldest of what was looked up in the last turn, but for what was answered just now."""
+    nodes = recipe.carried + recipe.branch
+    places = [one for one in lookups([node.message for node in nodes]) if one.stop < len(nodes)]
+    cutoff = recipe.snapshot.cutoff_depth if recipe.snapshot else 0
+
+    def make(step: int) -> ContextInputs:
+        gone = {nodes[i].id: nodes[i] for lookup in places[:step] for i in lookup}
+        return replace(
+            recipe,
+            carried=tuple(node for node in recipe.carried if node.id not in gone),
+            branch=tuple(node for node in recipe.branch if node.id not in gone),
+            omitted=recipe.omitted + tuple(id for id, node in gone.items() if node.depth > cutoff),
+        )
+
+    return _Stage(len(places), make, lambda step: f"{step:,} answers looked up in this turn left out")
 
 
 def _tail(recipe: ContextInputs) -> Branch:
@@ -199,12 +220,17 @@ def _tail(recipe: ContextInputs) -> Branch:
     return tuple(node for node in recipe.branch[len(recipe.leading) :] if node.depth > cutoff)
 
 
-def _without(recipe: ContextInputs, first: int, cuts: list[int], what: str) -> _Stage:
+def _without(
+    recipe: ContextInputs, first: int, cuts: list[int], what: str, along: frozenset[int] = frozenset()
+) -> _Stage:
+    """Leave out nodes from `first` on, up to one of the cuts, but for those `along`."""
     branch = recipe.branch
 
     def make(step: int) -> ContextInputs:
-        gone = branch[first : cuts[step - 1]]
-        kept = branch[:first] + branch[cuts[step - 1] :]
+        left = range(first, cuts[step - 1])
+        gone = tuple(branch[i] for i in left if i not in along)
+        spared = tuple(branch[i] for i in left if i in along)
+        kept = branch[:first] + spared + branch[cuts[step - 1] :]
         files = (name for node in gone for name in shared_files(node.message))
         return replace(
             recipe,
@@ -213,7 +239,11 @@ def _without(recipe: ContextInputs, first: int, cuts: list[int], what: str) -> _
             omitted_files=tuple(dict.fromkeys([*recipe.omitted_files, *files])),
         )
 
-    return _Stage(len(cuts), make, lambda step: f"{cuts[step - 1] - first:,} {what}")
+    return _Stage(
+        len(cuts),
+        make,
+        lambda step: f"{len(set(range(first, cuts[step - 1])) - along):,} {what}",
+    )
 
 
 def _summary(recipe: ContextInputs) -> _Stage:

@@ -87,6 +87,8 @@ class Snapshot:
     """How many pictures without a name there are besides those."""
     carried: str | None = None
     """The covered user message whose turn is still going on: it is sent verbatim all the same."""
+    answers: tuple[str, ...] = ()
+    """So are these covered messages of that turn: what was looked up in it, each answer with its call."""
     previous: str | None = None
     """The snapshot whose summary this one started from."""
     kind: Kind = "auto"
@@ -111,6 +113,11 @@ class Snapshot:
     """Digest of the covered messages: a snapshot whose originals changed is found out."""
     created: str = ""
     """ISO 8601, for people; it orders nothing."""
+
+    @property
+    def sent_along(self) -> tuple[str, ...]:
+        """All covered messages that are sent verbatim, in their order."""
+        return (*([self.carried] if self.carried else []), *self.answers)
 
 
 def look_ahead(branch: Branch, cut: int, *, question: bool = False) -> Branch:

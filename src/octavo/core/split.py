@@ -13,11 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from octavo.core.memory_tools import looked_up
+from octavo.core.memory_tools import lookups
 from octavo.core.messages import Message, has_results, last_turn, opens_turn, tool_units
-
-SPARED = 0.5
-"""Of what a cut inside a turn frees, what it frees at least when it spares answers that were looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +65,8 @@ def split(
     room: int | None = None,
     boundary: Literal["turn", "message"] = "turn",
     frees: float = 0.0,
+    held: int = 0,
+    answers: int = 0,
 ) -> Split | None:
     """Choose the cut, or None when there is nothing to cover.
 
@@ -75,6 +74,9 @@ def split(
     nothing). `start` is where the previous snapshot ended. `room` is the most that can be sent at all: a last turn
     larger than that is cut inside, at a place where no tool call is open. So is one beside which less than the share
     `frees` of what could be covered would be; then no more of it stays than `keep`, so that it is not cut again soon.
+
+    What was looked up in a turn that is cut inside is sent all the same, up to `answers`; `held` is what such answers
+    take already that the previous snapshot covers.
     """
     size = len(messages)
     start = max(start, lead(messages))
@@ -93,31 +95,28 @@ def split(
         # The question of the last turn is sent along, wherever that is cut.
         question = sizes[opened] if opened is not None and opened >= start else 0
         freed = rest[start] - rest[start if chosen is None else chosen]
-        possible = rest[start] - rest[inner[-1]] - question
+        sent = _with_answers(messages, sizes, rest, start, held, answers)
+        possible = sent[start] - sent[inner[-1]] - question
         if frees and freed < frees * possible:
             deepest = min(room, keep or 0) if room is not None else keep or 0
-            return Split(_sparing(messages, rest, start, inner, deepest, room), inside=True)
-        if room is not None and rest[start if chosen is None else chosen] > room:
-            return Split(_sparing(messages, rest, start, inner, room, room), inside=True)
+            return Split(_earliest(inner, sent, deepest) or inner[-1], inside=True)
+        if room is not None and sent[start if chosen is None else chosen] > room:
+            return Split(_earliest(inner, sent, room) or inner[-1], inside=True)
     return None if chosen is None else Split(chosen)
 
 
-def _sparing(
+def _with_answers(
     messages: Sequence[Message],
+    sizes: Sequence[int],
     rest: Sequence[int],
     start: int,
-    inner: Sequence[int],
-    keep: int,
-    room: int | None,
-) -> int:
-    """Cut the last turn, before what was looked up in it if that frees enough: else a model looks it up again."""
-    cut = _earliest(inner, rest, keep) or inner[-1]
-    for answer in sorted(i for i in looked_up(messages) if start <= i < cut):
-        before = max((one for one in inner if one <= answer), default=start)
-        fits = room is None or rest[before] <= room
-        if fits and rest[start] - rest[before] >= SPARED * (rest[start] - rest[cut]):
-            return before
-    return cut
+    held: int,
+    most: int,
+) -> list[int]:
+    """Say for each cut what is sent besides the snapshot: what follows it, and what was looked up before it."""
+    found = {i for lookup in lookups(messages) for i in lookup if i >= start}
+    before = accumulate((sizes[i] if i in found else 0 for i in range(len(messages))), initial=held)
+    return [after + min(most, answers) for after, answers in zip(rest, before, strict=True)]
 
 
 def _earliest(cuts: Sequence[int], rest: Sequence[int], keep: int) -> int | None:

@@ -34,6 +34,7 @@ Flaw = Literal[
     "spent",
     "not_smaller",
     "over_mark",
+    "looked_up",
     "protocol",
     "coverage",
 ]
@@ -56,6 +57,7 @@ _IN_WORDS: Mapping[Flaw, str] = {
     "spent": "needed more requests than are allowed",
     "not_smaller": "was no shorter than the messages",
     "over_mark": "left the conversation above the mark",
+    "looked_up": "covered what had just been looked up",
     "protocol": "led to a request that the provider would refuse",
     "coverage": "left messages out",
 }
@@ -70,8 +72,8 @@ class Problem:
 
     @property
     def fatal(self) -> bool:
-        """A result that shrank but still lies above the mark is reported and used; everything else is not."""
-        return self.flaw != "over_mark"
+        """A result that shrank but is larger, or keeps less, than it should is reported and used; no other is."""
+        return self.flaw not in ("over_mark", "looked_up")
 
 
 _SCRATCH = re.compile(r"<(/?)(scratchpad|analysis|thinking|think)\b[^<>]*>", re.IGNORECASE)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from octavo.core.budget import Price
 from octavo.core.context import Context, build_context
+from octavo.core.memory_tools import ANSWERS_SHARE, kept_answers, lookups
 from octavo.core.messages import Branch, Node, opens_turn
 from octavo.core.policy import (
     Compress,
@@ -122,13 +123,48 @@ def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
         sizes = [state.size(node) for node in branch]
         history = state.history
     keep = None if isinstance(retain, KeepNothing) else _kept(state, request, retain, history)
-    room = None if request.urgency == "soft" else max(0, state.budget.available - state.budget.snapshot)
+    room = None if request.urgency == "soft" else _beside(state)
     # A person who says how much is to stay gets that much.
     frees = state.policy.frees if request.retain is None else 0.0
-    cut = split(said, sizes, keep, start=start, room=room, boundary=state.policy.boundary, frees=frees)
+    unit = history / max(1, state.history)
+    cut = split(
+        said,
+        sizes,
+        keep,
+        start=start,
+        room=room,
+        boundary=state.policy.boundary,
+        frees=frees,
+        held=math.floor(_tokens(state, _answers(state, start)) * unit),
+        answers=math.floor(_beside(state) * ANSWERS_SHARE * unit),
+    )
     waits = request.urgency == "soft" and not state.budget.priced
     # Every cut inside a turn is paid for with all that a provider had cached of it: it is made when the window is full.
     return None if waits and cut is not None and cut.inside else cut
+
+
+def _beside(state: TipState) -> int:
+    """Tokens that can be sent beside a snapshot."""
+    return max(0, state.budget.available - state.budget.snapshot)
+
+
+def _answers(state: TipState, cut: int) -> Branch:
+    """Give what was looked up in the turn that goes on, and is sent although it is covered by a snapshot cut there."""
+    if not _goes_on(state, cut):
+        return ()
+    most = math.floor(_beside(state) * ANSWERS_SHARE)
+    return kept_answers(_turn_before(state, cut), state.size, most)
+
+
+def _goes_on(state: TipState, cut: int) -> bool:
+    """Tell whether a cut falls inside the last turn."""
+    after = state.recipe.branch[cut:]
+    return bool(after) and not any(opens_turn(node.message) for node in after)
+
+
+def _turn_before(state: TipState, cut: int) -> Branch:
+    """Give what is known of the turn that goes on, up to a cut."""
+    return state.recipe.carried + state.recipe.branch[_start(state) : cut]
 
 
 def _usual(policy: Policy, request: CompressionRequest) -> Retain:
@@ -178,7 +214,7 @@ def make_plan(
     covered = branch[start : cut.cut] if cut else ()
     retained = branch[cut.cut :] if cut else branch[start:]
     before = previous.messages if previous else 0
-    kept = _tokens(state, retained)
+    kept = _tokens(state, retained) + (_tokens(state, _answers(state, cut.cut)) if cut else 0)
     after = state.budget.overhead.total + min(state.budget.snapshot, state.history) + kept
     leading = len(state.recipe.leading)
     new = len(covered) - max(0, leading - start) if covered else 0
@@ -261,7 +297,8 @@ def _hopeless(state: TipState, cut: Split) -> str:
     That is so when the last turn is nearly all there is. It is no failure: after the next turn it can be compressed.
     """
     before = state.reading.tokens
-    kept = state.budget.overhead.total + _tokens(state, state.recipe.branch[cut.cut :])
+    sent = (*_answers(state, cut.cut), *state.recipe.branch[cut.cut :])
+    kept = state.budget.overhead.total + _tokens(state, sent)
     problems = (*size_problems(state.policy, state.budget, before, kept),)
     return "; ".join(problem.detail for problem in problems if problem.fatal)
 
@@ -494,6 +531,7 @@ async def _make(
         pins=tuple(pin.text for pin in state.recipe.pins),
         focus=request.focus,
         voice=state.policy.voice,
+        answers=tuple(node.id for node in _answers(state, cut.cut)),
     )
     before = _tokens(state, branch[_start(state) : cut.cut])
     before += previous.tokens_before if previous else 0
@@ -539,6 +577,7 @@ async def _conclude(
         *context_problems(
             state.recipe.branch, context, state.sent(context, tools.rules).messages, tools.rules
         ),
+        *_given_up(state, made),
     )
     if fatal(found):
         why = [*([proposal.receipt.no_summary] if problems else []), *(problem.detail for problem in found)]
@@ -550,6 +589,23 @@ async def _conclude(
         return Failed(stored.reason)
     return Compressed(
         snapshot=stored, before=before, after=after, urgency=request.urgency, problems=(*problems, *found)
+    )
+
+
+def _given_up(state: TipState, made: Snapshot) -> tuple[Problem, ...]:
+    """Tell of answers that were looked up in the turn that goes on, and are covered for lack of room."""
+    branch = state.recipe.branch
+    cut = sum(node.depth <= made.cutoff_depth for node in branch)
+    if not _goes_on(state, cut):
+        return ()
+    before = _turn_before(state, cut)
+    found = lookups([node.message for node in before])
+    gone = sum(before[lookup.start].id not in made.answers for lookup in found)
+    if not gone:
+        return ()
+    share = f"they may take {ANSWERS_SHARE:.0%} of the {_beside(state):,} tokens beside a snapshot"
+    return (
+        Problem("looked_up", f"{gone} of {len(found)} answers looked up in this turn are covered: {share}"),
     )
 
 

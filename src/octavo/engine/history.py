@@ -276,9 +276,7 @@ def in_callers_words(
     What is sent whole is the very object of `messages`.
     """
     context, recipe = ready.context, ready.state.recipe
-    nodes = {node.id: node for node in recipe.branch}
-    if recipe.carried:
-        nodes[recipe.carried.id] = recipe.carried
+    nodes = {node.id: node for node in (*recipe.carried, *recipe.branch)}
 
     def own(id: str, message: Message) -> Message:
         node = nodes[id]

@@ -60,7 +60,7 @@ FEW = 32
 """Messages that are added to a state before its branch is put together again."""
 MANY = 200
 """Messages from which on they are counted in a thread: some ten milliseconds, in which others would wait."""
-EMPTY = StoredContext(leading=(), snapshot=None, retained=(), carried=None)
+EMPTY = StoredContext(leading=(), snapshot=None, retained=(), carried=())
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
@@ -128,7 +128,7 @@ class TipState:
         for node in chain(reversed(self.added), reversed(recipe.branch)):
             if node.depth > cutoff and node.status not in UNSENT and opens_turn(node.message):
                 return node.id
-        return recipe.carried.id if recipe.carried else ""
+        return (recipe.snapshot.carried or "") if recipe.snapshot else ""
 
     @property
     def searches(self) -> bool:
@@ -150,8 +150,9 @@ class TipState:
     def served_by(self, snapshot: Snapshot) -> ContextInputs:
         """Give what the context would be built from if another snapshot were in use, with a cutoff no further up."""
         recipe = self.recipe
-        carried = next((node for node in recipe.branch if node.id == snapshot.carried), recipe.carried)
-        return replace(recipe, snapshot=snapshot, carried=carried if snapshot.carried else None)
+        nodes = {node.id: node for node in (*recipe.carried, *recipe.branch)}
+        carried = tuple(nodes[id] for id in snapshot.sent_along if id in nodes)
+        return replace(recipe, snapshot=snapshot, carried=carried)
 
     def sent(self, context: Context, rules: Rules) -> Hardened:
         """Make a context acceptable to a provider."""
@@ -432,7 +433,8 @@ async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> Stor
     while previous and (previous.state == "retired" or previous.anchor not in here):
         previous = await store.snapshots.get(previous.previous) if previous.previous else None
     cutoff = previous.cutoff_depth if previous else 0
-    carried = next((node for node in whole if previous and node.id == previous.carried), None)
+    along = frozenset(previous.sent_along if previous else ())
+    carried = tuple(node for node in whole if node.id in along)
     return StoredContext(
         leading=whole[:start],
         snapshot=previous,
@@ -479,16 +481,19 @@ def _bounded(recipe: ContextInputs, meter: Meter, budget: Budget) -> ContextInpu
     pinned = {pin.node.id for pin in recipe.pins}
     long = {
         node.id
-        for node in recipe.retained
+        for node in (*recipe.carried, *recipe.retained)
         if node.message.results and node.id not in pinned and meter.count_node(node) > most
     }
     if long:
-        asked = looked_up([node.message for node in recipe.branch])
-        long -= {recipe.branch[i].id for i in asked}
+        nodes = recipe.carried + recipe.branch
+        long -= {nodes[i].id for i in looked_up([node.message for node in nodes])}
     if not long:
         return recipe
-    shown = tuple(
-        replace(preview(node, most * OUTPUT_CHARACTERS), counts={}) if node.id in long else node
-        for node in recipe.branch
-    )
-    return replace(recipe, branch=shown)
+
+    def shown(branch: Branch) -> Branch:
+        return tuple(
+            replace(preview(node, most * OUTPUT_CHARACTERS), counts={}) if node.id in long else node
+            for node in branch
+        )
+
+    return replace(recipe, carried=shown(recipe.carried), branch=shown(recipe.branch))

@@ -21,6 +21,7 @@ from octavo.core.context import Context, ContextInputs, build_context, parse_sum
 from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
 from octavo.core.lru_cache import LruCache
+from octavo.core.memory_tools import ANSWERS_SHARE, kept_answers, lookups
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, opens_turn, place
 from octavo.core.policy import Policy, budget_for, preset
@@ -238,6 +239,7 @@ async def _made_to_fit(
     branch, earlier, own = _taken_apart(whole, options.get("previous"))
     inputs = ContextInputs(branch=branch, tools=scale.tools, voice=policy.voice)
     filled, written = None, WrittenSummary()
+    notes: tuple[str, ...] = ()
     if cut := _choose_cut(branch, scale, limit, options.get("keep", KEEP), policy):
         room = limit - scale.measure(cut.rest())
         analyses = {own.id: analyse(own.message, ours=True)} if own else {}
@@ -258,10 +260,12 @@ async def _made_to_fit(
             pins=tuple(passage.text for passage in passages),
             focus=options.get("focus", ""),
             voice=policy.voice,
-            carried=cut.carried.id if cut.carried else None,
+            carried=cut.question.id if cut.question else None,
+            answers=tuple(node.id for node in cut.answers),
             analyses=analyses,
         )
         filled = fill(task, scale.meter.count_message)
+        notes = (f"{cut.given_up:,} answers looked up in this turn are covered",) if cut.given_up else ()
         inputs = _with_something(replace(inputs, snapshot=filled.snapshot, carried=cut.carried))
     shrunk = shrink(inputs, limit, scale.measure)
     hardened = harden(shrunk.context.messages, RULES[result.format])
@@ -274,7 +278,7 @@ async def _made_to_fit(
         system=wired.system,
         after=shrunk.tokens,
         repairs=hardened.repairs,
-        notes=shrunk.notes,
+        notes=(*notes, *shrunk.notes),
     )
     if filled is None or snapshot is None:
         return made
@@ -391,16 +395,24 @@ class _Cut:
     branch: Branch
     start: int
     at: int
-    carried: Node | None
+    question: Node | None = None
     """The covered question that is sent all the same."""
+    answers: Branch = ()
+    """What was looked up since, and is sent as well."""
+    given_up: int = 0
+    """Answers that were looked up since for which there is no room."""
 
     @property
     def covered(self) -> Branch:
         return self.branch[self.start : self.at]
 
+    @property
+    def carried(self) -> Branch:
+        return (*([self.question] if self.question else []), *self.answers)
+
     def rest(self, passages: Passages = ()) -> Context:
         """Give everything that is sent besides the snapshot, with passages before the newest message."""
-        nodes = (*([self.carried] if self.carried else []), *self.branch[self.at :])
+        nodes = self.carried + self.branch[self.at :]
         retained = [node.message for node in nodes]
         if passages:
             retained[-1] = with_passages(retained[-1], passages)
@@ -416,16 +428,26 @@ def _choose_cut(branch: Branch, scale: _Scale, limit: int, keep: float | int, po
     start = lead(said)
     room = max(0, limit - scale.measure(Context(system=tuple(said[:start]))))
     share = keep if isinstance(keep, int) and not isinstance(keep, bool) else math.floor(room * _share(keep))
-    chosen = split(said, sizes, min(share, room), room=share, boundary=policy.boundary)
+    most = math.floor(room * ANSWERS_SHARE)
+    chosen = split(said, sizes, min(share, room), room=share, boundary=policy.boundary, answers=most)
     if sum(sizes[chosen.cut if chosen else start :]) > share and _may_cover_all(said, start):
         chosen = Split(len(said), inside=True)
     if chosen is None:
         return None
-    question = last_turn(said)
-    carried: Node | None = None
-    if chosen.inside and question is not None and sizes[question] <= room * CARRIED_SHARE:
-        carried = branch[question]
-    return _Cut(branch=branch, start=start, at=chosen.cut, carried=carried)
+    if not chosen.inside:
+        return _Cut(branch=branch, start=start, at=chosen.cut)
+    opened, covered = last_turn(said), branch[start : chosen.cut]
+    short = opened is not None and sizes[opened] <= room * CARRIED_SHARE
+    answers = kept_answers(covered, lambda node: scale.count(node.message), most)
+    found = lookups([node.message for node in covered])
+    return _Cut(
+        branch=branch,
+        start=start,
+        at=chosen.cut,
+        question=branch[opened] if opened is not None and short else None,
+        answers=answers,
+        given_up=sum(covered[lookup.start] not in answers for lookup in found),
+    )
 
 
 def _recall_room(cut: _Cut, limit: int, room: int, policy: Policy, options: CompressionOptions) -> int:
@@ -452,7 +474,7 @@ def _recalled(cut: _Cut, scale: _Scale, room: int) -> Passages:
     if room < LEAST_RECALL or not asked.weights:
         return ()
     pieces = [piece for node in cut.covered for piece in cut_pieces(node.id, node.depth, node.message)]
-    sent = frozenset(node.id for node in (*cut.branch[cut.at :], *([cut.carried] if cut.carried else [])))
+    sent = frozenset(node.id for node in (*cut.carried, *cut.branch[cut.at :]))
     ranker = ByWords(count_words(asked, pieces))
     return choose(asked, pieces, ranker, room=room, count=scale.meter.count_text, sent=sent)
 
@@ -508,4 +530,4 @@ def _with_something(recipe: ContextInputs) -> ContextInputs:
     if context.summary or context.retained or snapshot is None or asked is None:
         return recipe
     question = recipe.branch[asked]
-    return replace(recipe, carried=question, snapshot=replace(snapshot, carried=question.id))
+    return replace(recipe, carried=(question,), snapshot=replace(snapshot, carried=question.id))

@@ -54,7 +54,9 @@ class SnapshotTask:
     replaces: Snapshot | None = None
     """The snapshot that this one is another version of: what was dropped from it stays dropped."""
     carried: str | None = OPEN_QUESTION
-    """The covered message that is sent all the same."""
+    """The covered question that is sent all the same."""
+    answers: tuple[str, ...] = ()
+    """Covered messages of its turn that are sent as well."""
     analyses: Mapping[str, Analysis] = field(default_factory=dict, repr=False)
     """What is known of some messages already, by their ids."""
 
@@ -121,6 +123,7 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
         previous=task.previous,
         shown=task.after[: task.shown],
     )
+    snapshot = replace(snapshot, answers=task.answers)
     if task.carried != OPEN_QUESTION:
         snapshot = replace(snapshot, carried=task.carried)
     if task.replaces is not None:
@@ -144,7 +147,8 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
 
 def _sent(filled: FilledSnapshot) -> list[Message]:
     """List the messages that are sent word for word besides the snapshot."""
-    carried = [node.message for node in filled.covered if node.id == filled.snapshot.carried]
+    along = frozenset(filled.snapshot.sent_along)
+    carried = [node.message for node in filled.covered if node.id in along]
     return [*carried, *(node.message for node in filled.retained if node.status not in UNSENT)]
 
 

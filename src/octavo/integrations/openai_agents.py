@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from agents import FunctionTool, RunContextWrapper, TResponseInputItem
+from agents import FunctionTool, ModelResponse, RunContextWrapper, RunHooks, TResponseInputItem
 from agents.run import CallModelData, ModelInputData
 
 from octavo.core.json_values import Json, JsonObject
@@ -47,17 +48,28 @@ EXACT = "items"
 SESSION = "session:"
 """How the key of a note begins that tells where a session stands."""
 
-Filter = Callable[[CallModelData[Any]], Awaitable[ModelInputData]]
+_asked: ContextVar[MadeView[TResponseInputItem] | None] = ContextVar("octavo_asked", default=None)
+"""What the request of this run is that has no answer yet: the SDK gives a filter and its hooks nothing in common."""
 
 
-def octavo_filter(store: str | Path | None = None, **options: Unpack[ViewOptions]) -> Filter:
+def octavo_filter(store: str | Path | None = None, **options: Unpack[ViewOptions]) -> OctavoFilter:
     """Make a filter for `RunConfig(call_model_input_filter=...)`.
 
     `store` is a file or the URL of a database; without one, snapshots live as long as the process.
     """
-    view = ContextView.open("octavo_filter", store, options)
+    return OctavoFilter(ContextView.open("octavo_filter", store, options))
 
-    async def filter_input(data: CallModelData[Any]) -> ModelInputData:
+
+class OctavoFilter:
+    """A filter, and the `hooks` of a run by which it learns what the provider billed."""
+
+    def __init__(self, view: ContextView) -> None:
+        self._view = view
+        self.hooks = BillHooks(view)
+
+    async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
+        """Give a view of the input that fits."""
+        _asked.set(None)
         given = data.model_data
         try:
             history = read_items(given.input)
@@ -67,7 +79,7 @@ def octavo_filter(store: str | Path | None = None, **options: Unpack[ViewOptions
         if pair_tools([item.message for item in history]).orphans:
             return given  # the provider keeps what comes before: only it knows the whole conversation
         agent = data.agent
-        made = await view.aview(
+        made = await self._view.aview(
             ViewRequest(
                 history=history,
                 model=_model(agent.model),
@@ -78,9 +90,25 @@ def octavo_filter(store: str | Path | None = None, **options: Unpack[ViewOptions
                 rules=RESPONSES,
             )
         )
+        _asked.set(made)
         return ModelInputData(input=_written(made), instructions=given.instructions)
 
-    return filter_input
+
+class BillHooks(RunHooks[Any]):
+    """Learns from the bills of the requests that a filter made."""
+
+    def __init__(self, view: ContextView) -> None:
+        self._view = view
+
+    async def on_llm_end(
+        self,
+        context: RunContextWrapper[Any],  # noqa: ARG002
+        agent: Any,  # noqa: ARG002
+        response: ModelResponse,
+    ) -> None:
+        """Learn from the bill of an answer."""
+        if (made := _asked.get()) is not None:
+            await self._view.alearn(made, response.usage.input_tokens)
 
 
 async def _tools(data: CallModelData[Any]) -> Sequence[object]:

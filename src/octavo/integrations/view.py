@@ -8,9 +8,10 @@ messages that fit are sent, with calls and results together.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from octavo.core.context import Context, ContextInputs
 from octavo.core.harden import harden
 from octavo.core.json_values import Json, compact
 from octavo.core.lru_cache import LruCache
-from octavo.core.messages import Branch, Message, ToolCall, place, system
+from octavo.core.messages import Branch, Message, ToolCall, opens_turn, place, system
 from octavo.core.policy import budget_for, preset
 from octavo.core.protocol import OPENAI, Rules
 from octavo.core.shrink import shrink
@@ -28,7 +29,7 @@ from octavo.core.tools import Tool
 from octavo.core.wire import Format
 from octavo.engine.accept import check_options
 from octavo.engine.engine import Engine
-from octavo.engine.history import in_callers_words, store_history
+from octavo.engine.history import StoredHistory, in_callers_words, store_history
 from octavo.engine.recall_tool import NAME as RECALL
 from octavo.engine.recall_tool import RecallAnswerer
 from octavo.engine.settings import check_setting
@@ -46,6 +47,9 @@ ANY_MODEL = "gpt-4o"
 
 UNBILLED = 100
 """Requests that wait for their bills: more than one process asks at a time, and some never come."""
+
+BETWEEN_TURNS = 2.0
+"""Seconds that a new question waits for a compression: exact lines of a full window take a tenth of one."""
 
 T = TypeVar("T")
 
@@ -226,8 +230,9 @@ class ContextView:
                 engine, owner, request.messages, request.format, request.model, request.system
             )
         settings = self._settings(request)
+        changed = await _compress_between_turns(engine, stored, request, settings)
         revision = None
-        if stored.revision is not None:
+        if stored.revision is not None and not changed:
             known = await engine.settings.of(stored.conversation)
             revision = Revision({**known, **settings}, stored.revision)
         steps = prepare(
@@ -262,6 +267,27 @@ class ContextView:
         return "\n".join(result.text for result in answered.results)
 
 
+async def _compress_between_turns(
+    engine: Engine, stored: StoredHistory, request: ViewRequest[T], settings: Mapping[str, Json]
+) -> bool:
+    """Compress what the last turns left behind before a new question is sent; tells whether a mark asked for it.
+
+    A framework tells of an answer only with its next request. Then it is too late to compress behind the answer, and
+    what the question asks for would find no room. A model that writes a summary may take longer than this waits: its
+    work goes on in the background.
+    """
+    if not opens_turn(request.messages[-1]):
+        return False
+    if not engine.is_compressing(stored.conversation):
+        state = await engine.state_of(stored.conversation, stored.tip, tools=request.tools, override=settings)
+        engine.compress_in_background(state)
+    task = engine.record(stored.conversation).task
+    if task is None or task.done():
+        return False
+    await asyncio.wait([task], timeout=BETWEEN_TURNS)
+    return True
+
+
 UNLEARNED = "nothing was learned from a bill, because Octavo failed: %s"
 TROUBLE = "the newest messages are sent without a snapshot, because Octavo failed: %s"
 
@@ -275,7 +301,7 @@ def _items(ready: PreparedRequest, request: ViewRequest[T], rules: Rules) -> Mad
     """Turn a context into objects of the framework, and into messages where there are none."""
     context = in_callers_words(ready, (), request.messages)
     recipe = ready.state.recipe
-    branch = (*recipe.branch, recipe.carried) if recipe.carried else recipe.branch
+    branch = recipe.carried + recipe.branch
     hardened = ready.state.sent(context, rules).messages
     return MadeView(
         items=_matched(context, branch, hardened, request.history),

@@ -192,7 +192,7 @@ async def _check_snapshots(connection: Connection) -> list[StoreProblem]:
 
 async def _snapshot_flaws(connection: Connection, found: Snapshot, conversation_id: str) -> list[str]:
     m = message
-    named = {plain_id(id) for id in (found.first, found.cutoff, found.anchor, found.carried) if id}
+    named = {plain_id(id) for id in (found.first, found.cutoff, found.anchor, *found.sent_along)}
     nodes = {
         row.id: row
         for row in await connection.execute(

@@ -155,6 +155,7 @@ def redirected(original: Snapshot, ids: Ids) -> Snapshot:
         cutoff=ids[original.cutoff],
         anchor=ids[original.anchor],
         carried=ids.get(original.carried or ""),
+        answers=tuple(ids[id] for id in original.answers if id in ids),
         previous=ids.get(original.previous or ""),
         extracts=tuple(replace(one, source=ids.get(one.source, "")) for one in original.extracts),
         receipt=_redirected_receipt(original.receipt, ids),

@@ -53,7 +53,7 @@ class Gathered:
 
     nodes: Branch = ()
     leading: Branch = ()
-    carried: Node | None = None
+    carried: Branch = ()
     snapshot: Snapshot | None = None
 
 
@@ -76,7 +76,7 @@ def gather(lines: Iterable[Row], tokenizer: str | None = None, *, previews: bool
     gathered.nodes, gathered.leading = (
         tuple(sorted(nodes[k], key=_by_depth)) for k in (walk.NODE, walk.LEADING)
     )
-    gathered.carried = next(iter(nodes[walk.CARRIED]), None)
+    gathered.carried = tuple(nodes[walk.CARRIED])
     return gathered
 
 
@@ -245,6 +245,7 @@ def _snapshot_line(row: Row) -> Snapshot:
 def snapshot_of(content: Mapping[str, Any], **columns: Any) -> Snapshot:
     record = {name: content[key] for name, key in _RECORD.items()}
     more = {field.name: content[field.name] for field in _MORE if field.name in content}
+    more["answers"] = tuple(map(str, more.get("answers", ())))
     more["files"] = tuple(more.get("files", ()))
     more["dropped"] = tuple(DroppedLine(str(text), int(depth)) for text, depth in more.get("dropped", ()))
     extracts = tuple(_extract(one) for one in content["extracts"])

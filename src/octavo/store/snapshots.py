@@ -155,11 +155,15 @@ class SnapshotStore(Section):
         )
         if not found.nodes and found.snapshot is None:
             raise NotFound(f"there is no message {tip}")
+        carried = found.carried
+        if found.snapshot and found.snapshot.answers:
+            tree = TreeReader.within(connection)
+            carried += await tree.nodes(found.snapshot.answers, tokenizer=tokenizer)
         return StoredContext(
             leading=found.leading,
             snapshot=found.snapshot,
             retained=found.nodes,
-            carried=found.carried,
+            carried=carried,
             originals_wanted=await _originals_wanted(connection, tip),
         )
 
@@ -195,13 +199,14 @@ def _plain(new: Snapshot) -> Snapshot:
         cutoff=plain_id(new.cutoff),
         anchor=plain_id(new.anchor),
         carried=plain_id(new.carried) if new.carried else None,
+        answers=tuple(map(plain_id, new.answers)),
         previous=plain_id(new.previous) if new.previous else None,
     )
 
 
 async def _check_place(connection: Connection, conversation_id: str, new: Snapshot) -> None:
     m = message
-    named = {id for id in (new.first, new.cutoff, new.anchor, new.carried) if id}
+    named = {new.first, new.cutoff, new.anchor, *new.sent_along}
     before = sa.select(snapshot.c.anchor_id).where(snapshot.c.id == new.previous)
     if new.previous and (shown := await connection.scalar(before)):
         named.add(shown)  # what the previous one was shown is in this one, too

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from octavo.core.messages import Attachment, Branch, Message, Node, Role, Status
+from octavo.core.messages import Attachment, Branch, Message, Role, Status
 from octavo.core.snapshot import Snapshot
 
 TIP = "tip"
@@ -87,8 +87,8 @@ class StoredContext:
     snapshot: Snapshot | None
     retained: Branch
     """The nodes after the snapshot's cutoff; the whole branch when there is no snapshot."""
-    carried: Node | None
-    """The node `snapshot.carried` names."""
+    carried: Branch
+    """The nodes that `snapshot.sent_along` names."""
     originals_wanted: bool = field(default=False, compare=False)
     """Whether a person undid the last compression of the branch: only what must be compressed is."""
 

@@ -231,7 +231,7 @@ class Importer:
         self._piece.snapshots.append((item.line, rows.snapshot_row(redirected(old, keys), tree.id)))
 
     def _check_snapshot(self, tree: _Tree, old: Snapshot, where: str) -> None:
-        named = {key for key in (old.first, old.cutoff, old.anchor, old.carried) if key}
+        named = {old.first, old.cutoff, old.anchor, *old.sent_along}
         if missing := named - tree.nodes.keys():
             raise BadInput(where, f"a snapshot names the message {min(missing)!r}, which is not in the file")
         anchor, cutoff = tree.nodes[old.anchor], tree.nodes[old.cutoff]
