@@ -19,10 +19,11 @@ from octavo.core.ask.source_check import source_text
 from octavo.core.messages import Message, Node, assistant, user
 from octavo.core.policy import Voice
 from octavo.core.reply import Reply
-from octavo.engine.outcome import Failed
-from octavo.engine.worker import LARGE, Child, WorkerPool, _start
+from octavo.engine.outcome import Compressed, Failed
+from octavo.engine.worker import LARGE, Child, PrefixForgotten, WorkerPool, _start
 from octavo.engine.worker_task import (
     CHUNK,
+    BranchForgotten,
     CountRequest,
     MadeSnapshot,
     SnapshotTask,
@@ -93,6 +94,134 @@ async def test_the_same_is_made_there_as_here(work: SnapshotTask) -> None:
     assert list(aside._resting) == aside._free
     await aside.close()
     assert aside._resting == {}
+
+
+def continued(work: SnapshotTask, first: MadeSnapshot, nodes: tuple[Node, ...], cut: int) -> SnapshotTask:
+    """Give the task that goes on from a snapshot: with what is new alone."""
+    snapshot = first.snapshot
+    start = snapshot.cutoff_depth
+    return replace(
+        work,
+        id="e" * 32,
+        whole=nodes[start:cut],
+        after=nodes[cut:],
+        previous=snapshot,
+        continues=(snapshot.cutoff, snapshot.digest),
+    )
+
+
+async def test_a_process_is_sent_only_what_is_new_and_makes_the_same_of_it() -> None:
+    nodes = branch(2 * ROUNDS)
+    work, aside = task(nodes[: 2 * ROUNDS], 2 * ROUNDS - 4), WorkerPool()
+    first = await aside.make(work, count, tokens=LARGE, urgent=False)
+    key = first.snapshot.cutoff, first.snapshot.digest
+    assert aside.knows(key)
+    assert not aside.knows((first.snapshot.cutoff, b"of other words"))
+    cut = len(nodes) - 4
+    more = continued(work, first, nodes, cut)
+    made = await aside.make(more, count, tokens=LARGE, urgent=False)
+    assert made == make(replace(more, whole=nodes[:cut], continues=None), count)
+    assert made.snapshot.messages == cut
+    # The same branch may go on twice.
+    assert aside.knows(key)
+    assert await aside.make(more, count, tokens=LARGE, urgent=False) == made
+    await aside.close()
+    assert aside._read == {}
+
+
+async def test_a_branch_that_no_process_has_is_asked_for_whole(work: SnapshotTask) -> None:
+    """Planted bug: a thread stands in for the process and covers what is new alone."""
+    nodes, aside = branch(), WorkerPool()
+    first = make(work, count)
+    more = continued(work, first, nodes, len(nodes) - 2)
+    with pytest.raises(PrefixForgotten):
+        await aside.make(more, count, tokens=LARGE, urgent=False)
+    first = await aside.make(work, count, tokens=LARGE, urgent=False)
+    (child,) = aside._free
+    # It was forgotten there.
+    aside._read[child].append(("0" * 32, b"unread"))
+    with pytest.raises(PrefixForgotten):
+        await aside.make(replace(more, continues=("0" * 32, b"unread")), count, tokens=LARGE, urgent=False)
+    assert aside._free == [child]
+
+    def count_and_kill(message: Message) -> int:
+        child.kill()
+        child.wait()
+        return count(message)
+
+    with pytest.raises(PrefixForgotten):
+        await aside.make(more, count_and_kill, tokens=LARGE, urgent=False)
+    assert aside._free == []
+    await aside.close()
+
+
+def test_a_branch_that_is_too_large_is_not_kept(work: SnapshotTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octavo.engine.worker_task.KEPT", 0)
+    small = replace(work, cap=0)
+    nodes = branch()
+    source, to = io.BytesIO(), io.BytesIO()
+    write_task(small, source)
+    for _ in range(2):
+        write(7, source)
+    write_task(continued(small, make(small, lambda _: 7), nodes, len(nodes) - 2), source)
+    source.seek(0)
+    try:
+        serve(source, to)
+    finally:
+        gc.enable()
+    to.seek(0)
+    told = []
+    while to.tell() < len(to.getvalue()):
+        told.append(pickle.load(to))
+    assert [type(each) for each in told] == [CountRequest, CountRequest, MadeSnapshot, BranchForgotten]
+
+
+async def test_the_next_compression_reads_only_what_is_new(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(summariser="none", window=60_000)
+    chat = await engine.create()
+    await engine.store.messages.append_many(chat.id, [node.message for node in branch(400)])
+    first = await chat.compress(keep=0.1)
+    assert isinstance(first, Compressed)
+    await engine.store.messages.append_many(chat.id, [user(f"Port {n} is closed now.") for n in range(40)])
+
+    async def whole(*_: object, **__: object) -> None:
+        raise AssertionError("the whole branch was read")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine.store.tree, "branch", whole)
+        second = await chat.compress(keep=0)
+    assert isinstance(second, Compressed)
+    await chat.undo()
+    await engine._workers.close()
+    again = await chat.compress(keep=0)
+    assert isinstance(again, Compressed)
+    made, known = again.snapshot, second.snapshot
+    assert made.extracts == known.extracts
+    assert (made.digest, made.messages, made.tokens_after) == (
+        known.digest,
+        known.messages,
+        known.tokens_after,
+    )
+    assert (again.before, again.after) == (second.before, second.after)
+
+
+async def test_what_was_deleted_meanwhile_is_in_no_later_snapshot(make: MakeEngine) -> None:
+    engine = await make(summariser="none", window=60_000)
+    chat = await engine.create()
+    said = await engine.store.messages.append_many(
+        chat.id, [user("Never open port 4711 to Zanzibar."), *(node.message for node in branch(400))]
+    )
+    first = await chat.compress(keep=0.1)
+    assert isinstance(first, Compressed)
+    assert "Zanzibar" in str(first.snapshot.extracts)
+    await engine.store.messages.delete(said[0].id)
+    await engine.store.messages.append_many(chat.id, [user(f"Port {n} is closed now.") for n in range(40)])
+    second = await chat.compress(keep=0)
+    assert isinstance(second, Compressed)
+    assert "Zanzibar" not in str(second.snapshot.extracts)
+    assert second.snapshot.previous is None
 
 
 async def test_a_process_is_ended_when_it_is_not_needed_and_when_all_is_closed(work: SnapshotTask) -> None:

@@ -50,7 +50,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.state import TipState
 from octavo.engine.summary_writing import NARRATIVE_SHARE, Deadline, WrittenSummary, write_summary
-from octavo.engine.worker import WorkerOverdue, WorkerPool
+from octavo.engine.worker import PrefixForgotten, WorkerOverdue, WorkerPool
 from octavo.engine.worker_task import MadeSnapshot, SnapshotTask
 from octavo.errors import NotFound, ProviderError
 from octavo.protocols import Continuing, Summariser
@@ -520,7 +520,7 @@ async def _make(
     branch, previous, cut = state.recipe.branch, state.recipe.snapshot, trying.cut
     task = SnapshotTask(
         id=new_id(),
-        whole=await _originals(state, cut, tools.store),
+        whole=(),
         leading=len(state.recipe.leading),
         after=branch[cut.cut :],
         shown=len(_shown(state, cut)) if narrative.text else 0,
@@ -536,9 +536,21 @@ async def _make(
     before = _tokens(state, branch[_start(state) : cut.cut])
     before += previous.tokens_before if previous else 0
     left = (request.until or math.inf) - asyncio.get_running_loop().time()
-    made = await tools.workers.make(
-        task, state.meter.count_message, tokens=before, urgent=request.urgency == "hard", seconds=left
-    )
+    known = (previous.cutoff, previous.digest) if previous and previous.digest else None
+
+    async def make(task: SnapshotTask) -> MadeSnapshot:
+        urgent = request.urgency == "hard"
+        return await tools.workers.make(
+            task, state.meter.count_message, tokens=before, urgent=urgent, seconds=left
+        )
+
+    made = None
+    if previous and known and tools.workers.knows(known):
+        new = await _new_originals(state, cut, previous, tools.store)
+        with suppress(PrefixForgotten):
+            made = await make(replace(task, whole=new, continues=known))
+    if made is None:
+        made = await make(replace(task, whole=await _originals(state, cut, tools.store)))
     snapshot = replace(
         made.snapshot,
         kind=request.kind,
@@ -556,6 +568,12 @@ async def _originals(state: TipState, cut: Split, store: Store) -> Branch:
     if state.recipe.snapshot is None and not state.shortened:
         return branch[: cut.cut]
     return await store.tree.branch(branch[cut.cut - 1].id)
+
+
+async def _new_originals(state: TipState, cut: Split, previous: Snapshot, store: Store) -> Branch:
+    """Give what was said between the cutoff of the previous snapshot and the new one."""
+    new = tuple(node for node in state.recipe.branch[: cut.cut] if node.depth > previous.cutoff_depth)
+    return await store.tree.page(new[-1].id, limit=len(new), previews=False) if state.shortened else new
 
 
 async def _conclude(

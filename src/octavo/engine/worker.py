@@ -14,10 +14,13 @@ import os
 import pickle
 import subprocess
 import sys
+from collections import deque
 from typing import TYPE_CHECKING
 
 from octavo.engine.worker_task import (
     Answer,
+    BranchForgotten,
+    BranchKey,
     Count,
     CountRequest,
     MadeSnapshot,
@@ -39,8 +42,11 @@ LARGE = 10_000
 """Tokens from which on it is worth the trip: some thirty milliseconds of work."""
 MOST = max(1, min(4, (os.cpu_count() or 1) - 1))
 """Processes at the same time, and as many again for what is urgent: one processor is left for the turns."""
-IDLE = 60.0
-"""Seconds after which a process without work is ended."""
+IDLE = 600.0
+"""Seconds after which a process without work is ended: until then, the next compression of what it read last costs what
+is new only."""
+KNOWN = 32
+"""Branches that a process is asked for; it keeps as many as it has room for."""
 LARGE_SOURCE = 40_000
 """Characters of what a summary is judged by from which on that is: as many tokens, about."""
 _PROGRAM = (
@@ -55,6 +61,10 @@ class WorkerLost(Exception):
     """The process could not be started, or ended before its work did."""
 
 
+class PrefixForgotten(Exception):
+    """No process has the branch that a task continues: it is to be sent whole."""
+
+
 class WorkerOverdue(OctavoError):
     """The work took longer than anybody would wait for it."""
 
@@ -66,12 +76,21 @@ class WorkerPool:
         self._free: list[Child] = []
         self._resting: dict[Child, asyncio.TimerHandle] = {}
         """When each of those is ended."""
+        self._read: dict[Child, deque[BranchKey]] = {}
+        """The branches that each process has read last."""
         self._places, self._urgent = asyncio.Semaphore(MOST), asyncio.Semaphore(MOST)
+
+    def knows(self, branch: BranchKey) -> bool:
+        """Tell whether a process that is free has read a branch; it need not be sent to it again."""
+        return any(branch in self._read.get(child, ()) for child in self._free)
 
     async def make(
         self, task: SnapshotTask, count: Count, *, tokens: int, urgent: bool, seconds: float | None = None
     ) -> MadeSnapshot:
-        """Make a snapshot from so many tokens, in so many seconds; an urgent one waits for its like only."""
+        """Make a snapshot from so many tokens, in so many seconds; an urgent one waits for its like only.
+
+        Raises `PrefixForgotten` if the task continues a branch that no process has.
+        """
         try:
             async with asyncio.timeout(seconds):
                 made = await self._do(task, count, large=tokens >= LARGE, urgent=urgent)
@@ -98,41 +117,64 @@ class WorkerPool:
             async with self._urgent if urgent else self._places:
                 return await self._in_child(task, count)
         except WorkerLost as error:
+            if isinstance(task, SnapshotTask) and task.continues is not None:
+                raise PrefixForgotten from error
             log.warning("compressing in a thread instead of a process of its own: %s", error)
             return await asyncio.to_thread(do, task, count)
 
     async def _in_child(self, task: SnapshotTask | JudgeTask, count: Answer) -> MadeSnapshot | JudgedAnswer:
-        child = self._taken() or _start()
+        """Have a process do it; one that has read before what the task continues, if it continues anything."""
+        continues = task.continues if isinstance(task, SnapshotTask) else None
+        child = self._taken(continues)
+        if child is None:
+            if continues is not None:
+                raise PrefixForgotten
+            child = _start()
         try:
             made = await asyncio.to_thread(_exchange, child, task, count)
         except BaseException:
+            self._read.pop(child, None)
             await asyncio.shield(asyncio.to_thread(_end, child))
             raise
         self._free.append(child)
         self._resting[child] = asyncio.get_running_loop().call_later(IDLE, self._rest, child)
+        if isinstance(made, BranchForgotten):
+            raise PrefixForgotten
+        if isinstance(made, MadeSnapshot):
+            read = self._read.setdefault(child, deque(maxlen=KNOWN))
+            read.append((made.snapshot.cutoff, made.snapshot.digest))
         return made
 
-    def _taken(self) -> Child | None:
-        while self._free:
-            child = self._free.pop()
-            self._resting.pop(child).cancel()
+    def _taken(self, branch: BranchKey | None) -> Child | None:
+        """Take a process that is free and alive: of those that have read a branch, if one is given."""
+        for child in self._free[::-1]:
+            if branch is not None and branch not in self._read.get(child, ()):
+                continue
+            self._leave(child)
             if child.poll() is None:
                 return child
+            self._read.pop(child, None)
             _end(child)
         return None
+
+    def _leave(self, child: Child) -> None:
+        """Count a process as free no longer."""
+        self._free.remove(child)
+        self._resting.pop(child).cancel()
 
     def _rest(self, child: Child) -> None:
         """End a process that has not been needed since."""
         if child in self._free:
-            self._free.remove(child)
-            self._resting.pop(child).cancel()
+            self._leave(child)
+            self._read.pop(child, None)
             _end(child)
 
     async def close(self) -> None:
         """End all processes."""
         while self._free:
-            child = self._free.pop()
-            self._resting.pop(child).cancel()
+            child = self._free[-1]
+            self._leave(child)
+            self._read.pop(child, None)
             await asyncio.to_thread(_end, child)
 
 
@@ -152,7 +194,9 @@ def _start() -> Child:
         raise WorkerLost(str(error)) from error
 
 
-def _exchange(child: Child, task: SnapshotTask | JudgeTask, count: Answer) -> MadeSnapshot | JudgedAnswer:
+def _exchange(
+    child: Child, task: SnapshotTask | JudgeTask, count: Answer
+) -> MadeSnapshot | JudgedAnswer | BranchForgotten:
     """Hand a task over, answer what is asked back, give what came of it."""
     assert child.stdin
     assert child.stdout
@@ -164,7 +208,7 @@ def _exchange(child: Child, task: SnapshotTask | JudgeTask, count: Answer) -> Ma
         raise WorkerLost(f"the process ended before its work did ({error!r})") from error
     if isinstance(told, WorkerFailure):
         raise WorkerLost(f"the process failed: {told.detail}")
-    made: MadeSnapshot | JudgedAnswer = told
+    made: MadeSnapshot | JudgedAnswer | BranchForgotten = told
     return made
 
 

@@ -1,7 +1,8 @@
 """What a compression takes the processor for: making a snapshot, and judging what a model answered.
 
 It imports the core alone, so that another process can do it as well as this one. That process is `serve`: it reads
-tasks from its standard input, asks back for counts of tokens, and ends when nobody writes to it any more.
+tasks from its standard input, asks back for counts of tokens, and ends when nobody writes to it any more. It keeps the
+branches that it read last: what a later snapshot covers besides is all that it has to be sent then.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
+from octavo.core.bounded_memory import BoundedMemory
 from octavo.core.context import UNSENT
 from octavo.core.messages import Branch, Message, Node
 from octavo.core.policy import Voice
@@ -29,6 +31,13 @@ OPEN_QUESTION = ""
 """Stands for the user's message whose turn goes on after the cut, if the cut falls inside a turn."""
 CHUNK = 100
 """Messages that are written at once: while they are, nothing else in this process runs."""
+KEPT = 16_000_000
+"""Bytes of the branches that a process keeps, as they are written to it: a hundred megabytes with what is known of
+them. A branch of more than half of it, some two million tokens, is not kept."""
+
+BranchKey = tuple[str, bytes]
+"""Names a stretch of messages from the root: its last node, and the digest of them all, as snapshots have it. What the
+node's branch says never changes, except that a message is deleted; then the digest is another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +47,7 @@ class SnapshotTask:
     id: str
     """Of the snapshot."""
     whole: Branch = field(repr=False)
-    """From the root to the cutoff, as it was said."""
+    """From the root to the cutoff, as it was said; or only what follows the branch that it `continues`."""
     leading: int
     """So many messages at its beginning are always sent, never covered."""
     after: Branch = field(repr=False)
@@ -59,6 +68,8 @@ class SnapshotTask:
     """Covered messages of its turn that are sent as well."""
     analyses: Mapping[str, Analysis] = field(default_factory=dict, repr=False)
     """What is known of some messages already, by their ids."""
+    continues: BranchKey | None = None
+    """The branch that a process has read before; None: `whole` is all there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +180,20 @@ class WorkerFailure:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class BranchForgotten:
+    """The other process does not have the branch that the task continues."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBranch:
+    """A branch that was read, and what is known of its messages."""
+
+    nodes: Branch
+    analyses: Mapping[str, Analysis]
+    size: int
+
+
 def write_task(task: SnapshotTask | JudgeTask, to: IO[bytes]) -> None:
     """Write a task; the messages of one in pieces."""
     if not isinstance(task, SnapshotTask):
@@ -178,7 +203,8 @@ def write_task(task: SnapshotTask | JudgeTask, to: IO[bytes]) -> None:
     pieces = range(0, len(nodes), CHUNK)
     write((replace(task, whole=(), after=()), len(task.whole), len(pieces)), to)
     for start in pieces:
-        write(nodes[start : start + CHUNK], to)
+        # Packed once more, so that the reader knows how much it is.
+        write(pickle.dumps(nodes[start : start + CHUNK], protocol=pickle.HIGHEST_PROTOCOL), to)
 
 
 def write(value: object, to: IO[bytes]) -> None:
@@ -186,21 +212,26 @@ def write(value: object, to: IO[bytes]) -> None:
     to.flush()
 
 
-def _read_task(source: IO[bytes]) -> SnapshotTask | JudgeTask:
+def _read_task(source: IO[bytes]) -> tuple[SnapshotTask | JudgeTask, int]:
+    """Read a task; tells also how many bytes its messages had."""
     task: SnapshotTask | JudgeTask
     task, cut, pieces = pickle.load(source)
     if not isinstance(task, SnapshotTask):
-        return task
+        return task, 0
     nodes: list[Node] = []
+    size = 0
     for _ in range(pieces):
-        nodes += pickle.load(source)
-    return replace(task, whole=tuple(nodes[:cut]), after=tuple(nodes[cut:]))
+        piece: bytes = pickle.load(source)
+        size += len(piece)
+        nodes += pickle.loads(piece)
+    return replace(task, whole=tuple(nodes[:cut]), after=tuple(nodes[cut:])), size
 
 
 def serve(source: IO[bytes], to: IO[bytes]) -> None:
     """Do one task after the other until there are no more."""
     # Nothing here is garbage before a task is done, and to look for it takes a fifth of the time.
     gc.disable()
+    kept = BoundedMemory[BranchKey, ReadBranch](KEPT)
 
     def count(what: Message | str) -> int:
         write(CountRequest(what), to)
@@ -209,11 +240,36 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
 
     while True:
         try:
-            task = _read_task(source)
+            task, size = _read_task(source)
         except EOFError:
             return
         try:
-            write(do(task, count), to)
+            done = _make_kept(task, count, kept, size) if isinstance(task, SnapshotTask) else do(task, count)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
-            write(WorkerFailure(repr(error)), to)
+            done = WorkerFailure(repr(error))
+        write(done, to)
         gc.collect()
+        # What is left is kept, and is not looked through again.
+        gc.freeze()
+
+
+def _make_kept(
+    task: SnapshotTask, count: Count, kept: BoundedMemory[BranchKey, ReadBranch], size: int
+) -> MadeSnapshot | BranchForgotten:
+    """Make a snapshot, beginning with a branch that was kept if the task continues one; keep what it covers."""
+    if task.continues is not None:
+        known = kept.get(task.continues)
+        if known is None:
+            return BranchForgotten()
+        size += known.size
+        task = replace(
+            task,
+            whole=(*known.nodes, *task.whole),
+            analyses={**known.analyses, **task.analyses},
+            continues=None,
+        )
+    filled = fill(task, count)
+    if size <= KEPT // 2:
+        snapshot = filled.snapshot
+        kept.put((snapshot.cutoff, snapshot.digest), ReadBranch(task.whole, filled.analyses, size), size)
+    return MadeSnapshot(snapshot=filled.snapshot, receipt=filled.receipt(_sent(filled)))
