@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
-from octavo.core.bounded_memory import BoundedMemory
 from octavo.core.context import UNSENT
+from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Branch, Message, Node
 from octavo.core.policy import Voice
 from octavo.core.snapshot import Snapshot, draft
@@ -231,7 +231,7 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
     """Do one task after the other until there are no more."""
     # Nothing here is garbage before a task is done, and to look for it takes a fifth of the time.
     gc.disable()
-    kept = BoundedMemory[BranchKey, ReadBranch](KEPT)
+    kept = LruCache[BranchKey, ReadBranch](KEPT)
 
     def count(what: Message | str) -> int:
         write(CountRequest(what), to)
@@ -243,6 +243,7 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
             task, size = _read_task(source)
         except EOFError:
             return
+        done: MadeSnapshot | JudgedAnswer | BranchForgotten | WorkerFailure
         try:
             done = _make_kept(task, count, kept, size) if isinstance(task, SnapshotTask) else do(task, count)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
@@ -254,7 +255,7 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
 
 
 def _make_kept(
-    task: SnapshotTask, count: Count, kept: BoundedMemory[BranchKey, ReadBranch], size: int
+    task: SnapshotTask, count: Count, kept: LruCache[BranchKey, ReadBranch], size: int
 ) -> MadeSnapshot | BranchForgotten:
     """Make a snapshot, beginning with a branch that was kept if the task continues one; keep what it covers."""
     if task.continues is not None:
