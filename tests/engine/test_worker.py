@@ -307,6 +307,7 @@ async def test_a_long_answer_is_judged_there_as_here() -> None:
     ]
     expected = Expected(
         source_text=source_text(["".join(facts)]),
+        told="".join(facts),
         language=Language("English", "latin"),
         source=50_000,
         cap=200,
