@@ -205,3 +205,8 @@ async def test_originals_are_wanted_from_an_undo_until_something_covers_as_much_
     assert not await wanted()
     await store.snapshots.undo(large.id)
     assert await wanted()
+    await store.snapshots.use(large.id, tip=tip)
+    assert not await wanted()
+    newer = await store.snapshots.add(made.id, fold(branch, 8))
+    await store.snapshots.undo(newer.id)
+    assert not await wanted(), "the version before it covers as much"
