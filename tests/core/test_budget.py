@@ -135,6 +135,13 @@ def test_marks_must_rise() -> None:
         Marks(soft=0.97)
 
 
+@pytest.mark.parametrize(("base", "soft", "hard"), [("input", 42_500, 76_500), ("window", 50_000, 85_000)])
+def test_marks_of_the_input_and_the_window_leave_the_overhead_out(base: Base, soft: int, hard: int) -> None:
+    marks = Marks(base=base, prepare=None, soft=0.5, hard=0.9)
+    budget = divide(card(), marks=marks, overhead=Overhead(system=1_000))
+    assert (budget.limit, budget.soft, budget.hard) == (85_000, soft, hard)
+
+
 def test_remaining_tokens_are_never_negative() -> None:
     """Case 74."""
     budget = divide(card())

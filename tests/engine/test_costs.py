@@ -11,6 +11,7 @@ from octavo.core.reply import Reply, Usage
 from octavo.engine.compression import cost
 from octavo.engine.costs import costs
 from octavo.engine.outcome import Compressed
+from octavo.store.titles import TitleBill
 from octavo.store.values import Entry
 from tests.engine.conftest import MODEL, MakeEngine
 
@@ -108,6 +109,16 @@ async def test_what_is_written_to_a_cache_costs_more(make: MakeEngine) -> None:
         pass
     (line,) = await costs(engine, by="conversation")
     assert line.dollars == pytest.approx((600 * 1.25 * 4 + 400 * 0.4 + 10 * 20) / 1e6)
+
+
+async def test_what_a_model_wrote_beside_the_answers_is_a_line_of_its_own(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    bill = TitleBill(model="small-writer", requests=1, input=300, output=12, price=0.002)
+    await engine.store.titles.write(chat.id, "", bill)
+    (line,) = await costs(engine, by="model")
+    assert (line.model, line.requests, line.summaries, line.summary_tokens) == ("small-writer", 0, 1, 312)
+    assert line.summary_dollars == pytest.approx(0.002)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 from octavo.store.ids import made_at, new_id
+from octavo.store.rows import now, time_text, time_value
 
 
 def test_ids_are_uuid7_in_order() -> None:
@@ -28,3 +29,9 @@ def test_ids_of_many_threads_differ() -> None:
 def test_an_id_says_when_it_was_made() -> None:
     before = time.time_ns() // 1_000_000
     assert before <= made_at(new_id()) <= time.time_ns() // 1_000_000 + 1
+
+
+def test_times_are_written_to_the_millisecond_and_read_back() -> None:
+    assert time_text(1_700_000_000_123) == "2023-11-14T22:13:20.123+00:00"
+    assert time_value("2023-11-14T22:13:20.123+00:00") == 1_700_000_000_123
+    assert abs(now() - time.time_ns() // 1_000_000) < 60_000

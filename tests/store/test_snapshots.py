@@ -183,3 +183,30 @@ async def test_what_was_made_lately_is_found_by_id(store: Store) -> None:
     assert await store.snapshots.newer([made.id, other.id], since) == ((made.id, new), (other.id, there))
     assert await store.snapshots.newer([made.id], "0" * 32) == ((made.id, old), (made.id, new))
     assert await store.snapshots.newer([], since) == ()
+
+
+async def test_originals_are_wanted_from_an_undo_until_something_covers_as_much_again(store: Store) -> None:
+    """Seen failing with: an undo that is remembered although a deeper compression is in use."""
+    made, branch = await long_talk(store, 12)
+    tip = branch[-1].id
+
+    async def wanted() -> bool:
+        return (await store.snapshots.context(tip)).originals_wanted
+
+    assert not await wanted()
+    small = await store.snapshots.add(made.id, fold(branch, 4))
+    large = await store.snapshots.add(made.id, fold(branch, 8))
+    assert not await wanted()
+    await store.snapshots.undo(large.id)
+    assert await wanted()
+    await store.snapshots.use(large.id, tip=tip)
+    assert not await wanted()
+    await store.snapshots.undo(small.id)
+    assert not await wanted()
+    await store.snapshots.undo(large.id)
+    assert await wanted()
+    await store.snapshots.use(large.id, tip=tip)
+    assert not await wanted()
+    newer = await store.snapshots.add(made.id, fold(branch, 8))
+    await store.snapshots.undo(newer.id)
+    assert not await wanted(), "the version before it covers as much"

@@ -192,7 +192,10 @@ async def test_the_tip_moves_only_from_where_it_was_seen(store: Store) -> None:
     assert await store.conversations.move_tip(made.id, branch[1].id, expected=branch[3].id)
     assert not await store.conversations.move_tip(made.id, branch[2].id, expected=branch[3].id)
     assert (await store.conversations.get(made.id)).tip == branch[1].id
-    assert await store.conversations.move_tip(made.id, None, expected=branch[1].id)
+    assert await store.conversations.move_tip(made.id, None, expected=branch[1].id.upper())
+    assert not await store.conversations.move_tip(made.id, branch[0].id, expected=branch[1].id)
+    assert await store.conversations.move_tip(made.id, branch[0].id, expected=None)
+    assert await store.conversations.move_tip(made.id, None, expected=branch[0].id)
     assert (await store.messages.append(made.id, user("new root"))).parent is None
 
 

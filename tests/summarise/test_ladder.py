@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from octavo.core.ask import prepare, whole
+from octavo.core.ask.forms import prepare, whole
 from octavo.core.budget import MARGIN
 from octavo.core.messages import Message
 from octavo.core.protocol import ANTHROPIC, GEMINI, OPENAI, Rules, check

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.core.ask import bullets, check, live, merge, part, prepare, whole
-from octavo.core.ask.forms import Brief
+from octavo.core.ask.forms import Brief, bullets, check, live, merge, part, prepare, whole
 from octavo.core.context import Context
 from octavo.core.messages import Message, system
 from octavo.core.summary import SummaryJob

@@ -15,11 +15,6 @@ def packaged() -> Prompts:
     return prompts(_texts())
 
 
-def with_custom(custom: Mapping[str, str]) -> Prompts:
-    """Read the packaged prompts and a user's own, by name; a name of a packaged form replaces it."""
-    return prompts(_texts(), custom)
-
-
 @cache
 def _texts() -> Mapping[str, str]:
     folder = files("octavo.core") / "prompts"

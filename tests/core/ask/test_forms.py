@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from octavo.core.ask import blocks, bullets, check, live, merge, part, prepare, whole
-from octavo.core.ask.forms import FOCUS_CAP, Brief
+from octavo.core.ask.blocks import blocks
+from octavo.core.ask.forms import FOCUS_CAP, Brief, bullets, check, live, merge, part, prepare, whole
 from octavo.core.context import Context
 from octavo.core.messages import Attachment, Image, Message, Node, system, user
 from octavo.core.summary import SummaryJob

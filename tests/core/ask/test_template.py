@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.ask.template import FORMS, prompts, template
+from octavo.core.ask.template import FORMS, template
 from octavo.errors import BadInput
-from octavo.summarise.prompts import packaged, with_custom
+from octavo.summarise.prompts import packaged
 
 
 def test_slots_are_filled_and_the_version_line_is_not_part_of_the_text() -> None:
@@ -80,20 +80,9 @@ def test_a_text_of_several_words_is_a_prompt_itself() -> None:
     assert rendered == "# Notes\nSummarise [below] as a list.\n\nRULES\n\nLENGTH"
 
 
-def test_custom_prompts_have_names_and_may_replace_forms_but_not_their_pieces() -> None:
-    own = with_custom({"mine": "Be {language}.", "default": "Short. {rules}"})
-    assert own.forms == (*FORMS, "mine")
-    assert own.form("mine").text == "Be {language}.\n\n{rules}\n\n{length}\n\n{focus}"
-    assert own.form("default").text == "Short. {rules}\n\n{length}\n\n{focus}"
-    assert packaged().form("default").version == "1"
-    with pytest.raises(BadInput, match="'rules' is the name of a piece"):
-        with_custom({"rules": "there are none"})
-
-
-@pytest.mark.parametrize(("text", "says"), [("  ", "is empty"), ("x {secret}", "unknown slot {secret}")])
-def test_a_custom_prompt_that_cannot_be_used_is_refused_when_it_is_read(text: str, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
-        prompts({}, {"mine": text})
+def test_a_custom_prompt_that_cannot_be_used_is_refused_when_it_is_read() -> None:
+    with pytest.raises(BadInput, match=r"unknown slot \{secret\}"):
+        packaged().form("x {secret}")
 
 
 def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:

@@ -213,6 +213,16 @@ def test_a_gemini_request_that_was_blocked_is_refused_and_a_model_may_give_up() 
     assert broken.broken
 
 
+def test_an_alternative_answer_of_gemini_is_left_out() -> None:
+    stream = GeminiStream()
+    feed(
+        stream,
+        {"candidates": [{"index": 0, "content": {"parts": [{"text": "Yes."}]}, "finishReason": "STOP"}]},
+        {"candidates": [{"index": 1, "content": {"parts": [{"text": "No."}]}, "finishReason": "SAFETY"}]},
+    )
+    assert (stream.messages()[0].text, stream.finish) == ("Yes.", "stop")
+
+
 def test_a_call_stays_without_an_id_unless_somebody_names_it() -> None:
     openai, gemini = OpenAIStream(), GeminiStream()
     feed(openai, chunk(call(index=0, name="find", arguments="{}"), "tool_calls"))

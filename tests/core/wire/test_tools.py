@@ -74,6 +74,13 @@ def test_the_providers_own_tools_stay_with_it(format: Format, other: Format) -> 
     assert bool(write_tools(other, own)) == (other == format)
 
 
+def test_a_tool_of_responses_own_is_known_by_its_name_or_its_kind() -> None:
+    named, unnamed = read_tools(
+        "responses", [{"type": "custom", "name": "patch"}, {"type": "web_search", "name": 5}]
+    )
+    assert (named.name, unnamed.name) == ("patch", "web_search")
+
+
 def test_the_dialect_of_gemini_becomes_json_schema_elsewhere() -> None:
     tools = read_tools("gemini", [{"functionDeclarations": [{"name": "g", "parameters": DIALECT}]}])
     plain: JsonObject = {"type": "object", "properties": {"type": {"type": "string", "enum": ["STRING"]}}}

@@ -81,36 +81,27 @@ class Prompts:
     """All templates by name, checked."""
 
     templates: Mapping[str, Template]
-    forms: tuple[str, ...] = FORMS
 
     def render(self, name: str, **values: str) -> str:
         return self.templates[name].render(values)
 
     def form(self, prompt: str) -> Template:
         """Find a prompt by its name; a text of several words is a prompt itself."""
-        if prompt in self.forms:
+        if prompt in FORMS:
             return self.templates[prompt]
         if len(prompt.split()) > 1:
-            return _form(CUSTOM, prompt)
-        raise BadInput("prompt", f"unknown prompt {prompt!r}; one of {', '.join(self.forms)}, or a text")
+            return _custom(prompt)
+        raise BadInput("prompt", f"unknown prompt {prompt!r}; one of {', '.join(FORMS)}, or a text")
 
 
-def prompts(texts: Mapping[str, str], custom: Mapping[str, str] | None = None) -> Prompts:
-    """Read the texts of all prompts; `custom` ones come on top, and may replace the forms that are packaged."""
-    own = {name: _form(name, text) for name, text in (custom or {}).items()}
-    packaged = {name: template(name, text) for name, text in texts.items()}
-    if taken := sorted((own.keys() & packaged.keys()) - set(FORMS)):
-        raise BadInput(
-            "prompt", f"{taken[0]!r} is the name of a piece that all prompts share; choose another"
-        )
-    return Prompts(MappingProxyType(packaged | own), tuple(dict.fromkeys((*FORMS, *own))))
+def prompts(texts: Mapping[str, str]) -> Prompts:
+    """Read the texts of all prompts."""
+    return Prompts(MappingProxyType({name: template(name, text) for name, text in texts.items()}))
 
 
-def _form(name: str, text: str) -> Template:
+def _custom(text: str) -> Template:
     """Read a prompt of the user's; what it does not say about rules, length and focus is said at its end."""
-    form = template(name, text)
-    if not form.text:
-        raise BadInput(f"prompt {name!r}", "is empty")
+    form = template(CUSTOM, text)
     form.require(FORM_SLOTS)
     missing = [f"{{{slot}}}" for slot in NEEDED if slot not in form.slots]
-    return Template(name, "\n\n".join([form.text, *missing]), form.version)
+    return Template(CUSTOM, "\n\n".join([form.text, *missing]), form.version)
