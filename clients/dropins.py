@@ -130,7 +130,8 @@ class PlantModel:
         """Give the answer to a request that says all this: a text, and the number of a log to read."""
         if not tools:
             return said[:SUMMARY], None
-        if found := QUESTION.search(last):
+        # What is recalled stands before a question, and may be an earlier one.
+        if found := next(reversed([*QUESTION.finditer(last)]), None):
             number, line = int(found[1]), int(found[2])
             self.kept[found[0]] = log(number).split("\n")[line] in said.replace("\\n", "\n")
             return "It read as noted.", None
