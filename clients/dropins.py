@@ -22,6 +22,8 @@ from starlette.types import ASGIApp
 
 from clients.install import InstallFailed, install, path_of, version
 from clients.watch import Watch, unchanged
+from octavo.engine.engine import Engine
+from octavo.engine.models import LEARNED
 from tests.gateway.strict import StrictProvider
 from tests.gateway.strict_gemini import GeminiProvider, GeminiReply
 from tests.gateway.strict_gemini import count as count_gemini
@@ -58,6 +60,8 @@ class DropIn:
     dialect: str = "chat"
     model: str = "gpt-4-0613"
     window: int = 8_192
+    billed: bool = True
+    """Whether the framework passes on what the provider billed."""
     env: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -94,6 +98,7 @@ DROP_INS = (
         name="llama-index",
         packages=("llama-index-core", "llama-index-llms-openai-like"),
         program="dropin_llama_index.py",
+        billed=False,
     ),
 )
 
@@ -125,7 +130,8 @@ class PlantModel:
         """Give the answer to a request that says all this: a text, and the number of a log to read."""
         if not tools:
             return said[:SUMMARY], None
-        if found := QUESTION.search(last):
+        # What is recalled stands before a question, and may be an earlier one.
+        if found := next(reversed([*QUESTION.finditer(last)]), None):
             number, line = int(found[1]), int(found[2])
             self.kept[found[0]] = log(number).split("\n")[line] in said.replace("\\n", "\n")
             return "It read as noted.", None
@@ -214,6 +220,7 @@ async def run_dropin(dropin: DropIn, mode: str, *, fresh: bool) -> DropInResult:
                 out, _ = await process.communicate()
                 result.problems.append(f"given up after {SECONDS} s")
             if mode == "octavo":
+                result.problems += await _check_bills(dropin, Path(env["STORE"]))
                 result.problems += await _run_guide(dropin, folder, made, env)
     if process.returncode:
         result.problems.append(" ".join(out.decode(errors="replace").split())[-500:])
@@ -227,6 +234,15 @@ async def run_dropin(dropin: DropIn, mode: str, *, fresh: bool) -> DropInResult:
     leaks = [n for n, body in enumerate(bodies) if len({*EDITED.findall(_texts(body))}) > 1]
     result.problems += [f"request {leaks[0]} shows what belongs to another branch"] if leaks else []
     return result
+
+
+async def _check_bills(dropin: DropIn, store: Path) -> list[str]:
+    """Tell of a drop-in that did not learn from the bills which its framework passes on."""
+    if not dropin.billed:
+        return []
+    async with await Engine.open(store, summariser="none") as engine:
+        learned = await engine.store.notes.starting(LEARNED)
+    return [] if any(learned.values()) else ["it learned nothing from its bills"]
 
 
 async def _run_guide(dropin: DropIn, folder: Path, made: str, env: Mapping[str, str]) -> list[str]:

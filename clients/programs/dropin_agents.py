@@ -29,12 +29,13 @@ agent = Agent(
 )
 
 
-def options() -> RunConfig:
+def options() -> dict[str, Any]:
     if not OCTAVO:
-        return RunConfig()
+        return {}
     from octavo.integrations.openai_agents import octavo_filter
 
-    return RunConfig(call_model_input_filter=octavo_filter(STORE, window=WINDOW))
+    chosen = octavo_filter(STORE, window=WINDOW)
+    return {"run_config": RunConfig(call_model_input_filter=chosen), "hooks": chosen.hooks}
 
 
 chosen = options()
@@ -47,7 +48,7 @@ def ask(history: list[Any], question: str) -> list[Any]:
         while history and history[0].get("type") == "function_call_output":
             history.pop(0)
     asked = [*history, {"role": "user", "content": question}]
-    return Runner.run_sync(agent, asked, max_turns=200, run_config=chosen).to_input_list()
+    return Runner.run_sync(agent, asked, max_turns=200, **chosen).to_input_list()
 
 
 def restart() -> None:

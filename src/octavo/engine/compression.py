@@ -31,6 +31,7 @@ from octavo.core.policy import (
 )
 from octavo.core.price_rule import Payback, cache_prices, payback
 from octavo.core.protocol import Rules
+from octavo.core.recall.render import render
 from octavo.core.reply import Usage
 from octavo.core.snapshot import Kind, Snapshot, look_ahead, says_nothing
 from octavo.core.split import Split, protocol_cuts, split, tool_cuts
@@ -120,7 +121,7 @@ def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
         sizes = [len(message.text) + sum(len(result.text) for result in message.results) for message in said]
         history = sum(sizes[start:])
     else:
-        sizes = [state.size(node) for node in branch]
+        sizes = [_sent_size(state, node) for node in branch]
         history = state.history
     keep = None if isinstance(retain, KeepNothing) else _kept(state, request, retain, history)
     room = None if request.urgency == "soft" else _beside(state)
@@ -141,6 +142,12 @@ def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
     waits = request.urgency == "soft" and not state.budget.priced
     # Every cut inside a turn is paid for with all that a provider had cached of it: it is made when the window is full.
     return None if waits and cut is not None and cut.inside else cut
+
+
+def _sent_size(state: TipState, node: Node) -> int:
+    """Count a message with the passages that are sent before its text."""
+    passages = state.recipe.recalled.get(node.id, ())
+    return state.size(node) + (state.meter.count_text(render(passages)) if passages else 0)
 
 
 def _beside(state: TipState) -> int:
@@ -298,7 +305,7 @@ def _hopeless(state: TipState, cut: Split) -> str:
     """
     before = state.reading.tokens
     sent = (*_answers(state, cut.cut), *state.recipe.branch[cut.cut :])
-    kept = state.budget.overhead.total + _tokens(state, sent)
+    kept = state.budget.overhead.total + sum(_sent_size(state, node) for node in sent)
     problems = (*size_problems(state.policy, state.budget, before, kept),)
     return "; ".join(problem.detail for problem in problems if problem.fatal)
 

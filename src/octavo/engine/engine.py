@@ -521,16 +521,17 @@ class Engine:
                     forced=forced,
                 )
 
-    def compress_in_background(self, state: TipState, *, cold: bool = False) -> None:
+    def compress_in_background(self, state: TipState, *, cold: bool = False, ahead: int = 0) -> None:
         """Start a compression in the background if a mark asks for one and none is under way.
 
         A conversation that may be compressed once the provider's cache has forgotten it is remembered until then;
-        `cold` says that it has.
+        `cold` says that it has. `ahead` are tokens that are to find room below the mark.
         """
         self._cooling.pop(state.conversation, None)
         if self.is_compressing(state.conversation):
             return
-        decision = decide(state.policy, state.budget, state.reading, self.decision_inputs(state, cold=cold))
+        reading = replace(state.reading, tokens=state.reading.tokens + ahead)
+        decision = decide(state.policy, state.budget, reading, self.decision_inputs(state, cold=cold))
         if isinstance(decision, Prepare | Compress):
             self.record(state.conversation).task = asyncio.create_task(self._in_background(state))
         elif not cold and self.cools(state):

@@ -24,6 +24,7 @@ from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Branch, Message, ToolCall, opens_turn, place, system
 from octavo.core.policy import budget_for, preset
 from octavo.core.protocol import OPENAI, Rules
+from octavo.core.recall.size import room
 from octavo.core.shrink import shrink
 from octavo.core.tools import Tool
 from octavo.core.wire import Format
@@ -33,7 +34,7 @@ from octavo.engine.history import StoredHistory, in_callers_words, store_history
 from octavo.engine.recall_tool import NAME as RECALL
 from octavo.engine.recall_tool import RecallAnswerer
 from octavo.engine.settings import check_setting
-from octavo.engine.state import Revision
+from octavo.engine.state import Revision, TipState
 from octavo.engine.turn import PreparedRequest, learn_bill, prepare
 from octavo.errors import BadBudget, BadInput, ContextOverflow
 from octavo.integrations.shared_engine import SharedEngine, shared_engine
@@ -280,12 +281,18 @@ async def _compress_between_turns(
         return False
     if not engine.is_compressing(stored.conversation):
         state = await engine.state_of(stored.conversation, stored.tip, tools=request.tools, override=settings)
-        engine.compress_in_background(state)
+        engine.compress_in_background(state, ahead=_recall_room(state))
     task = engine.record(stored.conversation).task
     if task is None or task.done():
         return False
     await asyncio.wait([task], timeout=BETWEEN_TURNS)
     return True
+
+
+def _recall_room(state: TipState) -> int:
+    """Tokens that a question may take for what it recalls: none where nothing is covered yet."""
+    window = state.budget.window
+    return room(state.policy.recall, window=window, mark=window, used=0) if state.loaded.snapshot else 0
 
 
 UNLEARNED = "nothing was learned from a bill, because Octavo failed: %s"
