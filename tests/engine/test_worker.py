@@ -169,6 +169,7 @@ def test_a_branch_that_is_too_large_is_not_kept(work: SnapshotTask, monkeypatch:
         serve(source, to)
     finally:
         gc.enable()
+        gc.unfreeze()
     to.seek(0)
     told = []
     while to.tell() < len(to.getvalue()):
@@ -378,6 +379,7 @@ def test_the_process_answers_what_it_can_and_ends_with_its_input(work: SnapshotT
         assert not gc.isenabled()
     finally:
         gc.enable()
+        gc.unfreeze()
     to.seek(0)
     told = []
     while to.tell() < len(to.getvalue()):

@@ -238,6 +238,7 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
         found: int = pickle.load(source)
         return found
 
+    done: object
     while True:
         try:
             task, size = _read_task(source)

@@ -146,7 +146,7 @@ def test_what_may_stand_is_kept_before_other_talk_but_does_not_stand(said: str) 
 def test_in_work_what_may_stand_settles_something() -> None:
     (said,) = analyse(user("Nadia reviews everything that touches payments.")).units
     (other,) = analyse(user("Nadia reviewed a page about payments.")).units
-    assert intent_quality(said, 0.5) == 2 * intent_quality(other, 0.5)
+    assert intent_quality(said) == 2 * intent_quality(other)
 
 
 def test_in_a_tiny_room_there_is_no_part_of_its_own() -> None:

@@ -20,7 +20,7 @@ from octavo.core.extract.selection import skeleton
 from octavo.core.extract.sources import Source, line_up
 from octavo.core.extract.standing import CHANGE, DEADLINE, NAME, OWNER, STANDS, denies, lifts, without_change
 from octavo.core.extract.standing_words import COUNTS
-from octavo.core.extract.units import TextUnit, analyse_all, sentences
+from octavo.core.extract.units import TextUnit, analyse_all, kept_with_units, sentences
 from octavo.core.messages import Node
 from octavo.core.snapshot import DroppedLine
 
@@ -50,17 +50,21 @@ def changed(sources: Sequence[Source]) -> Iterator[tuple[GivenValue, ...]]:
     """Give for each key whose value changed all its values, oldest first."""
     histories: dict[tuple[str, str], dict[int, list[GivenValue]]] = {}
     for at, source in enumerate(sources):
-        for index, unit in enumerate(source.units):
-            if unit.setting:
-                key, value = unit.setting
-                scope = source.origins.get(unit.call, "") if unit.channel == "result" else "said"
-                found = GivenValue(key=key, value=value, source=at, unit=index)
-                histories.setdefault((scope, key), {}).setdefault(at, []).append(found)
+        for index, unit, (key, value) in _settings(source.units):
+            scope = source.origins.get(unit.call, "") if unit.channel == "result" else "said"
+            found = GivenValue(key=key, value=value, source=at, unit=index)
+            histories.setdefault((scope, key), {}).setdefault(at, []).append(found)
     for history in histories.values():
         values = [found[0] for found in history.values()]
         single = all(len({value.value for value in found}) == 1 for found in history.values())
         if single and len({value.value for value in values}) > 1:
             yield tuple(values)
+
+
+@kept_with_units
+def _settings(units: Sequence[TextUnit]) -> tuple[tuple[int, TextUnit, tuple[str, str]], ...]:
+    """List the units that give something a value, with their numbers."""
+    return tuple([(index, unit, unit.setting) for index, unit in enumerate(units) if unit.setting])
 
 
 def superseded(sources: Sequence[Source]) -> frozenset[tuple[int, int]]:
@@ -148,9 +152,13 @@ def _dropped(sources: Sequence[Source], dropped: Sequence[DroppedLine]) -> froze
 def _settling(sources: Sequence[Source]) -> Iterator[tuple[Place, Source, TextUnit]]:
     for at, source in enumerate(sources):
         if source.covered:
-            for index, unit in enumerate(source.units):
-                if unit.standing & (STANDS | CHANGE):
-                    yield (at, index), source, unit
+            for index, unit in _settling_units(source.units):
+                yield (at, index), source, unit
+
+
+@kept_with_units
+def _settling_units(units: Sequence[TextUnit]) -> tuple[tuple[int, TextUnit], ...]:
+    return tuple([(index, unit) for index, unit in enumerate(units) if unit.standing & (STANDS | CHANGE)])
 
 
 def _sentence(place: Place, source: Source, unit: TextUnit) -> _Sentence:

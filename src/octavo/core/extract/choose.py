@@ -17,7 +17,7 @@ from octavo.core.extract.scan import words
 from octavo.core.extract.selection import Candidates
 from octavo.core.extract.shares import SharedChoice
 from octavo.core.extract.sources import Source, line_up, near_tools
-from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all
+from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all, weights
 from octavo.core.extract.value import NOTHING_NEW
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import DroppedLine, Extract, Extracts
@@ -133,7 +133,8 @@ def _newness(sources: Sequence[Source], units: Sequence[TextUnit], known: str) -
 
 def _fit(candidates: Candidates, budget: int, measure: Measure) -> Extracts:
     """Choose for most of the room, and go on while the measure says that tokens are left."""
-    density = _density(candidates.units, sum(weigh(unit.text) for unit in candidates.units), measure)
+    size = sum([sum(weights(source.units)) for source in candidates.sources if source.covered])
+    density = _density(candidates.units, size, measure)
     room = round(budget * density)
     if room < APART:
         candidates = replace(candidates, standing=frozenset())
@@ -157,9 +158,7 @@ def _reserved(candidates: Candidates, room: int) -> float:
 
     That is the room of the extracts and what is retained: who keeps more of the newest turns gives no rule up for it.
     """
-    retained = sum(
-        weigh(unit.text) for source in candidates.sources if not source.covered for unit in source.units
-    )
+    retained = sum([sum(weights(source.units)) for source in candidates.sources if not source.covered])
     return min(MOST_RESERVED, RESERVED * (room + retained) / max(1, room))
 
 

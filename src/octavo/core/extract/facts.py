@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypeVar, get_args
 from octavo.core.extract import cues
 from octavo.core.extract.fact_patterns import names
 from octavo.core.extract.sources import Source, line_up
-from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all
+from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all, kept_with_units
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import Channel
 
@@ -68,6 +68,10 @@ class Fact(NamedTuple):
     """The newest node that has it."""
 
 
+Mention = tuple[tuple[FactKind, str], tuple[str, ...]]
+"""The kind and the text of a fact; of a sentence, its informative words besides."""
+
+
 def facts(nodes: Sequence[Node], analyses: Mapping[str, Analysis] | None = None) -> tuple[Fact, ...]:
     """List the facts of messages, each once, those of the newest message first."""
     sources = line_up(nodes, (), analyse_all(nodes, analyses))
@@ -83,10 +87,15 @@ def occurring(wanted: Iterable[Fact], text: str) -> tuple[Fact, ...]:
 def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]:
     """Give every fact of sources once, newest first; sentences with their informative words."""
     seen: set[tuple[FactKind, str]] = set()
-    replies: dict[Channel, list[TextUnit]] = {}
+    replies: dict[Channel, Sequence[TextUnit]] = {}
     for source in reversed(sources):
-        said = [unit for unit in source.units if unit.channel in _SPEECH]
-        for mention, words in _mentions(source, said, replies):
+        said = _said(source.units)
+        mentions: Sequence[Mention] = _stated(source.units)
+        if source.stamp:
+            mentions = ((("date", source.stamp), ()), *mentions)
+        if said and not source.tools and _asks(said[-1]) and not _taken_up(said[-1], replies):
+            mentions = (*mentions, (("question", said[-1].text), said[-1].words))
+        for mention, words in mentions:
             if mention not in seen:
                 seen.add(mention)
                 yield Fact(*mention, source.node), words
@@ -94,26 +103,29 @@ def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]
             replies[said[0].channel] = said
 
 
-def _mentions(
-    source: Source, said: Sequence[TextUnit], replies: Mapping[Channel, Sequence[TextUnit]]
-) -> Iterator[tuple[tuple[FactKind, str], tuple[str, ...]]]:
-    if source.stamp:
-        yield ("date", source.stamp), ()
+@kept_with_units
+def _said(units: Sequence[TextUnit]) -> tuple[TextUnit, ...]:
+    return tuple([unit for unit in units if unit.channel in _SPEECH])
+
+
+@kept_with_units
+def _stated(units: Sequence[TextUnit]) -> tuple[Mention, ...]:
+    """List what units state by themselves, whatever was said before or after, once each."""
+    found: dict[Mention, None] = {}
     call = None
-    for unit in source.units:
+    for unit in units:
         if unit.channel == "call" and unit.call != call:
             call = unit.call
-            yield ("command", unit.text), ()
+            found[("command", unit.text), ()] = None
         for text, kind, whole in unit.identifiers:
             if whole and not (kind == "path" and unit.words and _EITHER_OR.fullmatch(text)):
-                yield (_KIND_OF[kind], text), ()
-    for unit in said:
+                found[(_KIND_OF[kind], text), ()] = None
+    for unit in _said(units):
         for name in names(unit.text, unit.cues):
-            yield ("name", name), ()
+            found[("name", name), ()] = None
         if settled := _settled(unit):
-            yield (settled, unit.text), unit.words
-    if said and not source.tools and _asks(said[-1]) and not _taken_up(said[-1], replies):
-        yield ("question", said[-1].text), said[-1].words
+            found[(settled, unit.text), unit.words] = None
+    return tuple(found)
 
 
 def _settled(unit: TextUnit) -> FactKind | None:

@@ -86,6 +86,15 @@ class Ranking:
             if at >= self._sorted:
                 self._sorted = _NONE
 
+    def rank(self, numbers: Iterable[int], gain: Callable[[int], float]) -> None:
+        """Put units that gain anything into an empty ranking."""
+        buckets, scale = self._buckets, 2 * BUCKETS
+        for number in numbers:
+            now = gain(number)
+            if now > 0:
+                mantissa, exponent = frexp(now)
+                buckets[BUCKETS * exponent + int(scale * mantissa)].append((-now, number))
+
     def first(self, gain: Callable[[int], float]) -> tuple[float, int] | None:
         """Put units back until the best one gains about what it is ranked by; give its entry, which stays."""
         while self._buckets:
@@ -186,7 +195,7 @@ class GreedyQueue:
     def _rank(self) -> None:
         """Rank the units, the first time there is room for any."""
         if self.units is not None:
-            self.ranking.put((-gain, number) for number in self.units if (gain := self.gain(number)) > 0)
+            self.ranking.rank(self.units, self.gain)
             self.units = None
 
     def _take(self, number: int) -> None:

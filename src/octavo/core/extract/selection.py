@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, STANDING_HEAD, weigh
 from octavo.core.extract.sources import Source
-from octavo.core.extract.units import TextUnit
+from octavo.core.extract.units import TextUnit, weights
 from octavo.core.snapshot import Channel
 
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -60,7 +60,9 @@ class Selection:
 
     def __init__(self, candidates: Candidates) -> None:
         self.candidates = candidates
-        self.weight = [weigh(unit.text) for unit in candidates.units]
+        self.weight = [
+            weight for source in candidates.sources if source.covered for weight in weights(source.units)
+        ]
         self.chosen: list[int] = []
         self._taken = set[object]()
         self._texts: set[object] = {skeleton(unit.text) for unit in candidates.known}

@@ -22,9 +22,11 @@ from octavo.core.extract.value import (
     Coverage,
     IdentifierValues,
     WordValues,
-    chat_quality,
-    features,
-    intent_quality,
+    at_age,
+    chat_between_people,
+    chat_with_assistant,
+    focused_units,
+    intents,
 )
 
 CHAT_SHARE = 2
@@ -125,7 +127,7 @@ def _parts(selection: Selection, reserved: float) -> Iterator[RoomShare]:
     chat = [n for n, is_work in enumerate(near) if not is_work]
     work = [n for n, is_work in enumerate(near) if is_work]
     talked = _Chat(selection, chat) if chat else None
-    paid = _Lines(selection, work) if work else None
+    paid = _Lines(selection) if work else None
     told = _Intent(selection, work, paid) if paid else None
     if candidates.standing:
         agreed = _Standing(selection, [told if is_work else talked for is_work in near])
@@ -141,26 +143,41 @@ def _parts(selection: Selection, reserved: float) -> Iterator[RoomShare]:
         yield RoomShare(1.0, intent, ends=True)
 
 
+def _own_sources(candidates: Candidates, *, work: bool) -> Iterator[tuple[int, int]]:
+    """Give the covered sources that are work, or chat: the number of the first unit, and of the source."""
+    start = 0
+    for at, source in enumerate(candidates.sources):
+        if source.covered:
+            if candidates.work[at] == work:
+                yield start, at
+            start += len(source.units)
+
+
 class _Said:
     """What was said is paid for informative words, by its quality and by what is left of them."""
 
     def __init__(self, selection: Selection, left: WordValues, quality: Mapping[int, float]) -> None:
         self.selection, self.left, self._left = selection, left, left.left.__getitem__
-        self._weight = selection.weight
         self.units = units = selection.candidates.units
         self.said = [number for number, value in quality.items() if value]
         # Thousands of gains are computed for one unit taken, mostly waiting for the memory: what they take lies dense.
         self._words = [unit.words for unit in units]
         self._quality = array("d", bytes(8 * len(units)))
-        for number in self.said:
-            self._quality[number] = quality[number]
+        for number, value in quality.items():
+            self._quality[number] = value
+        self.gain = self._gain()
 
     def value(self, number: int) -> float:
         return self._quality[number] * sum(map(self._left, self._words[number]))
 
-    def gain(self, number: int) -> float:
-        value = self._quality[number] * sum(map(self._left, self._words[number]))
-        return value / (self._weight[number] + EFFORT)
+    def _gain(self) -> Callable[[int], float]:
+        """Make the function that weighs a unit per byte: most of the time of a choice is spent in it."""
+        quality, left, words, weight = self._quality, self._left, self._words, self.selection.weight
+
+        def gain(number: int) -> float:
+            return quality[number] * sum(map(left, words[number])) / (weight[number] + EFFORT)
+
+        return gain
 
 
 class _Chat(_Said):
@@ -171,9 +188,11 @@ class _Chat(_Said):
         people = between_people(candidates.sources)
         fading = FADING_BETWEEN_PEOPLE if people else FADING_WITH_ASSISTANT
         left = WordValues([candidates.units[n] for n in numbers], candidates.known, fading, candidates.focus)
-        quality = {
-            n: chat_quality(candidates.units[n], people=people) * candidates.newness[n] for n in numbers
-        }
+        weighed = chat_between_people if people else chat_with_assistant
+        newness, quality = candidates.newness, dict[int, float]()
+        for start, at in _own_sources(candidates, work=False):
+            for n, value in enumerate(weighed(candidates.sources[at].units), start):
+                quality[n] = value * newness[n]
         super().__init__(selection, left, quality)
 
     def take(self, number: int) -> Iterable[int]:
@@ -189,23 +208,22 @@ class _Chat(_Said):
 class _Lines:
     """Lines of work are paid for identifiers."""
 
-    def __init__(self, selection: Selection, numbers: Sequence[int]) -> None:
+    def __init__(self, selection: Selection) -> None:
         candidates = selection.candidates
         self.selection, self.candidates = selection, candidates
         self.units, self.newness = candidates.units, candidates.newness
         self.coverage = Coverage(
             IdentifierValues(candidates.sources, candidates.work, candidates.focus), candidates.known
         )
-        self.named = {
-            n: named
-            for n in numbers
-            if (named := features(candidates.units[n], candidates.owner[n], candidates.focus))
-        }
-        self.lines = list(self.named)
+        self.named: dict[int, tuple[str, ...]] = {}
         self.outputs: dict[tuple[int, str], list[int]] = {}
-        for n in self.lines:
-            if candidates.units[n].channel == "result":
-                self.outputs.setdefault((candidates.owner[n], candidates.units[n].call), []).append(n)
+        for start, at in _own_sources(candidates, work=True):
+            for unit in focused_units(candidates.sources[at].units, candidates.focus):
+                n = start + unit.at
+                self.named[n] = unit.paid_for(at)
+                if unit.call is not None:
+                    self.outputs.setdefault((at, unit.call), []).append(n)
+        self.lines = list(self.named)
 
     def value(self, number: int) -> float:
         return self.newness[number] * self.coverage.value(self.named[number], self.units[number].bare)
@@ -236,14 +254,11 @@ class _Intent(_Said):
         span = max(1, newest - oldest)
         task = next((candidates.owner[n] for n in numbers if candidates.units[n].channel == "user"), newest)
         quality: dict[int, float] = {}
-        for n in numbers:
-            unit, owner = candidates.units[n], candidates.owner[n]
-            if unit.channel in ("call", "result"):
-                continue
+        for start, owner in _own_sources(candidates, work=True):
             # The first request is what all the work is for: it does not age.
-            age = ((newest if owner == task else owner) - oldest) / span
-            if value := candidates.newness[n] * intent_quality(unit, age):
-                quality[n] = value
+            factor = at_age(((newest if owner == task else owner) - oldest) / span)
+            for index, value in intents(candidates.sources[owner].units):
+                quality[start + index] = candidates.newness[start + index] * (value * factor)
         left = WordValues([candidates.units[n] for n in quality], (), FADING_INTENT, candidates.focus)
         super().__init__(selection, left, quality)
         self.lines = lines

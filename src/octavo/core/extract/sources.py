@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from octavo.core.extract.standing import STANDS, find_standing
@@ -18,6 +19,7 @@ from octavo.core.snapshot import Extract
 
 NEAR = 8
 """A message this close to a tool's call or answer is part of work in progress, not of a chat."""
+NO_ORIGINS: Mapping[str, str] = MappingProxyType({})
 ASSISTANT_LENGTH = 2.5
 """Who answers with texts this many times longer than the questions is an assistant; people write alike."""
 
@@ -73,7 +75,8 @@ def line_up(
         analysis, folded = analyses[node.id], index < len(covered)
         carried = _carried(node, analysis.carried, covered=folded) if analysis.carried else []
         day = analysis.day or (carried[-1].day if carried else day)
-        origins.update(analysis.labels)
+        if analysis.labels:
+            origins.update(analysis.labels)
         is_name = not analysis.opening or analysis.speaker in names
         sources += carried
         sources.append(
@@ -85,7 +88,9 @@ def line_up(
                 day=day,
                 stamp=analysis.day,
                 speaker=analysis.speaker if is_name else "",
-                origins={call: origins.get(call, "") for call in analysis.calls},
+                origins={call: origins.get(call, "") for call in analysis.calls}
+                if analysis.calls
+                else NO_ORIGINS,
                 tools=analysis.tools,
                 start=_next(carried),
             )
@@ -117,7 +122,11 @@ def speakers(nodes: Sequence[Node], analyses: Mapping[str, Analysis]) -> frozens
     for node in nodes:
         analysis = analyses[node.id]
         if analysis.units:
-            openings.setdefault(node.message.role, Counter())[analysis.speaker] += 1
+            role = node.message.role
+            counts = openings.get(role)
+            if counts is None:
+                counts = openings[role] = Counter()
+            counts[analysis.speaker] += 1
     names: set[str] = set()
     for counts in openings.values():
         named = {name: times for name, times in counts.items() if name and times > 1}
@@ -132,7 +141,7 @@ def between_people(sources: Sequence[Source]) -> bool:
     count = {"user": 0, "assistant": 0}
     for source in sources:
         if source.units and not source.block and (channel := source.units[0].channel) in length:
-            length[channel] += sum(len(unit.text) for unit in source.units)
+            length[channel] += sum([len(unit.text) for unit in source.units])
             count[channel] += 1
     mean = {channel: length[channel] / max(1, count[channel]) for channel in length}
     return mean["assistant"] <= ASSISTANT_LENGTH * mean["user"]

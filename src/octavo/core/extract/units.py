@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from unicodedata import category
 
 from octavo.core.extract.cues import ALL, CAPITAL, LOGGED, OUTCOME
@@ -24,6 +25,8 @@ from octavo.core.extract.standing import RULE, STANDS, apart, find_standing, own
 from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Attachment, Image, Message, Node, Part, ToolCall, ToolResult
 from octavo.core.snapshot import Channel, Extract
+
+T = TypeVar("T")
 
 PIECE = 100
 """Bytes of a piece of an over-long line: much less cuts a fact from the words around it, much more pays for ballast."""
@@ -99,6 +102,33 @@ class TextUnit(NamedTuple):
     """What it settles for later, in the bits of `standing`; of users' own words only."""
 
 
+class Units(tuple[TextUnit, ...]):
+    """The units of a message, with room for what was found out about them."""
+
+
+def kept_with_units(compute: Callable[[Sequence[TextUnit]], T]) -> Callable[[Sequence[TextUnit]], T]:
+    """Have something that depends on the units of a message alone worked out once for as long as they are kept."""
+    name = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def look_up(units: Sequence[TextUnit]) -> T:
+        if units.__class__ is not Units:
+            return compute(units)
+        kept = units.__dict__
+        if name not in kept:
+            kept[name] = compute(units)
+        found: T = kept[name]
+        return found
+
+    return look_up
+
+
+@kept_with_units
+def weights(units: Sequence[TextUnit]) -> tuple[int, ...]:
+    """Give the bytes of each unit's text."""
+    return tuple([weigh(unit.text) for unit in units])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
     """All that extraction and receipts want to know of a message."""
@@ -137,7 +167,7 @@ def _remembered(message: Message) -> Analysis:
     found = _analyses.get(message)
     if found is None:
         found = analyse(message)
-        _analyses.put(message, found, OVERHEAD + sum(len(unit.text) for unit in found.units))
+        _analyses.put(message, found, OVERHEAD + sum([len(unit.text) for unit in found.units]))
     return found
 
 
@@ -161,7 +191,7 @@ def analyse(message: Message, *, ours: bool = False) -> Analysis:
         units += _part_units(part, channel, units[-1].line + 1 if units else 0)
     tools = [part for part in message.parts if isinstance(part, _TOOLS)]
     return Analysis(
-        units=tuple(units),
+        units=Units(units),
         day=day,
         speaker=speaker,
         opening=opening,

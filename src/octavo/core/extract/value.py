@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from octavo.core.extract import cues
 from octavo.core.extract.sources import Source
 from octavo.core.extract.standing import LIKELY
-from octavo.core.extract.units import TextUnit
+from octavo.core.extract.units import TextUnit, kept_with_units
 
 EFFORT = 5
 """Bytes added to every unit's cost: reading has a price, else the shortest lines win."""
@@ -110,19 +111,26 @@ def _mentions(sources: Sequence[Source], work: Sequence[bool]) -> dict[str, list
     for position, source in enumerate(sources):
         if not work[position]:
             continue
-        for unit in source.units:
-            if not unit.identifiers:
-                continue
-            bit = _BIT[unit.channel]
-            for text, kind, _ in unit.identifiers:
-                seen = found.get(text)
-                if seen is None:
-                    found[text] = [bit, kind in _SMALL, position, 1]
-                    continue
-                seen[0] |= bit
-                if seen[2] != position:
-                    seen[2] = position
-                    seen[3] += 1
+        for text, (bits, small) in _named_by(source.units).items():
+            seen = found.get(text)
+            if seen is None:
+                found[text] = [bits, small, position, 1]
+            else:
+                seen[0] |= bits
+                seen[2] = position
+                seen[3] += 1
+    return found
+
+
+@kept_with_units
+def _named_by(units: Sequence[TextUnit]) -> Mapping[str, tuple[int, bool]]:
+    """Tell by identifier who of a message named it (bits), and whether it is a figure."""
+    found: dict[str, tuple[int, bool]] = {}
+    for unit in units:
+        bit = _BIT[unit.channel] if unit.identifiers else 0
+        for text, kind, _ in unit.identifiers:
+            bits, small = found.get(text, (0, kind in _SMALL))
+            found[text] = bits | bit, small
     return found
 
 
@@ -143,19 +151,57 @@ def _logged(position: int) -> str:
     return f"\0logged {position}"
 
 
-def features(unit: TextUnit, position: int, focus: Collection[str]) -> tuple[str, ...]:
-    """Name what a line of work is paid for."""
-    if not (unit.identifiers or unit.cues & _ENDED or focus):
-        return ()
-    found = [identifier[0] for identifier in unit.identifiers]
-    if unit.channel == "result" and unit.cues & cues.OUTCOME:
-        found.append(_outcome(position))
-    if unit.cues & cues.LOGGED:
-        found.append(_logged(position))
-    if focus:
-        folded = unit.text.casefold()
-        found += [_focus(word) for word in focus if word in folded]
-    return tuple(found)
+class NamingUnit(NamedTuple):
+    """A unit of work that is paid for something."""
+
+    at: int
+    """Its number among the units of its message."""
+    names: tuple[str, ...]
+    """Its identifiers."""
+    ended: bool
+    """Whether it says how a call ended."""
+    logged: bool
+    """Whether it is an error that an output logs."""
+    call: str | None
+    """Which call's output it is a line of, if it is one."""
+    focus: tuple[str, ...] = ()
+    """What it has of the focus."""
+
+    def paid_for(self, position: int) -> tuple[str, ...]:
+        """Name what it is paid for, as a unit of this source."""
+        if not (self.ended or self.logged or self.focus):
+            return self.names
+        ended = (_outcome(position),) if self.ended else ()
+        return (*self.names, *ended, *((_logged(position),) if self.logged else ()), *self.focus)
+
+
+@kept_with_units
+def naming_units(units: Sequence[TextUnit]) -> tuple[NamingUnit, ...]:
+    """List the units of a message that are paid for something in work, where there is no focus."""
+    return tuple(_naming(units, ()))
+
+
+def focused_units(units: Sequence[TextUnit], focus: Collection[str]) -> tuple[NamingUnit, ...]:
+    """List the units of a message that are paid for something in work."""
+    return tuple(_naming(units, focus)) if focus else naming_units(units)
+
+
+def _naming(units: Sequence[TextUnit], focus: Collection[str]) -> Iterator[NamingUnit]:
+    for index, unit in enumerate(units):
+        if not (unit.identifiers or unit.cues & _ENDED or focus):
+            continue
+        output = unit.channel == "result"
+        folded = unit.text.casefold() if focus else ""
+        found = NamingUnit(
+            index,
+            tuple([identifier[0] for identifier in unit.identifiers]),
+            ended=output and bool(unit.cues & cues.OUTCOME),
+            logged=bool(unit.cues & cues.LOGGED),
+            call=unit.call if output else None,
+            focus=tuple([_focus(word) for word in focus if word in folded]),
+        )
+        if found.names or found.ended or found.logged or found.focus:
+            yield found
 
 
 class Coverage:
@@ -250,11 +296,36 @@ def chat_quality(unit: TextUnit, *, people: bool) -> float:
     return quality if person else quality * ASSISTANT
 
 
-def intent_quality(unit: TextUnit, newness: float) -> float:
-    """Weigh a sentence of work by who said it, when (from 0, the oldest, to 1), and whether it settles something."""
-    if len(unit.words) < FEWEST_INTENT_WORDS:
-        return 0.0
+@kept_with_units
+def chat_between_people(units: Sequence[TextUnit]) -> tuple[float, ...]:
+    """Weigh the sentences of a message between people."""
+    return tuple([chat_quality(unit, people=True) for unit in units])
+
+
+@kept_with_units
+def chat_with_assistant(units: Sequence[TextUnit]) -> tuple[float, ...]:
+    """Weigh the sentences of a message to or from an assistant."""
+    return tuple([chat_quality(unit, people=False) for unit in units])
+
+
+@kept_with_units
+def intents(units: Sequence[TextUnit]) -> tuple[tuple[int, float], ...]:
+    """Weigh what a message says in work by who said it, and whether it settles something; tools say nothing."""
+    return tuple(
+        [
+            (index, intent_quality(unit))
+            for index, unit in enumerate(units)
+            if len(unit.words) >= FEWEST_INTENT_WORDS and unit.channel not in ("call", "result")
+        ]
+    )
+
+
+def intent_quality(unit: TextUnit) -> float:
+    """Weigh a sentence of work by who said it, and whether it settles something."""
     quality = USER_INTENT if unit.channel == "user" else 1.0
-    if unit.cues & _STATEMENTS or unit.standing & LIKELY:
-        quality *= SETTLED
-    return quality * (OLDEST + newness)
+    return quality * SETTLED if unit.cues & _STATEMENTS or unit.standing & LIKELY else quality
+
+
+def at_age(newness: float) -> float:
+    """Give the factor of an intent that is so new: from 0, the oldest, to 1."""
+    return OLDEST + newness
