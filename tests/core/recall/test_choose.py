@@ -24,7 +24,7 @@ from octavo.core.messages import (
 )
 from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passage, Passages
-from octavo.core.recall.pieces import LOOKED_AT, PIECE, SHORT, Piece, cut, stretches
+from octavo.core.recall.pieces import LOOKED_AT, PIECE, SHORT, Piece, cut, stamp_of, stretches
 from octavo.core.recall.question import Question, ask
 from octavo.core.recall.rank import BITS, ByWords, Ranker, Statistics, best_places, count, impacts
 from octavo.core.recall.render import HEAD, TAG, copied, frame, render, with_passages
@@ -241,6 +241,18 @@ def test_the_day_is_said_once_until_it_changes_and_leaves_room_for_more() -> Non
         "[2026-11-15]",
         "[2026-11-16]",
     ]
+
+
+def test_a_message_that_opens_with_a_day_in_brackets_says_when_it_was_said() -> None:
+    assert stamp_of(user("[9:05 am on 4 July, 2023] Hello!")) == "4 July, 2023"
+    assert stamp_of(user("Hello on 4 July, 2023!")) == ""
+    said = user("The key hangs on the hook.")
+    pieces = [*cut("m1", 1, said, day="4 July, 2023"), *cut("m2", 2, said, day="5 July, 2023")]
+    asked = ask("Where was the key on July 4th?")
+    statistics = count(asked, pieces)
+    assert statistics.frequency["d07-04"] == 1
+    first, second = ByWords(statistics).score(asked, pieces)
+    assert first > second
 
 
 class Shortest:
