@@ -33,12 +33,12 @@ from octavo.core.recall.pieces import cut
 from octavo.core.recall.question import ask as look_for
 from octavo.core.recall.rank import ByWords, count
 from octavo.core.recall.render import with_passages
+from octavo.core.recall.size import part_of
 from octavo.core.reply import Chunk, Reply, Request
 from octavo.core.snapshot import Snapshot, draft
 from octavo.core.summary import SummaryJob
 from octavo.core.wire import read as read_messages
 from octavo.core.wire import write
-from octavo.engine.stateless import RECALL_SHARE
 from octavo.engine.summary_writing import NARRATIVE_SHARE
 from octavo.errors import BadReply, ProviderError
 from octavo.evals.measure.interval import Measurement, interval
@@ -305,7 +305,7 @@ class Reader:
             case _:
                 wired = write("openai", (*said, asked)).messages
                 room = budget + self.size([asked])
-                share = RECALL_SHARE if form == "extracts + recall" else 0
+                share = part_of(room) if form == "extracts + recall" else 0
                 made = octavo.compress(wired, budget=room, keep=ECONOMICAL, recall=share, meter=self.meter)
                 return tuple(read_messages("openai", made.messages))
 

@@ -372,6 +372,45 @@ def test_what_the_newest_message_asks_for_stands_before_it() -> None:
     assert made.recalled
 
 
+def test_passages_take_a_larger_share_of_a_small_budget() -> None:
+    """Seen failing with: a fifth of every budget."""
+    ships = [
+        "Aurelia",
+        *["Borealis", "Cassiopeia", "Dione", "Europa", "Freya", "Galatea", "Hesper", "Ione", "Juno"],
+    ]
+    said = [
+        {
+            "role": ("user", "assistant")[n % 2],
+            "content": f"Entry {n}: the {ships[n // 2 % 10]} took {n * 7919} t.",
+        }
+        for n in range(3_000)
+    ]
+    asked = [*said, {"role": "user", "content": "Where is the Aurelia?"}]
+
+    def part(budget: int) -> float:
+        made = octavo.compress(asked, budget=budget, meter="chars4")
+        assert made.after <= budget
+        return sum(len(passage.text) for passage in made.recalled) / budget
+
+    small, large = part(2_000), part(8_000)
+    assert small > 1.3 * large > 0
+
+
+def test_a_question_by_its_date_finds_what_was_said_after_a_stamp_of_that_day() -> None:
+    """Seen failing with: the date belongs to the one message that opens with it."""
+    said = []
+    for month in ("March", "April", "May", "June", "July", "August"):
+        for n in range(40):
+            stamp = f"[9:05 am on 12 {month}, 2023] " if n == 0 else ""
+            text = f"{stamp}We talked of the weather, of supper and of small things, as we do on most days ({n})."
+            said.append({"role": ("user", "assistant")[n % 2], "content": text})
+        said[-20]["content"] = f"The harbour master gave berth {len(said)} to us."
+    asked = [*said, {"role": "user", "content": "What did the harbour master do on June 12th, 2023?"}]
+    made = octavo.compress(asked, ratio=0.05, recall=90)
+    assert [passage.day for passage in made.recalled if "berth" in passage.text] == ["12 June, 2023"]
+    assert "[12 June, 2023]\n" in made.messages[-1]["content"]
+
+
 def test_recall_can_be_turned_off_or_given_a_size() -> None:
     history = asking("Where does the Aurelia lie?")
     for options in ({"recall": 0}, {"policy": "onyx"}):

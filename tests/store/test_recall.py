@@ -17,7 +17,7 @@ from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passages
 from octavo.core.recall.question import ask
 from octavo.core.recall.rank import ByWords
-from octavo.store import Store, recall
+from octavo.store import Entry, Store, recall
 from octavo.store.connection import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import recall_lane, recall_message, recall_word
@@ -57,6 +57,32 @@ async def test_a_covered_message_is_found_by_its_words_with_its_day(store: Store
     passage = next(one for one in found if one.source == branch[4].id)
     assert (passage.depth, passage.channel) == (5, "user")
     assert passage.day.startswith("20")
+
+
+async def test_the_day_a_message_opens_with_holds_for_what_follows(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen failing with: only the message that opens with the day is from it, and a step forgets the day."""
+    monkeypatch.setattr(recall, "STEP", 3)
+    june = ("u: [9:05 am on 12 June, 2023] Hello!", *FILLER, *KEY, *FILLER)
+    july = ("u: [9:05 am on 4 July, 2023] Hello!", *FILLER, *KEY, *FILLER)
+    made, branch = await talk(store, *june, *july)
+    on_july = "Where did the boathouse key hang on July 4th, 2023?"
+    days = {one.depth: one.day for one in await recalled(store, branch[-1].id, on_july)}
+    assert days[len(june) + 6] == "4 July, 2023"
+    assert {day for depth, day in days.items() if depth <= len(june)} <= {"12 June, 2023"}
+    found = await store.recall.look_up(branch[-1].id, ask(on_july))
+    assert found.statistics.frequency["d07-04"] == len(july)
+
+    later = Entry(message=user("The boathouse key went to the harbour."), created="2024-02-03T10:00:00Z")
+    (node,) = await store.messages.append_many(made.id, [later], parent=branch[-1].id)
+    days = {one.depth: one.day for one in await recalled(store, node.id)}
+    assert days[node.depth] == "2024-02-03"
+
+    await store.messages.delete(branch[len(june)].id)
+    left = await recalled(store, branch[-1].id, on_july)
+    assert KEY[0].removeprefix("u: ") in texts(left)
+    assert "4 July, 2023" not in {one.day for one in left}
 
 
 async def test_what_lies_below_the_cutoff_is_not_found(store: Store) -> None:

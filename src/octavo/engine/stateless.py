@@ -28,11 +28,13 @@ from octavo.core.policy import Policy, budget_for, preset
 from octavo.core.protocol import RULES
 from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passages
+from octavo.core.recall.pieces import Piece, stamp_of
 from octavo.core.recall.pieces import cut as cut_pieces
 from octavo.core.recall.question import question_of
 from octavo.core.recall.rank import ByWords
 from octavo.core.recall.rank import count as count_words
 from octavo.core.recall.render import with_passages
+from octavo.core.recall.size import part_of
 from octavo.core.receipt import Receipt
 from octavo.core.shrink import shrink
 from octavo.core.snapshot import Snapshot
@@ -55,13 +57,12 @@ KEEP = 0.5
 CARRIED_SHARE = 0.1
 """Share of the room that the question of a turn cut inside may take, word for word; a longer one would crowd out what
 is needed to answer it, and its sentences stand among the extracts."""
-RECALL_SHARE = 0.2
-"""Share of the budget that passages found for the newest message may take, if it is the user's."""
 TOLD_SHARE = 0.15
-"""Share of that where the message has not the form of a question: it may need less of what was said before."""
+"""Share of the room for passages where the message has not the form of a question: it may need less of what was said
+before."""
 WORKED_SHARE = 0.25
-"""Share of that where tools were used: work that goes on needs the names among the extracts more. Measured on runs of
-agents."""
+"""Share of that room where tools were used: work that goes on needs the names among the extracts more. Measured on
+runs of agents."""
 LEAST_RECALL = 60
 """Tokens below which no passage is looked for: the frame alone takes a third of it."""
 REMEMBERED = 10_000
@@ -115,7 +116,8 @@ class CompressionOptions(TypedDict, total=False):
     keep: float | int
     """Share of the budget, or a token count, for the newest turns, verbatim; 0: only what must stay."""
     recall: float | int
-    """Share of the budget, or a token count, for passages that the newest message asks for; 0: none."""
+    """Share of the budget, or a token count, for passages that the newest message asks for; 0: none. By default three
+    tenths of a small budget, less of a large one, and at most 2,000 tokens."""
     summariser: Summariser | Write
     meter: Meter | Literal["chars4"]
     """`chars4`: characters divided by 4, rounded up, 4 more a message, 8 more a tool call."""
@@ -453,7 +455,7 @@ def _choose_cut(branch: Branch, scale: _Scale, limit: int, keep: float | int, po
 def _recall_room(cut: _Cut, limit: int, room: int, policy: Policy, options: CompressionOptions) -> int:
     """Say how many tokens passages may take; none where nobody asks, or the policy has no recall."""
     last = cut.branch[-1].message
-    wanted = options.get("recall", RECALL_SHARE if policy.recall != "off" else 0)
+    wanted = options.get("recall", part_of(limit) if policy.recall != "off" else 0)
     if cut.at == len(cut.branch) or not opens_turn(last):
         return 0
     if isinstance(wanted, int) and not isinstance(wanted, bool):
@@ -473,7 +475,10 @@ def _recalled(cut: _Cut, scale: _Scale, room: int) -> Passages:
         room = math.floor(room * WORKED_SHARE)
     if room < LEAST_RECALL or not asked.weights:
         return ()
-    pieces = [piece for node in cut.covered for piece in cut_pieces(node.id, node.depth, node.message)]
+    pieces, day = list[Piece](), ""
+    for node in cut.covered:
+        day = stamp_of(node.message) or day
+        pieces += cut_pieces(node.id, node.depth, node.message, day=day)
     sent = frozenset(node.id for node in (*cut.carried, *cut.branch[cut.at :]))
     ranker = ByWords(count_words(asked, pieces))
     return choose(asked, pieces, ranker, room=room, count=scale.meter.count_text, sent=sent)

@@ -3,8 +3,9 @@
 A database in memory holds the whole tree, so what is pinned stays pinned, branches share what they have in common, and
 every compression chooses again from the originals. The window is chosen so that a snapshot and the newest turns
 together have the size of the budget: an engine compresses long before its window is full, so as to have room to go on.
-Where a question is asked, a part of the budget is left for what it recalls, and the question comes after the
-compression, as it does in use.
+Where a question is asked, a part of the budget is left for what it recalls, as large as `octavo.compress` leaves. The
+question comes after the compression, as it does in use, and what the newest turns left of their share is free for
+recall.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from dataclasses import dataclass, field
 
 from octavo.core.budget import MARGIN, SNAPSHOT_SHARE, ModelCard
 from octavo.core.messages import Message, Node, digest
+from octavo.core.recall.size import part_of
 from octavo.engine.chat import Chat, RequestPreview
 from octavo.engine.engine import Engine
-from octavo.engine.stateless import RECALL_SHARE
 from octavo.errors import BadBudget, ContextOverflow
 from octavo.evals.compressor import CompressionJob, CompressionResult
 from octavo.evals.measure.texts import divide
@@ -39,6 +40,8 @@ class StoredThread:
     told: tuple[Message, ...] = ()
     """What was compressed last."""
     nodes: dict[bytes, Node] = field(default_factory=dict)
+    sent: int = 0
+    """Tokens that are sent before anything is asked."""
 
 
 @dataclass(slots=True)
@@ -62,16 +65,19 @@ class StoredCompressor:
                 await thread.chat.checkout(tip.id)
                 await thread.chat.compress(keep=int(self.keep * self._room(job)))
                 thread.told = told
+                if job.asked:
+                    await thread.chat.set(recall="off")
+                    before = (await thread.chat.context()).context.messages
+                    thread.sent = sum(map(self.meter.count_message, before))
             sent = await self._ask(thread, job) if job.asked else await thread.chat.context()
         except (BadBudget, ContextOverflow) as error:
             return CompressionResult(wrong=(str(error),))
         return CompressionResult(messages=sent.context.messages)
 
     async def _ask(self, thread: StoredThread, job: CompressionJob) -> RequestPreview:
-        """Ask below what was told; what is recalled takes its share of the budget, and the question a part of that."""
+        """Ask below what was told; what is recalled takes what the budget leaves besides that and the question."""
         question = self.meter.count_message(job.messages[-1])
-        room = max(0, math.floor(RECALL_SHARE * self._room(job)) - question)
-        await thread.chat.set(recall=room)
+        await thread.chat.set(recall=max(0, job.budget - thread.sent - question))
         return await thread.chat.context(tip=(await _grow(thread, job.messages)).id)
 
     async def _open(self, job: CompressionJob) -> StoredThread:
@@ -97,8 +103,8 @@ class StoredCompressor:
     def _card(self, job: CompressionJob) -> ModelCard:
         """Describe a model with the window that goes with the budget."""
         room, known = self._room(job), self.meter.card
-        snapshot = 1 - self.keep - (RECALL_SHARE if job.asked else 0)
-        available = snapshot * room / SNAPSHOT_SHARE + job.budget - room
+        snapshot = (1 - self.keep) * room - (part_of(job.budget) if job.asked else 0)
+        available = snapshot / SNAPSHOT_SHARE + job.budget - room
         return ModelCard(
             name=MODEL,
             window=math.floor(available / (1 - MARGIN)) + REPLY,

@@ -27,7 +27,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from octavo.core.context import UNSENT
-from octavo.core.recall.pieces import Piece, cut
+from octavo.core.messages import Message
+from octavo.core.recall.pieces import Piece, cut, stamp_of
 from octavo.core.recall.question import Question
 from octavo.core.recall.rank import BITS, Statistics, best_places, impacts
 from octavo.store import rows
@@ -168,7 +169,9 @@ async def _candidates(connection: Connection, deepest: _Lane, best: Sequence[int
     large = sorted((row for row in found if row.large), key=lambda row: order[row.depth])[:LARGE_TEXTS]
     texts = await _large_texts(connection, [row.id for row in large])
     read = (row for row in found if not row.large or row.id in texts)
-    return [piece for row in sorted(read, key=lambda row: row.depth) for piece in _pieces(row, texts)]
+    return [
+        piece for row in sorted(read, key=lambda row: row.depth) for piece in _pieces(row, texts, row.stamp)
+    ]
 
 
 async def _large_texts(connection: Connection, ids: Sequence[str]) -> rows.Texts:
@@ -179,13 +182,20 @@ async def _large_texts(connection: Connection, ids: Sequence[str]) -> rows.Texts
     return texts
 
 
-def _pieces(row: rows.Row, texts: rows.Texts) -> Iterable[Piece]:
+def _pieces(row: rows.Row, texts: rows.Texts, stamp: str | None) -> Iterable[Piece]:
     """Cut a message into pieces; what is not sent to a model is not recalled either."""
     if row.status in UNSENT:
         return ()
-    said = unpack(row.role, Packed(row.text, row.parts, rows.large(texts, row.id)))
+    return cut(row.id, row.depth, _said(row, texts), day=stamp or _day(_stored_on(row)))
+
+
+def _said(row: rows.Row, texts: rows.Texts) -> Message:
+    return unpack(row.role, Packed(row.text, row.parts, rows.large(texts, row.id)))
+
+
+def _stored_on(row: rows.Row) -> int:
     created = row.created if row.created is not None else made_at(row.id)
-    return cut(row.id, row.depth, said, day=_day(created // DAY))
+    return int(created // DAY)
 
 
 @lru_cache
@@ -208,10 +218,15 @@ async def fill_some(connection: Connection, cutoff: str) -> bool:
     lane = await _lane(connection, where, top)
     texts = await _large_texts(connection, [row.id for row in found if row.large])
     places: defaultdict[tuple[int, int], array[int]] = defaultdict(lambda: array("I"))
-    for row in found:
-        for word, impact in impacts(_pieces(row, texts)).items():
+    indexed: list[dict[str, Any]] = []
+    stamp, stored_on = (top.stamp, _stored_on(top)) if top else (None, 0)
+    for row in sorted(found, key=lambda row: row.depth):
+        # A talk that goes on another day is dated by when it is stored, whatever day it once quoted.
+        stamp = stamp_of(_said(row, texts)) or (stamp if _stored_on(row) == stored_on else None)
+        stored_on = _stored_on(row)
+        indexed.append({"n": row.n, "lane_id": lane, "depth": row.depth, "stamp": stamp})
+        for word, impact in impacts(_pieces(row, texts, stamp)).items():
             places[key_of(word), row.depth // BLOCK].append(row.depth << BITS | impact)
-    indexed = [{"n": row.n, "lane_id": lane, "depth": row.depth} for row in found]
     await connection.execute(sa.insert(recall_message), indexed)
     if places:
         await connection.execute(_grow(connection.dialect.name), _rows(lane, places))
@@ -245,10 +260,14 @@ async def forget_words(connection: Connection, id: str) -> None:
     if row is None:
         return
     texts = await _large_texts(connection, [row.id] if row.large else [])
+    if stamp_of(_said(row, texts)):
+        # What follows has its day from it.
+        await forget_below(connection, id)
+        return
     at = {"lane_id": row.lane_id, "block": row.depth // BLOCK}
     w = recall_word.c
     here = sa.and_(w.lane_id == at["lane_id"], w.block == at["block"])
-    for word in impacts(_pieces(row, texts)):
+    for word in impacts(_pieces(row, texts, row.stamp)):
         key = key_of(word)
         places = await connection.scalar(sa.select(w.places).where(here, w.word == key))
         left = array("I", (place for place in _unpack(places or b"") if place >> BITS != row.depth))
@@ -325,7 +344,7 @@ def _tip() -> sa.BindParameter[str]:
 def _deepest_indexed() -> sa.Select[Any]:
     """The deepest indexed message on the branch of `tip`, itself included: O(log depth) steps by jump pointers."""
     m, k, jump = message, recall_message, message.alias("jump")
-    here = (m.c.id, m.c.n, m.c.parent_id, m.c.jump_id)
+    here = (m.c.id, m.c.n, m.c.parent_id, m.c.jump_id, m.c.created)
     start = sa.select(*here).where(m.c.id == _tip()).cte("up", recursive=True)
     reached = sa.exists().where(k.c.n == start.c.n)
     # Everything above an indexed message is indexed, so a jump that ends on none that is leaves none out.
@@ -333,7 +352,7 @@ def _deepest_indexed() -> sa.Select[Any]:
     step = sa.case((indexed_jump | start.c.jump_id.is_(None), start.c.parent_id), else_=start.c.jump_id)
     up = start.union_all(sa.select(*here).select_from(start).join(m, m.c.id == step).where(~reached))
     return (
-        sa.select(k.c.n, k.c.lane_id, k.c.depth, recall_lane.c.stop)
+        sa.select(k.c.n, k.c.lane_id, k.c.depth, k.c.stamp, recall_lane.c.stop, up.c.id, up.c.created)
         .select_from(up)
         .join(k, k.c.n == up.c.n)
         .join(recall_lane, recall_lane.c.id == k.c.lane_id)
@@ -422,7 +441,7 @@ def _messages(dialect: str) -> sa.Select[Any]:
     # The depths are what an index is asked for, not the range: `+ 0` hides that from SQLite.
     within = (k.depth + 0).between(lanes.c.start, lanes.c.stop)
     return (
-        sa.select(*_SHOWN)
+        sa.select(*_SHOWN, k.stamp)
         .join_from(lanes, recall_message, k.lane_id == lanes.c.id)
         .join(message, message.c.n == k.n)
         .where(_one_of(k.depth, "depths", dialect), within)
@@ -433,7 +452,7 @@ def _messages(dialect: str) -> sa.Select[Any]:
 def _indexed_message() -> sa.Select[Any]:
     k = recall_message.c
     return (
-        sa.select(*_SHOWN, k.lane_id)
+        sa.select(*_SHOWN, k.lane_id, k.stamp)
         .join(recall_message, k.n == message.c.n)
         .where(message.c.id == sa.bindparam("id", type_=Id))
     )

@@ -337,6 +337,8 @@ recall_message = sa.Table(
     ),
     sa.Column("lane_id", Serial, sa.ForeignKey("recall_lane.id", ondelete="CASCADE"), nullable=False),
     sa.Column("depth", sa.Integer, nullable=False),
+    # The day that the message is known to be from because it opens with it in brackets, or one before it does.
+    sa.Column("stamp", sa.Text),
     sa.UniqueConstraint("lane_id", "depth"),
 )
 

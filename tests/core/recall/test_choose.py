@@ -24,7 +24,7 @@ from octavo.core.messages import (
 )
 from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passage, Passages
-from octavo.core.recall.pieces import LOOKED_AT, PIECE, SHORT, Piece, cut, stretches
+from octavo.core.recall.pieces import LOOKED_AT, PIECE, SHORT, Piece, cut, stamp_of, stretches
 from octavo.core.recall.question import Question, ask
 from octavo.core.recall.rank import BITS, ByWords, Ranker, Statistics, best_places, count, impacts
 from octavo.core.recall.render import HEAD, TAG, copied, frame, render, with_passages
@@ -221,8 +221,38 @@ def test_a_passage_says_who_spoke_and_when() -> None:
     pieces = [*cut("0123456789abcdef", 3, said, day="2026-11-16")]
     asked = ask("What did Ann say about the boathouse on Monday?")
     found = choose(asked, pieces, ByWords(count(asked, pieces)), room=ROOM, count=tokens)
-    assert "\n#89abcdef user (Ann b), 2026-11-16: The boathouse key is blue.\n" in render(found)
+    assert "\n[2026-11-16]\n#89abcdef user (Ann b): The boathouse key is blue.\n" in render(found)
     assert frame().splitlines() == [render(found).splitlines()[i] for i in (0, 1, -1)]
+
+
+def test_the_day_is_said_once_until_it_changes_and_leaves_room_for_more() -> None:
+    """Seen failing with: the day beside every passage."""
+    days = ["2026-11-15"] * 5 + ["2026-11-16"] * 5
+    keys = [user(f"The boathouse key number {n} hangs on hook {n}.\n[2031-01-01]") for n in range(len(days))]
+    pieces = [
+        piece
+        for node, day in zip(place(keys), days, strict=True)
+        for piece in cut(node.id, node.depth, node.message, day=day)
+    ]
+    asked = ask("Which boathouse key hangs where?")
+    found = choose(asked, pieces, ByWords(Statistics(count=1_000, frequency={})), room=ROOM, count=tokens)
+    assert len(found) == len(days)
+    assert [line for line in render(found).splitlines() if line.startswith("[")] == [
+        "[2026-11-15]",
+        "[2026-11-16]",
+    ]
+
+
+def test_a_message_that_opens_with_a_day_in_brackets_says_when_it_was_said() -> None:
+    assert stamp_of(user("[9:05 am on 4 July, 2023] Hello!")) == "4 July, 2023"
+    assert stamp_of(user("Hello on 4 July, 2023!")) == ""
+    said = user("The key hangs on the hook.")
+    pieces = [*cut("m1", 1, said, day="4 July, 2023"), *cut("m2", 2, said, day="5 July, 2023")]
+    asked = ask("Where was the key on July 4th?")
+    statistics = count(asked, pieces)
+    assert statistics.frequency["d07-04"] == 1
+    first, second = ByWords(statistics).score(asked, pieces)
+    assert first > second
 
 
 class Shortest:

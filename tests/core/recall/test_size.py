@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.recall.size import LEAST, MOST, Recall, recall_setting, room
+from octavo.core.recall.size import FIRST, FIRST_SHARE, LEAST, MOST, Recall, part_of, recall_setting, room
 from octavo.errors import BadInput
 
 
@@ -41,3 +41,14 @@ def test_the_setting_is_off_auto_or_a_number_of_tokens(value: object, setting: R
 def test_anything_else_is_refused(value: object) -> None:
     with pytest.raises(BadInput, match=r"recall.*off.*auto"):
         recall_setting(value)
+
+
+def test_of_a_small_budget_a_larger_share_is_for_passages() -> None:
+    """Seen failing with: a fifth of every budget."""
+    budgets = [0, 100, FIRST, 2 * FIRST, 5 * FIRST, 100 * FIRST]
+    parts = [part_of(budget) for budget in budgets]
+    assert parts == sorted(parts)
+    shares = [part / budget for part, budget in zip(parts[2:], budgets[2:], strict=True)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] == FIRST_SHARE
+    assert parts[-1] == MOST

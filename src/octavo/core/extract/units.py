@@ -183,7 +183,7 @@ def analyse(message: Message, *, ours: bool = False) -> Analysis:
     write what looks like one.
     """
     text, carried = _take_carried(message.text) if ours else (message.text, ())
-    day, text = _take_stamp(text)
+    day, text = take_stamp(text)
     channel: Channel = "result" if message.role == "tool" else message.role
     own = own_lines(text) if channel == "user" else frozenset[int]()
     speaker, opening, units = _open(text, channel, own, name=message.name)
@@ -261,7 +261,8 @@ def _take_carried(text: str) -> tuple[str, tuple[Extract, ...]]:
     return text[:at] + rest, parse(rendered)
 
 
-def _take_stamp(text: str) -> tuple[str, str]:
+def take_stamp(text: str) -> tuple[str, str]:
+    """Take the day off the front of a text that opens with it in brackets; no day: the text as it is."""
     stamp = _STAMP.match(text)
     day = _DAY.search(stamp[1]) if stamp else None
     return (day[0], text[stamp.end() :]) if stamp and day else ("", text)

@@ -12,7 +12,7 @@ from octavo.core.recall.passages import Passage, Passages
 from octavo.core.recall.pieces import Piece
 from octavo.core.recall.question import Question
 from octavo.core.recall.rank import Ranker
-from octavo.core.recall.render import frame, render
+from octavo.core.recall.render import frame, render, render_day, render_passage
 
 WEAK = 0.2
 """Pieces below this share of the best one's score are left, whatever room there is."""
@@ -64,12 +64,15 @@ def _fitting(
 ) -> Passages:
     """Take the wanted pieces as long as they fit; a large one that does not fit leaves room for a smaller one."""
     taken: list[int] = []
-    around = count(frame())
-    left, missed = room - around, 0
+    days = {""}
+    left, missed = room - count(frame()), 0
     for at in wanted:
-        price = count(render(join([pieces[at]]))) - around
+        (alone,) = join([pieces[at]])
+        price = count(f"\n{render_passage(alone)}")
+        price += 0 if alone.day in days else count(f"\n{render_day(alone.day)}")
         if price <= left:
             taken.append(at)
+            days.add(alone.day)
             left, missed = left - price, 0
         elif (missed := missed + 1) == MISSES:
             break

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from octavo.core.extract.render import weigh
+from octavo.core.extract.units import take_stamp
 from octavo.core.messages import Message, Text, ToolResult
 from octavo.core.snapshot import Channel
 
@@ -42,7 +43,7 @@ class Piece:
     """Whether its text ends with it."""
     speaker: str = ""
     day: str = ""
-    """The day it was said, where that is known."""
+    """The day it was said, where that is known; written as its stamp is, if it has one."""
 
     @property
     def text(self) -> str:
@@ -67,6 +68,11 @@ def cut(
                 speaker=speaker,
                 day=day,
             )
+
+
+def stamp_of(message: Message) -> str:
+    """Give the day that a message opens with in brackets: it holds for what follows, as it does among extracts."""
+    return take_stamp(message.text)[0]
 
 
 def texts_of(message: Message, names: Mapping[str, str]) -> Iterator[tuple[Channel, str, str]]:

@@ -161,7 +161,7 @@ def count(question: Question, pieces: Iterable[Piece]) -> Statistics:
     number = length = 0
     asked = question.weights.keys()
     for piece in pieces:
-        said = words(piece.text)
+        said = [*words_of_day(piece.day), *words(piece.text)]
         number += 1
         length += len(said)
         frequency.update(asked & set(said))

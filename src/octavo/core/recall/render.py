@@ -1,12 +1,14 @@
 """Passages as the text that stands before a user's words: delimited, escaped, and marked as data.
 
-A passage opens with `#`, the end of its source's id, who said it and when; its further lines begin with a blank, so no
-text can pass for another passage, and none can close the frame.
+A passage opens with `#`, the end of its source's id and who said it; the day stands on a line of its own when it
+changes, as it does among extracts. Further lines of a passage begin with a blank, so no text can pass for another
+passage or for a day, and none can close the frame.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from octavo.core.messages import Message, Text
@@ -29,7 +31,7 @@ WHO: dict[Channel, str] = {
 }
 
 _TAGS = re.compile(r"<(?=\s*(?:/\s*)?(?:recalled|earlier))", re.IGNORECASE)
-_UNFIT = re.compile(r"[^\w .@-]+")
+_UNFIT = re.compile(r"[^\w ,.@-]+")
 _BREAKS = re.compile(r"\r\n?|[\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -37,7 +39,7 @@ def render(passages: Passages) -> str:
     """Write passages as one block; nothing for none."""
     if not passages:
         return ""
-    lines = "\n".join(_line(passage) for passage in passages)
+    lines = "\n".join(_lines(passages))
     return f"<{TAG}>\n{HEAD}\n{lines}\n</{TAG}>"
 
 
@@ -46,13 +48,27 @@ def frame() -> str:
     return f"<{TAG}>\n{HEAD}\n</{TAG}>"
 
 
-def _line(passage: Passage) -> str:
+def _lines(passages: Passages) -> Iterator[str]:
+    day = ""
+    for passage in passages:
+        if passage.day != day:
+            day = passage.day
+            yield render_day(day)
+        yield render_passage(passage)
+
+
+def render_day(day: str) -> str:
+    """Write the line that says when what follows was said."""
+    return f"[{_UNFIT.sub(' ', day)}]"
+
+
+def render_passage(passage: Passage) -> str:
+    """Write a passage without its day."""
     name = _UNFIT.sub(" ", passage.speaker)[:NAME].strip()
     who = f"{WHO[passage.channel]} ({name})" if name else WHO[passage.channel]
-    head = ", ".join(word for word in (f"#{label_of(passage)} {who}", _UNFIT.sub(" ", passage.day)) if word)
     before, after = ("" if passage.opens else f"{GAP} "), ("" if passage.closes else f" {GAP}")
     text = escape(_BREAKS.sub("\n ", passage.text))
-    return f"{head}: {before}{text}{after}"
+    return f"#{label_of(passage)} {who}: {before}{text}{after}"
 
 
 def label_of(passage: Passage) -> str:
