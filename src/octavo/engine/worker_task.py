@@ -244,7 +244,6 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
             task, size = _read_task(source)
         except EOFError:
             return
-        done: MadeSnapshot | JudgedAnswer | BranchForgotten | WorkerFailure
         try:
             done = _make_kept(task, count, kept, size) if isinstance(task, SnapshotTask) else do(task, count)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
