@@ -44,11 +44,16 @@ BLOCK = 4_096
 STEP = 128
 """Messages that are indexed by one statement: the time is looked at in between."""
 PLACES = 3_000
-"""Places that a lookup reads: more take longer than a turn should wait, and the rarest words have told the most."""
+"""Places that a lookup reads: more take longer than a turn should wait, and the rarest words have told the most.
+
+Measured on 250 made-up questions in 100,000 messages, as share of passages found and processor time of lookup and
+choice: 96 % in 6 ms; with four times the places 99 % in 7 ms; with 50,000 places and the lists below at 200 and 100,
+all of them in 18 ms."""
 AHEAD = 48
 """Messages that are looked at first, by the words that stand in them alone."""
 BEST = 30
-"""Messages that are read and ranked word by word: measured on long chats, more change nothing."""
+"""Messages that are read and ranked word by word: measured on long chats, more change nothing. Of made-up questions,
+100 of them (and 200 ahead) find 2 % more in 10 ms instead of 6."""
 LARGE_TEXTS = 2
 """Messages with texts kept apart that are ranked: each may be a hundred times as long as another."""
 REMOVED = 1_000
