@@ -100,8 +100,7 @@ LIBRARIES = (
         name="crewai",
         packages=("crewai",),
         program="crewai_agent.py",
-        env={"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "TURNS": "5"},
-        least=40,
+        env={"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"},
     ),
     replace(OPENAI, name="agno", packages=("agno", "openai", "sqlalchemy"), program="agno_agent.py"),
     replace(

@@ -26,6 +26,8 @@ def ask(history: list[Any], question: str) -> list[Any]:
         tools=[read_log],
         cache=False,
         max_iter=100,
+        # Else CrewAI shortens the history by itself, as soon as it is longer than the window it knows for the model.
+        respect_context_window=False,
     )
     ran: Any = agent.kickoff([*history, {"role": "user", "content": question}])
     said = [message for message in ran.messages if message["role"] != "system"]

@@ -373,7 +373,6 @@ def test_what_the_newest_message_asks_for_stands_before_it() -> None:
 
 
 def test_passages_take_a_larger_share_of_a_small_budget() -> None:
-    """Seen failing with: a fifth of every budget."""
     ships = [
         "Aurelia",
         *["Borealis", "Cassiopeia", "Dione", "Europa", "Freya", "Galatea", "Hesper", "Ione", "Juno"],
@@ -397,7 +396,6 @@ def test_passages_take_a_larger_share_of_a_small_budget() -> None:
 
 
 def test_a_question_by_its_date_finds_what_was_said_after_a_stamp_of_that_day() -> None:
-    """Seen failing with: the date belongs to the one message that opens with it."""
     said = []
     for month in ("March", "April", "May", "June", "July", "August"):
         for n in range(40):

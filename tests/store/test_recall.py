@@ -62,7 +62,6 @@ async def test_a_covered_message_is_found_by_its_words_with_its_day(store: Store
 async def test_the_day_a_message_opens_with_holds_for_what_follows(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seen failing with: only the message that opens with the day is from it, and a step forgets the day."""
     monkeypatch.setattr(recall, "STEP", 3)
     june = ("u: [9:05 am on 12 June, 2023] Hello!", *FILLER, *KEY, *FILLER)
     july = ("u: [9:05 am on 4 July, 2023] Hello!", *FILLER, *KEY, *FILLER)

@@ -226,7 +226,6 @@ def test_a_passage_says_who_spoke_and_when() -> None:
 
 
 def test_the_day_is_said_once_until_it_changes_and_leaves_room_for_more() -> None:
-    """Seen failing with: the day beside every passage."""
     days = ["2026-11-15"] * 5 + ["2026-11-16"] * 5
     keys = [user(f"The boathouse key number {n} hangs on hook {n}.\n[2031-01-01]") for n in range(len(days))]
     pieces = [

@@ -44,7 +44,6 @@ def test_anything_else_is_refused(value: object) -> None:
 
 
 def test_of_a_small_budget_a_larger_share_is_for_passages() -> None:
-    """Seen failing with: a fifth of every budget."""
     budgets = [0, 100, FIRST, 2 * FIRST, 5 * FIRST, 100 * FIRST]
     parts = [part_of(budget) for budget in budgets]
     assert parts == sorted(parts)
