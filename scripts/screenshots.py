@@ -184,7 +184,7 @@ def failure(place: Place) -> None:
 
 def compress(place: Place) -> None:
     place.open()
-    place.press("Summarize conversation history")
+    place.press("Compress conversation history")
     expect(place.page.get_by_role("dialog").get_by_role("cell").first).not_to_have_text("…")
 
 

@@ -16,7 +16,7 @@ from tests.web.test_hostile import HOSTILE
 from tests.web.test_meter import certainty
 from tests.web.upstream import HOLD, Upstream
 
-TITLE = "Summarize conversation history"
+TITLE = "Compress conversation history"
 SUMMARY = """## Context
 The hosts of the **north** rack are being moved, one after the other.
 
@@ -214,7 +214,7 @@ def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
     page.get_by_role("button", name=TITLE, exact=True).click()
     dialog = page.get_by_role("dialog", name=TITLE)
     expect(figure(dialog, "Messages in all")).to_have_text(f"{plan['messages']:,}")
-    expect(figure(dialog, "To be summarized")).to_have_text(f"{plan['covered']:,}")
+    expect(figure(dialog, "To be compressed")).to_have_text(f"{plan['covered']:,}")
     expect(figure(dialog, "Tokens now")).to_have_text(
         f"{certainty(plan['reading'])} {plan['reading']['tokens']:,}"
     )
@@ -229,16 +229,16 @@ def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
     assert less["covered"] < plan["covered"]
     dialog.get_by_label("Keep word for word").select_option("A share of the history")
     dialog.get_by_label("Percent").fill("50")
-    expect(figure(dialog, "To be summarized")).to_have_text(f"{less['covered']:,}")
+    expect(figure(dialog, "To be compressed")).to_have_text(f"{less['covered']:,}")
     dialog.get_by_label("Percent").fill("none")
     expect(dialog.get_by_role("alert")).to_contain_text("from 1 to 99")
-    expect(dialog.get_by_role("button", name="Summarize", exact=True)).to_be_disabled()
+    expect(dialog.get_by_role("button", name="Compress", exact=True)).to_be_disabled()
     more = octavo.get(f"conversations/{id}/plan?keep=0")
     assert more["covered"] > plan["covered"]
     dialog.get_by_label("Keep word for word").select_option("Nothing")
-    expect(figure(dialog, "To be summarized")).to_have_text(f"{more['covered']:,}")
+    expect(figure(dialog, "To be compressed")).to_have_text(f"{more['covered']:,}")
     dialog.get_by_label("Focus").fill("the keys of the hosts")
-    dialog.get_by_role("button", name="Summarize", exact=True).click()
+    dialog.get_by_role("button", name="Compress", exact=True).click()
     expect(dialog).to_have_count(0)
     running = page.get_by_role("region", name="Compressing")
     expect(running.get_by_text("The hosts of the north rack")).to_be_in_viewport()
@@ -279,7 +279,7 @@ def test_the_menu_of_a_conversation_summarizes_it_too(page: Page, octavo: Octavo
     page.goto("/")
     page.get_by_label("Message", exact=True).fill("/compress")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("There is nothing to summarize yet")).to_be_visible()
+    expect(page.get_by_text("There is nothing to compress yet")).to_be_visible()
     page.get_by_role("link", name="A talk").hover()
     page.get_by_role("button", name="Actions for A talk").click()
     page.get_by_role("menuitem", name=TITLE).click()
@@ -290,7 +290,7 @@ def test_the_menu_of_a_conversation_summarizes_it_too(page: Page, octavo: Octavo
 def begin(page: Page, id: str) -> None:
     page.goto(f"/c/{id}")
     page.get_by_role("button", name=TITLE, exact=True).click()
-    page.get_by_role("button", name="Summarize", exact=True).click()
+    page.get_by_role("button", name="Compress", exact=True).click()
 
 
 def test_a_summary_that_is_cancelled_or_left_alone(page: Page, octavo: Octavo, upstream: Upstream) -> None:
@@ -307,7 +307,7 @@ def test_a_summary_that_is_cancelled_or_left_alone(page: Page, octavo: Octavo, u
     begin(page, id)
     expect(running.get_by_text("Half of it")).to_be_visible()
     page.reload()
-    page.get_by_role("button", name="Summarizing: show how far it is").click()
+    page.get_by_role("button", name="Compressing: show how far it is").click()
     expect(running.get_by_text("Half of it")).to_be_in_viewport()
     page.get_by_role("button", name="New", exact=True).click()
     upstream.say = answer
@@ -333,7 +333,7 @@ def test_a_failure_tells_why_and_can_be_tried_again_or_left(
     failed.get_by_role("button", name="Go on without").click()
     expect(failed).to_have_count(0)
     page.get_by_role("button", name=TITLE, exact=True).click()
-    page.get_by_role("button", name="Summarize", exact=True).click()
+    page.get_by_role("button", name="Compress", exact=True).click()
     failed.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("button", name=re.compile("^14 messages compressed"))).to_be_visible()
 
@@ -350,8 +350,8 @@ def test_too_little_history_no_gain_and_uncounted_tokens_are_told_apart(
     one = octavo.conversation("u: Hello", "a: Good day")
     page.goto(f"/c/{one}")
     page.get_by_role("button", name=TITLE, exact=True).click()
-    expect(dialog.get_by_text("There is too little history to summarize.")).to_be_visible()
-    expect(dialog.get_by_role("button", name="Summarize", exact=True)).to_be_disabled()
+    expect(dialog.get_by_text("There is too little history to compress.")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Compress", exact=True)).to_be_disabled()
     audit(page)
     few = talk(octavo, 4, 2)
     begin(page, few)
@@ -362,7 +362,7 @@ def test_too_little_history_no_gain_and_uncounted_tokens_are_told_apart(
     page.get_by_role("button", name=TITLE, exact=True).click()
     dialog.get_by_label("Keep word for word").select_option("A share of the history")
     dialog.get_by_label("Percent").fill("85")
-    page.get_by_role("button", name="Summarize", exact=True).click()
+    page.get_by_role("button", name="Compress", exact=True).click()
     expect(page.get_by_role("alert", name="The summary did not make it smaller")).to_be_visible()
     octavo.put("models/uncounted", {"like": MODEL, "tokenizer": "grok"})
     octavo.patch(f"conversations/{few}/settings", {"model": "uncounted"})

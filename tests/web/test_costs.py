@@ -50,7 +50,7 @@ def test_money_is_said_before_and_after(page: Page, octavo: Octavo) -> None:
     id = talk(octavo)
     octavo.patch(f"conversations/{id}/settings", {"model": "priced-gpt"})
     page.goto(f"/c/{id}")
-    page.get_by_role("button", name="Summarize conversation history").first.click()
+    page.get_by_role("button", name="Compress conversation history").first.click()
     expect(page.get_by_role("dialog").get_by_text("Costs about $")).to_be_visible()
     page.keyboard.press("Escape")
     ended = octavo.post_stream(f"conversations/{id}/compressions", {})

@@ -17,7 +17,7 @@ export const SHORTCUTS: Shortcut[] = [
   { keys: [MOD, "K"], does: "Find conversations and messages" },
   { keys: [MOD, "Shift", "O"], does: "New conversation" },
   { keys: [MOD, "P"], does: "Print the whole conversation" },
-  { keys: ["/compress"], does: "Summarize conversation history" },
+  { keys: ["/compress"], does: "Compress conversation history" },
   { keys: ["?"], does: "These shortcuts" },
 ];
 

@@ -28,10 +28,10 @@ export function reasonOf(ended: Ended, small: boolean): Reason {
 
 function skipped(reason: string, detail: string): Reason {
   if (reason === "nothing" || reason === "too_small")
-    return { title: "Too little history to summarize", detail, hint: "Talk on, or keep less word for word." };
+    return { title: "Too little history to compress", detail, hint: "Talk on, or keep less word for word." };
   if (reason === "busy")
-    return { title: "It is being summarized already", detail, hint: "The divider appears when that is done." };
-  return { title: "Nothing was summarized", detail, hint: "" };
+    return { title: "It is being compressed already", detail, hint: "The divider appears when that is done." };
+  return { title: "Nothing was compressed", detail, hint: "" };
 }
 
 function rejected(ended: Extract<Ended, { outcome: "rejected" }>, small: boolean): Reason {

@@ -24,7 +24,7 @@ export function askToCompress(id: string, focus = ""): void {
 export function compressByCommand(focus: string): boolean {
   const { route } = state();
   if (route.name === "chat") askToCompress(route.id, focus);
-  else toast({ tone: "info", text: "There is nothing to summarize yet", detail: "Say something first." });
+  else toast({ tone: "info", text: "There is nothing to compress yet", detail: "Say something first." });
   return route.name === "chat";
 }
 

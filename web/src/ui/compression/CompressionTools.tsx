@@ -12,7 +12,7 @@ export function CompressionTools({ chat }: { chat: Chat }) {
   const compression = useStore((state) => state.compressions[chat.id]);
   const serving = servingOf(chat);
   const running = compression !== undefined && !compression.outcome;
-  const label = running ? "Summarizing: show how far it is" : "Summarize conversation history";
+  const label = running ? "Compressing: show how far it is" : "Compress conversation history";
   return (
     <>
       {serving && (
@@ -33,7 +33,7 @@ export function CompressionTools({ chat }: { chat: Chat }) {
         onClick={() => (running ? showRunning(chat.id) : askToCompress(chat.id))}
       >
         <Icon name="compress" />
-        <span className="tool-word">Summarize</span>
+        <span className="tool-word">Compress</span>
       </button>
     </>
   );

@@ -39,7 +39,7 @@ export function PlanForm({ id, focus: typed }: { id: string; focus: string }) {
     void compress(id, { focus, keep: amount, snapshot: null, small: planned.small });
   };
   return (
-    <Dialog title="Summarize conversation history">
+    <Dialog title="Compress conversation history">
       <form className="form" onSubmit={submit}>
         <PlanView found={found} retry={() => setAgain(again + 1)} />
         <label className="field">
@@ -59,7 +59,7 @@ export function PlanForm({ id, focus: typed }: { id: string; focus: string }) {
             Cancel
           </button>
           <button type="submit" className="button primary" disabled={!possible}>
-            Summarize
+            Compress
           </button>
         </div>
       </form>

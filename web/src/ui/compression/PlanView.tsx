@@ -4,7 +4,7 @@ import { Problem } from "../../api/problem";
 import type { Plan } from "../../api/types";
 import { capitalized, certainty, count } from "../../lib/format";
 
-const TOO_LITTLE = "There is too little history to summarize.";
+const TOO_LITTLE = "There is too little history to compress.";
 
 export function PlanView({ found, retry }: { found: Plan | Problem | null; retry: () => void }) {
   if (found instanceof Problem && found.status === 404)
@@ -30,7 +30,7 @@ export function PlanView({ found, retry }: { found: Plan | Problem | null; retry
         <caption>What would happen</caption>
         <tbody>
           <Figure name="Messages in all" value={found?.messages} />
-          <Figure name="To be summarized" value={found?.covered} />
+          <Figure name="To be compressed" value={found?.covered} />
           <Figure name="Kept word for word" value={found?.retained} />
           <Figure name="Tokens now" value={found?.reading.tokens} note={found ? certainty(found.reading) : undefined} />
           <Figure name="Tokens after" value={found?.after_cap} note="at most" />

@@ -68,7 +68,7 @@ const saveAs = (conversation: Conversation, kind: Kind): void =>
   void import("../share/share").then(({ save }) => save(conversation, kind));
 
 const usual = (conversation: Conversation, rename: () => void): MenuItem[] => [
-  { label: "Summarize conversation history", run: () => askToCompress(conversation.id) },
+  { label: "Compress conversation history", run: () => askToCompress(conversation.id) },
   { label: "Rename", run: rename },
   { label: "Labels", run: () => dispatch({ type: "dialog/opened", dialog: { kind: "labels", conversation } }) },
   { label: "Save as Markdown", run: () => saveAs(conversation, "markdown") },
