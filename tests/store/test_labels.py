@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from octavo.errors import BadInput, NotFound
@@ -66,3 +68,16 @@ async def test_what_is_no_label_is_refused(store: Store) -> None:
             await store.labels.put(made.id, wrong)
     with pytest.raises(NotFound):
         await store.labels.put(new_id(), ["work"])
+
+
+async def test_labels_go_with_a_file(store: Store, tmp_path: Path) -> None:
+    made, _ = await talk(store, "u: hello")
+    await store.labels.put(made.id, ["work", "two words"])
+    path = tmp_path / "one.jsonl"
+    await store.export(path, [made.id])
+    (copy,) = await store.import_file(path, new_ids=True)
+    assert (await store.labels.of(copy.id))[copy.id] == ("two words", "work")
+    lines = path.read_text("utf-8")
+    path.write_text(lines.replace('"two words"', f'"{"x" * (LONGEST + 1)}"'), "utf-8")
+    with pytest.raises(BadInput, match=r"labels: expected 1 to 40 characters, got 41"):
+        await store.import_file(path, new_ids=True)

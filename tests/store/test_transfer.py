@@ -63,6 +63,7 @@ async def rich_conversation(store: Store) -> str:
     await store.passages.add(made.id, branch[22].id, (passage_of(branch[7], 0, 4),))
     await store.settings.put(ForConversation(made.id), "auto", None)
     await store.conversations.rename(made.id, "Everything “in” it")
+    await store.labels.put(made.id, ["work"])
     await store.conversations.archive(made.id)
     return made.id
 

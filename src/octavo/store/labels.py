@@ -54,12 +54,10 @@ class LabelStore(Section):
     async def put(self, connection: Connection, id: str, labels: Sequence[str]) -> None:
         """Give a conversation these labels, and no others."""
         await lock(connection, id)
-        wanted = dict.fromkeys(check_label(label) for label in labels)
-        if len(wanted) > MOST:
-            raise BadInput("labels", f"a conversation has {MOST} labels at most, got {len(wanted)}")
-        await connection.execute(sa.delete(setting).where(setting.c.scope == _START + plain_id(id)))
+        wanted = checked_labels(labels)
+        await connection.execute(sa.delete(setting).where(setting.c.scope == label_scope(id)))
         for label in wanted:
-            await upsert(connection, setting, {"scope": _START + plain_id(id), "key": label}, None)
+            await upsert(connection, setting, {"scope": label_scope(id), "key": label}, None)
 
     @reads
     async def list(self, connection: Connection, *, owner: str | None = None) -> tuple[Label, ...]:
@@ -102,6 +100,19 @@ def check_label(label: str) -> str:
     return name
 
 
+def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
+    """Bring the labels of a conversation into their one form."""
+    wanted = tuple(dict.fromkeys(check_label(label) for label in labels))
+    if len(wanted) > MOST:
+        raise BadInput("labels", f"a conversation has {MOST} labels at most, got {len(wanted)}")
+    return wanted
+
+
+def label_scope(id: str) -> str:
+    """Give the scope under which the labels of a conversation stand."""
+    return _START + plain_id(id)
+
+
 def has_label(connection: Connection, label: str) -> sa.ColumnElement[bool]:
     """Tell whether a conversation has a label, in SQL."""
     held = sa.select(setting.c.key).where(setting.c.scope == _scope(connection), setting.c.key == label)
@@ -110,14 +121,14 @@ def has_label(connection: Connection, label: str) -> sa.ColumnElement[bool]:
 
 async def copy_labels(connection: Connection, source: str, target: str) -> None:
     """Give a copy the labels of its original."""
-    held = sa.select(setting.c.key).where(setting.c.scope == _START + plain_id(source))
+    held = sa.select(setting.c.key).where(setting.c.scope == label_scope(source))
     for label in (await connection.scalars(held)).all():
-        await upsert(connection, setting, {"scope": _START + plain_id(target), "key": label}, None)
+        await upsert(connection, setting, {"scope": label_scope(target), "key": label}, None)
 
 
 async def remove_labels(connection: Connection, id: str) -> None:
     """Remove the labels of a conversation that is removed."""
-    await connection.execute(sa.delete(setting).where(setting.c.scope == _START + plain_id(id)))
+    await connection.execute(sa.delete(setting).where(setting.c.scope == label_scope(id)))
 
 
 def _of(owner: str | None) -> Sequence[sa.ColumnElement[bool]]:

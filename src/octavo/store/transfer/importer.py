@@ -20,6 +20,7 @@ from octavo.store import rows
 from octavo.store.copying import redirected
 from octavo.store.ids import made_at, new_id
 from octavo.store.insertion import RowBatch
+from octavo.store.labels import label_scope
 from octavo.store.parts import admit
 from octavo.store.passages import passage_rows
 from octavo.store.schema import large_text, plain_id
@@ -282,6 +283,10 @@ class Importer:
         self._piece.settings += [
             {"scope": scope, "key": key, "value": value, "updated": now}
             for key, value in tree.settings.items()
+        ]
+        self._piece.settings += [
+            {"scope": label_scope(tree.id), "key": label, "value": None, "updated": now}
+            for label in tree.opening.labels
         ]
         self._piece.closed.append(
             {"closed": tree.id, "count": len(tree.nodes), "tip": tree.nodes[tip].id if tip else None}

@@ -29,6 +29,7 @@ class ConversationStart:
     created: str = ""
     updated: str = ""
     archived: bool = False
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

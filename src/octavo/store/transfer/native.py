@@ -33,6 +33,7 @@ from octavo.errors import BadInput, UsageError
 from octavo.store import rows
 from octavo.store.connection import Connection
 from octavo.store.conversations import ConversationStore
+from octavo.store.labels import LabelStore, checked_labels
 from octavo.store.parts import Packed, unpack
 from octavo.store.passages import PassageStore
 from octavo.store.pins import PinStore
@@ -93,6 +94,7 @@ async def _export_one(connection: Connection, conversation_id: str, write: Write
 
     found = await ConversationStore.within(connection).get(conversation_id)
     recalled = await PassageStore.within(connection).of_conversation(found.id)
+    labels = (await LabelStore.within(connection).of(found.id))[found.id]
     tell(
         "conversation",
         octavo=VERSION if recalled else WITHOUT_RECALL,
@@ -102,6 +104,7 @@ async def _export_one(connection: Connection, conversation_id: str, write: Write
         created=found.created,
         updated=found.updated,
         archived=found.archived or None,
+        labels=[*labels],
         tip=found.tip,
     )
     async for values in _messages(connection, found.id):
@@ -200,9 +203,20 @@ def _opening(data: JsonObject, line: int, where: str) -> Iterator[Item]:
         created=take_optional(data, "created", where),
         updated=take_optional(data, "updated", where),
         archived=data.get("archived") is True,
+        labels=_labels(data, where),
     )
     if tip := take_optional(data, "tip", where):
         yield TipItem(line=line, tree=id, key=tip)
+
+
+def _labels(data: JsonObject, where: str) -> tuple[str, ...]:
+    if "labels" not in data:
+        return ()
+    given = [label for label in take_list(data, "labels", where) if isinstance(label, str)]
+    try:
+        return checked_labels(given)
+    except BadInput as error:
+        raise BadInput(f"{where}.labels", error.problem) from error
 
 
 def _check_end(data: JsonObject, counted: Counter[str], where: str) -> None:
