@@ -8,7 +8,7 @@ import { expanded, type Draft } from "../../lib/longtext";
 import { dispatch, state } from "../store";
 import type { ShownMessage } from "../types";
 import { refresh } from "./chat";
-import { report } from "./toast";
+import { report, toast } from "./toast";
 import { contentOf, startTurn } from "./turns";
 
 /** Open a message of one's own for writing; the page may hold the beginning only, so all of it is asked for. */
@@ -33,7 +33,17 @@ export function changeEdit(id: string, draft: Draft): void {
   if (editing) dispatch({ type: "chat/editing", id, editing: { ...editing, draft } });
 }
 
-export const cancelEdit = (id: string): void => dispatch({ type: "chat/editing", id, editing: null });
+const closeEdit = (id: string): void => dispatch({ type: "chat/editing", id, editing: null });
+
+/** Leave a message as it is; what was written meanwhile can be taken up again. */
+export function cancelEdit(id: string, editing: Editing): void {
+  closeEdit(id);
+  if (expanded(editing.draft) === editing.was) return;
+  const again = () => {
+    if (state().chat?.id === id) dispatch({ type: "chat/editing", id, editing });
+  };
+  toast({ tone: "info", text: "The message stays as it was", action: { label: "Go on editing", run: again } });
+}
 
 /** Store the new version beside the old one and have it answered. */
 export async function sendEdit(id: string, editing: Editing): Promise<void> {
@@ -41,7 +51,7 @@ export async function sendEdit(id: string, editing: Editing): Promise<void> {
   const old = chat?.messages.find((one) => one.id === editing.message);
   if (!chat || !old || chat.turn) return;
   const text = expanded(editing.draft);
-  cancelEdit(id);
+  closeEdit(id);
   if (text === editing.was) return;
   dispatch({ type: "chat/rewound", id, to: old.parent });
   if (await startTurn(id, { content: contentOf(text, editing.others), edits: old.id }, text)) {

@@ -11,7 +11,7 @@ export function EditRow({ editing, conversation }: { editing: Editing; conversat
     if (!empty) void sendEdit(conversation, editing);
   };
   const cancel = () => {
-    cancelEdit(conversation);
+    cancelEdit(conversation, editing);
     document.getElementById("composer")?.focus();
   };
   return (
