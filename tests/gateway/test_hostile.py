@@ -105,3 +105,36 @@ async def test_a_stream_that_falls_silent_or_never_ends_breaks_off_in_words(plai
             assert kind in told.text.rpartition("data: ")[2]
             assert len(told.content) < 2 * LONGEST_LINE
             await service.hung_up.wait()
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_who_hangs_up_before_all_is_sent_is_no_error(
+    plain: Engine, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    """Seen failing with: a traceback in the log."""
+    told: list[Any] = []
+    heard = iter(({"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}))
+
+    async def receive() -> Any:
+        return next(heard)
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1:8765"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8765),
+    }
+    await create_app(plain, ServerSettings(providers=accounts("http://127.0.0.1:9")))(scope, receive, send)
+    assert [message["status"] for message in told if "status" in message] == [499]
+    assert "unexpected" not in caplog.text

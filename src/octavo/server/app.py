@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
 from octavo import __version__
@@ -124,7 +125,7 @@ def create_app(
             allow_methods=["*"],
             allow_headers=list(CORS_HEADERS),
         )
-    for kind in (OctavoError, Refusal, RequestValidationError, HTTPException, Exception):
+    for kind in (OctavoError, Refusal, RequestValidationError, HTTPException, ClientDisconnect, Exception):
         app.add_exception_handler(kind, handle_exception)
     # The gateway comes first, because routes are tried in order.
     app.include_router(gateway)

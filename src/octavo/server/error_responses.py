@@ -6,7 +6,7 @@ import logging
 import re
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
@@ -19,6 +19,8 @@ log = logging.getLogger("octavo.server")
 
 _PARAMETER = re.compile(r"\{[^{}]*\}")
 GATEWAY = ("/v1/", "/v1beta/")
+CLOSED = 499
+"""The status that a log of requests shows for a client that hung up, as proxies write it."""
 
 
 def respond(request: Request, error: Exception) -> Response:
@@ -37,6 +39,9 @@ def respond(request: Request, error: Exception) -> Response:
 
 async def handle_exception(request: Request, error: Exception) -> Response:
     """Handle an exception for the framework."""
+    if isinstance(error, ClientDisconnect):
+        # Whoever hung up while the body was read hears no answer, and nothing went wrong here.
+        return Response(status_code=CLOSED)
     if isinstance(error, HTTPException) and error.status_code == 405:
         error = HTTPException(405, error.detail, {"allow": ", ".join(_allowed(request))})
     return respond(request, error)
