@@ -149,9 +149,9 @@ async def test_a_compression_under_way_does_not_bring_back_what_is_dropped(make:
     chat = await ruled(engine)
     await compressed(chat)
     writer.gate.clear()
-    prepare = (await chat.usage()).budget.prepare
-    assert prepare is not None
-    while (await chat.usage()).reading.tokens <= prepare:
+    soft = (await chat.usage()).budget.soft
+    assert soft is not None
+    while (await chat.usage()).reading.tokens <= soft:
         await go_on(chat)
     async for _ in chat.answer((await chat.add("And then?")).id):
         pass
