@@ -13,6 +13,7 @@ import pytest
 
 import octavo
 from octavo.core.extract.render import render
+from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Message, Text
 from octavo.core.protocol import RULES, check
 from octavo.core.snapshot import Extract
@@ -179,7 +180,7 @@ def test_a_snapshot_of_another_process_is_recognised_with_the_result_it_came_in(
         return "They looked at the configuration."
 
     folded = octavo.compress(chat(20), budget=2_000, summariser=write)
-    monkeypatch.setattr("octavo.engine.stateless._written", {})
+    monkeypatch.setattr("octavo.engine.stateless._written", LruCache(10))
     grown = [*folded.messages, *chat(30)[-8:]]
     known = octavo.compress(grown, budget=1_500, previous=folded)
     assert known.snapshot is not None
