@@ -206,17 +206,6 @@ def test_outputs_of_every_kind_are_results(item: JsonObject, text: str) -> None:
     assert write("responses", [message]).messages == [item]
 
 
-def test_what_a_command_printed_is_not_noted_twice_because_of_an_unknown_field() -> None:
-    """Seen failing with: the whole output stood in the note beside the text."""
-    entry: JsonObject = {"stdout": "x" * 99, "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}
-    message = only(shell_output({**entry, "duration": 3}))
-    noted = message.results[0].wire
-    assert noted is None or "xxx" not in noted.fields
-    assert "x" * 99 in message.results[0].text
-    assert write("responses", [message]).messages == [shell_output({**entry, "duration": 3})]
-    assert only(shell_output(entry)).results[0].text == "x" * 99
-
-
 def test_an_output_that_was_shortened_is_still_one_of_its_kind() -> None:
     entry: JsonObject = {"stdout": "x" * 99, "stderr": "bad", "outcome": {"type": "timeout"}}
     message = only(shell_output(entry))

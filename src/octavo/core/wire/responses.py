@@ -338,7 +338,7 @@ def _read_result(data: JsonObject, kind: str, where: str, calls: _Calls) -> Tool
             content = _read_content(output, f"{where}.output", "tool")
         case "computer_call", {"image_url": str(url)}:
             content = (Image(source=url),)
-        case "shell_call", [{"stdout": str(text)}] if compact(output) == compact(_shell_output(text)):
+        case "shell_call", [{"stdout": str(text), "stderr": "", "outcome": {"exit_code": 0}}]:
             content = (Text(text=text),)
         case _:
             payload = _payload(data, *CALLS[kind].answers)
@@ -492,13 +492,9 @@ def _bare_result(result: ToolResult, kind: str, *, listed: Json = False) -> Json
     if payload is not None and (kind != "shell_call" or "output" in payload):
         return {**payload, **bare}
     if kind == "shell_call":
-        return bare | {"output": _shell_output(text)}
+        ended: JsonObject = {"type": "exit", "exit_code": 0}
+        return bare | {"output": [{"stdout": text, "stderr": "", "outcome": ended}]}
     return bare | {"output": text}
-
-
-def _shell_output(text: str) -> Json:
-    """Write what a command printed if it did nothing else: no error, nothing that this program does not know."""
-    return [{"stdout": text, "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
 
 
 def _object(text: str) -> JsonObject | None:
