@@ -8,8 +8,10 @@ from octavo.core.budget import Price
 from octavo.core.message_json import Json
 from octavo.core.messages import assistant, user
 from octavo.core.reply import Reply, Usage
+from octavo.engine.chat import Chat
 from octavo.engine.compression import cost
 from octavo.engine.costs import costs
+from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed
 from octavo.store.titles import TitleBill
 from octavo.store.values import Entry
@@ -20,13 +22,29 @@ pytestmark = pytest.mark.anyio
 FILLER = "We talked at length about the weather and other things. " * 8
 
 
-async def test_requests_after_a_compression_save_what_it_took_off(make: MakeEngine) -> None:
-    bill = Reply(message=assistant("Yes."), usage=Usage(input=1_000, output=5))
-    engine = await make(lambda _: bill, window=128_000)
+async def filled(engine: Engine) -> Chat:
     chat = await engine.create()
     for n in range(6):
         await chat.add(f"Question {n}. {FILLER}")
         await chat.add(f"Answer {n}. {FILLER}", role="assistant")
+    return chat
+
+
+async def compressed(engine: Engine) -> tuple[Chat, str, str, Compressed]:
+    """Make a conversation that was compressed; gives its tip as well, and a message far above the cutoff."""
+    chat = await filled(engine)
+    tip = (await engine.store.conversations.get(chat.id)).tip
+    assert tip is not None
+    fork = (await engine.store.tree.branch(tip))[1].id
+    outcome = await chat.compress(keep=0.2)
+    assert isinstance(outcome, Compressed)
+    return chat, tip, fork, outcome
+
+
+async def test_requests_after_a_compression_save_what_it_took_off(make: MakeEngine) -> None:
+    bill = Reply(message=assistant("Yes."), usage=Usage(input=1_000, output=5))
+    engine = await make(lambda _: bill, window=128_000)
+    chat = await filled(engine)
 
     async def ask() -> None:
         async for _ in chat.turn("And now?"):
@@ -56,15 +74,7 @@ async def test_what_was_undone_saves_nothing(make: MakeEngine) -> None:
     """Seen failing with: every compression that ever was counted for all later requests."""
     bill = Reply(message=assistant("Yes."), usage=Usage(input=1_000, output=5))
     engine = await make(lambda _: bill, window=128_000)
-    chat = await engine.create()
-    for n in range(6):
-        await chat.add(f"Question {n}. {FILLER}")
-        await chat.add(f"Answer {n}. {FILLER}", role="assistant")
-    tip = (await engine.store.conversations.get(chat.id)).tip
-    assert tip is not None
-    fork = (await engine.store.tree.branch(tip))[1].id
-    outcome = await chat.compress(keep=0.2)
-    assert isinstance(outcome, Compressed)
+    chat, tip, fork, outcome = await compressed(engine)
     answer = Entry(message=assistant("Yes."), input_tokens=1_000, model=MODEL)
     await engine.store.messages.append_many(chat.id, [user("And now?"), answer], parent=fork)
     (elsewhere,) = await costs(engine, by="conversation")
@@ -79,15 +89,7 @@ async def test_what_was_undone_saves_nothing(make: MakeEngine) -> None:
 async def test_a_branch_that_parts_above_the_cutoff_saves_nothing(make: MakeEngine, deeper: int) -> None:
     """Seen failing with: a branch that is longer than what was covered on another one."""
     engine = await make(window=128_000)
-    chat = await engine.create()
-    for n in range(6):
-        await chat.add(f"Question {n}. {FILLER}")
-        await chat.add(f"Answer {n}. {FILLER}", role="assistant")
-    tip = (await engine.store.conversations.get(chat.id)).tip
-    assert tip is not None
-    fork = (await engine.store.tree.branch(tip))[1].id
-    outcome = await chat.compress(keep=0.2)
-    assert isinstance(outcome, Compressed)
+    chat, tip, fork, outcome = await compressed(engine)
     paper = await chat.snapshots.receipt(outcome.snapshot.id)
     assert paper is not None
     answer = Entry(message=assistant("Yes."), input_tokens=1_000, model=MODEL)

@@ -10,6 +10,7 @@ import pickle
 import sys
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -74,6 +75,23 @@ def task(nodes: tuple[Node, ...], cut: int) -> SnapshotTask:
 
 def count(message: Message) -> int:
     return len(message.text) // 4
+
+
+def served(source: io.BytesIO) -> list[Any]:
+    """Run the loop of a process on what it is to read; gives what it wrote."""
+    to = io.BytesIO()
+    source.seek(0)
+    try:
+        serve(source, to)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+        gc.unfreeze()
+    to.seek(0)
+    told = []
+    while to.tell() < len(to.getvalue()):
+        told.append(pickle.load(to))
+    return told
 
 
 @pytest.fixture
@@ -159,21 +177,12 @@ def test_a_branch_that_is_too_large_is_not_kept(work: SnapshotTask, monkeypatch:
     monkeypatch.setattr("octavo.engine.worker_task.KEPT", 0)
     small = replace(work, cap=0)
     nodes = branch()
-    source, to = io.BytesIO(), io.BytesIO()
+    source = io.BytesIO()
     write_task(small, source)
     for _ in range(2):
         write(7, source)
     write_task(continued(small, make(small, lambda _: 7), nodes, len(nodes) - 2), source)
-    source.seek(0)
-    try:
-        serve(source, to)
-    finally:
-        gc.enable()
-        gc.unfreeze()
-    to.seek(0)
-    told = []
-    while to.tell() < len(to.getvalue()):
-        told.append(pickle.load(to))
+    told = served(source)
     assert [type(each) for each in told] == [CountRequest, CountRequest, MadeSnapshot, BranchForgotten]
 
 
@@ -368,22 +377,12 @@ async def test_what_is_wrong_with_a_task_is_said_by_the_one_who_has_it(work: Sna
 
 
 def test_the_process_answers_what_it_can_and_ends_with_its_input(work: SnapshotTask) -> None:
-    source, to = io.BytesIO(), io.BytesIO()
+    source = io.BytesIO()
     write_task(replace(work, whole=()), source)
     write_task(replace(work, cap=0), source)
     for _ in range(2):
         write(7, source)
-    source.seek(0)
-    try:
-        serve(source, to)
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
-        gc.unfreeze()
-    to.seek(0)
-    told = []
-    while to.tell() < len(to.getvalue()):
-        told.append(pickle.load(to))
+    told = served(source)
     assert [type(each) for each in told] == [WorkerFailure, CountRequest, CountRequest, MadeSnapshot]
     assert told[-1] == make(replace(work, cap=0), lambda _: 7)
 
