@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.mutants import PACKAGES, ROOT, bugs_in, bugs_of, near
+from scripts.mutants.__main__ import PACKAGES
+from scripts.mutants.bugs import ROOT, Bug, bugs_in, bugs_of
+from scripts.mutants.equivalent import equivalents
+from scripts.mutants.near import near
+from scripts.mutants.reach import Reach, Trace
 
 CODE = b'''"""A module with \xe2\x80\x94 letters of more than one byte."""
 LIMIT = 5
@@ -44,6 +48,35 @@ def test_each_bug_changes_one_place_and_nothing_else() -> None:
         assert sum(one != other for one, other in zip(whole, source.splitlines(), strict=True)) == 1
 
 
+def bug_at(line: int) -> Bug:
+    return next(bug for bug in bugs_of("core/over.py", CODE) if bug.line == line)
+
+
+def test_the_tests_that_run_the_place_of_a_bug_are_chosen() -> None:
+    known = Reach(
+        {"refuses": Trace(lines={"core/over.py": 1 << 11 | 1 << 12}), "tells": Trace(lines=ran(11, 13))}
+    )
+    assert set(known.of(bug_at(11))) == {"refuses", "tells"}
+    assert set(known.of(bug_at(12))) == {"refuses"}
+    assert set(known.of(bug_at(13))) == {"tells"}
+
+
+def test_a_place_that_no_test_runs_is_looked_for_by_its_function() -> None:
+    known = Reach({"tells": Trace(lines=ran(9, 11, 13)), "other": Trace(lines=ran(2))})
+    assert set(known.of(bug_at(12))) == {"tells"}
+    assert not Reach({"other": Trace(lines=ran(2))}).of(bug_at(12))
+
+
+def test_a_default_is_looked_for_where_its_function_runs() -> None:
+    # The line itself runs when the module is imported, in whichever test that happens to be.
+    known = Reach({"imports": Trace(lines=ran(7)), "tells": Trace(lines=ran(9, 11, 13))})
+    assert set(known.of(bug_at(7))) == {"tells"}
+
+
+def ran(*lines: int) -> dict[str, int]:
+    return {"core/over.py": sum(1 << line for line in lines)}
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_module_has_tests_to_be_run(package: str) -> None:
     modules = {bug.module for bug in bugs_in(package)}
@@ -51,3 +84,10 @@ def test_every_module_has_tests_to_be_run(package: str) -> None:
     for module in modules:
         for name in near(module):
             assert (ROOT / "tests" / name).exists(), (module, name)
+
+
+def test_every_bug_that_nobody_can_see_can_still_be_planted() -> None:
+    possible = [bug for package in PACKAGES for bug in bugs_in(package)]
+    for one in equivalents():
+        assert any(one.is_it(bug) for bug in possible), one
+        assert one.reason
