@@ -8,10 +8,10 @@ must pass without a bug. The first run of a package learns which tests run which
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import tempfile
-import time
 from itertools import islice
 from pathlib import Path
 
@@ -42,7 +42,6 @@ def main() -> None:
     if asked.list:
         print("\n".join(map(str, chosen)))
         return
-    began = time.monotonic()
     unseen = equivalents()
     planted = [bug for bug in chosen if not is_equivalent(bug, unseen)]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
@@ -51,7 +50,7 @@ def main() -> None:
     print(
         f"\n{asked.package}: {caught} caught, {len(survivors)} survived, {len(chosen) - len(planted)} equivalent"
         f" of {len(chosen)} ({len(found):,} possible): {caught / max(1, len(planted)):.0%} caught"
-        f" in {(time.monotonic() - began) / 60:.0f} minutes"
+        f" in {sum(os.times()[:4]) / 60:.1f} minutes of processor time"
     )
     for bug in survivors:
         print(f"  survived {bug}")

@@ -25,7 +25,7 @@ from octavo.core.protocol import RESPONSES as RULES
 from octavo.core.protocol import check
 from octavo.core.reply import Delta
 from octavo.core.wire import read, write
-from octavo.core.wire.responses import reasoning_characters
+from octavo.core.wire.responses import read_steps, reasoning_characters
 from octavo.core.wire.responses_stream import ResponsesStream
 from octavo.errors import BadInput
 from tests.core.wire.examples import PNG, RESPONSES
@@ -391,3 +391,17 @@ def test_a_system_message_that_holds_calls_is_no_instruction() -> None:
     assert wired.system is None
     again = read("responses", wired.messages)
     assert [c.name for message in again for c in message.calls] == ["search"]
+
+
+def test_of_each_message_it_is_known_how_many_items_it_was_made_from() -> None:
+    asked: JsonObject = {"type": "message", "role": "user", "content": "And now?"}
+    items = [asked, THOUGHT, SAID, CALL, OUTPUT, SAID, CALL, OUTPUT, asked, THOUGHT, SAID]
+    assert [(message.role, taken) for message, taken in read_steps(items)] == [
+        ("user", 1),
+        ("assistant", 3),
+        ("tool", 1),
+        ("assistant", 2),
+        ("tool", 1),
+        ("user", 1),
+        ("assistant", 2),
+    ]
