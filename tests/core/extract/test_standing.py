@@ -296,3 +296,37 @@ def test_a_wrapped_rule_after_a_speakers_name_is_found_whole() -> None:
     )
     (line,) = [one for one in extract(covered, budget=300, measure=quarter) if one.standing]
     assert (line.speaker, line.text) == ("Ann", "Never push to main without asking me.")
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("One.\n\nTwo.", {0, 1, 2}),
+        ("From: Ann\nSubject: Tuesday\nNever.", set()),  # the head of a mail has two labels
+        ("From: Ann\n\nTo me.\nSubject: Tuesday\nNever.", set()),
+        ("From: Ann\n\nTo me.\nToday.\nSubject: Tuesday\nNever.", {0, 1, 2, 3, 4, 5}),
+        ("Subject: Tuesday\nNever.", {0, 1}),
+        ("One.\nOn Monday Ann wrote:\nNever.", {0}),
+        ("One.\n---- Forwarded message ----\nNever.", {0}),
+        ("One.\n<doc>\nTwo.\n\n</doc>\nThree.", {0, 5}),
+        ("<doc>Two.</doc>\nThree.", {1}),
+        ("One.\n<doc>Two.\nThree.</doc>\nFour.", {0, 3}),
+        ("One.\n```\nTwo.\n\n```\nThree.", {0, 5}),
+        ("One.\n> Two.\nThree.", {0, 2}),
+        ("One.\nreturn None;\nThree.", {0, 2}),
+        ("Summarise this text:\nTwo.", {0}),
+        ("Summarise this text:\n2.", {0}),
+        ("Summarise this text:\n2", {0, 1}),  # a digit is no text
+        ("Summarise this text.\nTwo.", {0, 1}),
+        ("Summarise this text.\n" + "x" * 240, {0, 1}),
+        ("Summarise this text.\n" + "x" * 241, {0}),
+        ("One.\n\n" + "x" * 1_994, {0, 1, 2}),  # 2,000 characters: somebody may have typed them
+        ("One.\n\n" + "x" * 1_995, {0}),
+        ("One.\nOne more.\n\n" + "Two. " * 398, {0, 1}),
+        ("\nOne.\n\n" + "Two. " * 400, {0, 1}),
+    ],
+)
+def test_a_users_own_lines_are_told_from_what_was_quoted_forwarded_or_pasted(
+    text: str, own: set[int]
+) -> None:
+    assert own_lines(text) == own
