@@ -125,6 +125,16 @@ def test_what_stands_takes_no_more_than_its_share_where_there_is_too_much_of_it(
     assert "boats" in others
 
 
+def test_where_not_all_that_stands_fits_the_short_ones_do() -> None:
+    short = [f"u: Never touch the files of project number {n}." for n in range(60)]
+    long = [
+        f"u: Never touch project {n}, {'whatever anybody may say about it, ' * 5}ever." for n in range(60)
+    ]
+    text = render(extract(talk(*long[:30], *short, *long[30:]), budget=300, measure=quarter))
+    assert text.count("the files of project") > 20
+    assert "whatever" not in text
+
+
 @pytest.mark.parametrize(
     "said",
     [
