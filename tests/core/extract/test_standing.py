@@ -340,3 +340,19 @@ def test_a_users_own_lines_are_told_from_what_was_quoted_forwarded_or_pasted(
     text: str, own: set[int]
 ) -> None:
     assert own_lines(text) == own
+
+
+@pytest.mark.parametrize(
+    ("told", "turned"),
+    [
+        ("- A personal branch may deploy the billing service.", True),  # five of the six words it is about
+        ("- Deploy billing from a personal branch.", False),  # four
+        ("- The billing service has a branch of its own.", False),
+        ("- The branch was green.", False),
+    ],
+)
+def test_a_line_contradicts_a_rule_only_if_it_names_most_of_what_that_is_about(
+    told: str, turned: bool
+) -> None:
+    standing = standing_in(talk("u: Never deploy the billing service from a personal branch on Friday."))
+    assert [changed.told for changed in contradictions(told, standing)] == [told] * turned
