@@ -20,6 +20,7 @@ def over(size: int, rest: int = 1) -> bool:
     """Tell whether it is over 9."""
     assert size >= 0
     log.info("measured %d", 3)
+    zip([size], [rest], strict=True)
     if size > LIMIT and not rest:
         raise ValueError(f"{size + 2} is too much")
     return size - rest == max(size, 7)
@@ -32,15 +33,16 @@ def test_each_bug_changes_one_place_and_nothing_else() -> None:
         for bug in bugs_of("core/over.py", CODE)
     }
     assert sorted(planted) == [
-        "11: not rest → (rest)",
-        "11: size > LIMIT and not rest → (size > LIMIT or not rest)",
-        "11: size > LIMIT → (size >= LIMIT)",
-        '12: raise ValueError(f"{size + 2} is too much") → pass',
-        "13: 7 → (8)",
-        "13: max(size, 7) → (min(size, 7))",
-        "13: return size - rest == max(size, 7) → return None",
-        "13: size - rest == max(size, 7) → (size - rest != max(size, 7))",
-        "13: size - rest → (size + rest)",
+        "11: zip([size], [rest], strict=True) → pass",
+        "12: not rest → (rest)",
+        "12: size > LIMIT and not rest → (size > LIMIT or not rest)",
+        "12: size > LIMIT → (size >= LIMIT)",
+        '13: raise ValueError(f"{size + 2} is too much") → pass',
+        "14: 7 → (8)",
+        "14: max(size, 7) → (min(size, 7))",
+        "14: return size - rest == max(size, 7) → return None",
+        "14: size - rest == max(size, 7) → (size - rest != max(size, 7))",
+        "14: size - rest → (size + rest)",
         "7: 1 → (2)",
     ]
     whole = CODE.decode().splitlines()
@@ -54,22 +56,22 @@ def bug_at(line: int) -> Bug:
 
 def test_the_tests_that_run_the_place_of_a_bug_are_chosen() -> None:
     known = Reach(
-        {"refuses": Trace(lines={"core/over.py": 1 << 11 | 1 << 12}), "tells": Trace(lines=ran(11, 13))}
+        {"refuses": Trace(lines={"core/over.py": 1 << 12 | 1 << 13}), "tells": Trace(lines=ran(12, 14))}
     )
-    assert set(known.of(bug_at(11))) == {"refuses", "tells"}
-    assert set(known.of(bug_at(12))) == {"refuses"}
-    assert set(known.of(bug_at(13))) == {"tells"}
+    assert set(known.of(bug_at(12))) == {"refuses", "tells"}
+    assert set(known.of(bug_at(13))) == {"refuses"}
+    assert set(known.of(bug_at(14))) == {"tells"}
 
 
 def test_a_place_that_no_test_runs_is_looked_for_by_its_function() -> None:
-    known = Reach({"tells": Trace(lines=ran(9, 11, 13)), "other": Trace(lines=ran(2))})
-    assert set(known.of(bug_at(12))) == {"tells"}
-    assert not Reach({"other": Trace(lines=ran(2))}).of(bug_at(12))
+    known = Reach({"tells": Trace(lines=ran(9, 12, 14)), "other": Trace(lines=ran(2))})
+    assert set(known.of(bug_at(13))) == {"tells"}
+    assert not Reach({"other": Trace(lines=ran(2))}).of(bug_at(13))
 
 
 def test_a_default_is_looked_for_where_its_function_runs() -> None:
     # The line itself runs when the module is imported, in whichever test that happens to be.
-    known = Reach({"imports": Trace(lines=ran(7)), "tells": Trace(lines=ran(9, 11, 13))})
+    known = Reach({"imports": Trace(lines=ran(7)), "tells": Trace(lines=ran(9, 12, 14))})
     assert set(known.of(bug_at(7))) == {"tells"}
 
 

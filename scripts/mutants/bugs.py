@@ -124,7 +124,7 @@ def _is_text(node: ast.AST) -> bool:
 def places(tree: ast.AST, *, inside: bool = False) -> Iterator[ast.AST]:
     """Walk over what can be changed: the bodies of functions and the defaults of their parameters."""
     for child in ast.iter_child_nodes(tree):
-        if isinstance(child, LEFT_ALONE) or _is_logging(child):
+        if isinstance(child, LEFT_ALONE) or _is_logging(child) or _is_asserted(child):
             if isinstance(child, ast.Match):
                 for case in child.cases:
                     yield from places(ast.Module(body=case.body, type_ignores=[]), inside=inside)
@@ -150,6 +150,11 @@ def _is_logging(node: ast.AST) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="log")))):
             return True
     return False
+
+
+def _is_asserted(node: ast.AST) -> bool:
+    """Tell whether a call is told to find out that two lists are not of one length."""
+    return isinstance(node, ast.keyword) and node.arg == "strict"
 
 
 def bugs_of(module: str, source: bytes) -> list[Bug]:

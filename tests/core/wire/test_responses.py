@@ -405,3 +405,10 @@ def test_of_each_message_it_is_known_how_many_items_it_was_made_from() -> None:
         ("user", 1),
         ("assistant", 2),
     ]
+
+
+@pytest.mark.parametrize("source", ["https://example.org/berth.png", f"data:image/png;base64,{PNG}"])
+def test_a_picture_is_sent_by_its_address_or_as_its_data(source: str) -> None:
+    for part in (Image(source=source), Attachment(source=source, name="berth.png", media_type="image/png")):
+        (item,) = write("responses", [Message(role="user", parts=(part,))]).messages
+        assert item["content"] == [{"type": "input_image", "image_url": source, "detail": "auto"}]
