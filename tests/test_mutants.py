@@ -9,6 +9,7 @@ from scripts.mutants.bugs import ROOT, Bug, bugs_in, bugs_of
 from scripts.mutants.equivalent import equivalents
 from scripts.mutants.near import near
 from scripts.mutants.reach import Reach, Trace
+from scripts.mutants.run import quickest
 
 CODE = b'''"""A module with \xe2\x80\x94 letters of more than one byte."""
 LIMIT = 5
@@ -73,6 +74,13 @@ def test_a_default_is_looked_for_where_its_function_runs() -> None:
     # The line itself runs when the module is imported, in whichever test that happens to be.
     known = Reach({"imports": Trace(lines=ran(7)), "tells": Trace(lines=ran(9, 12, 14))})
     assert set(known.of(bug_at(7))) == {"tells"}
+
+
+def test_the_quickest_tests_run_as_long_as_there_is_time_and_those_that_need_a_server_last() -> None:
+    known = {"slow": Trace(9.0), "quick": Trace(1.0), "quick[postgres]": Trace(0.5), "quicker": Trace(0.2)}
+    assert [*quickest(known, 1.2)] == ["quicker", "quick"]
+    assert [*quickest(known, 100)] == ["quicker", "quick", "slow", "quick[postgres]"]
+    assert not quickest(known, 0)
 
 
 def ran(*lines: int) -> dict[str, int]:

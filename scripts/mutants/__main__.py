@@ -1,8 +1,9 @@
 """Plants small bugs and tells which of them the tests see. `python -m scripts.mutants --package core --number 60`.
 
 Each bug is planted alone, in a copy of the tree. The tests that run its place are run, the quickest first, until one
-fails; after them, those near its module. A bug that passes all of them is a survivor. In the end, the tests that failed
-must pass without a bug. The first run of a package learns which tests run which lines, and takes some minutes longer.
+fails; after them, those near its module. A bug that no test sees within `--seconds` is a survivor. In the end, the
+tests that failed must pass without a bug. The first run of a package learns which tests run which lines, and takes some
+minutes longer.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ def main() -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="which of them: the same seed gives the same ones"
     )
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="how long the tests that a bug meets may take, about"
+    )
     parser.add_argument("--list", action="store_true", help="name the bugs without planting them")
     asked = parser.parse_args()
     found = bugs_in(asked.package, asked.only)
@@ -45,7 +49,7 @@ def main() -> None:
     unseen = equivalents()
     planted = [bug for bug in chosen if not is_equivalent(bug, unseen)]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        survivors = plant(planted, asked.package, Path(folder).resolve())
+        survivors = plant(planted, asked.package, Path(folder).resolve(), asked.seconds)
     caught = len(planted) - len(survivors)
     print(
         f"\n{asked.package}: {caught} caught, {len(survivors)} survived, {len(chosen) - len(planted)} equivalent"
@@ -56,14 +60,14 @@ def main() -> None:
         print(f"  survived {bug}")
 
 
-def plant(bugs: list[Bug], package: str, folder: Path) -> list[Bug]:
+def plant(bugs: list[Bug], package: str, folder: Path, seconds: float) -> list[Bug]:
     """Plant bugs one after the other, and give those that no test sees."""
     runner = Runner(folder)
     reach = runner.reach(package)
     survivors: list[Bug] = []
     failed: set[str] = set()
     for bug in bugs:
-        outcome = runner.sees(bug, reach)
+        outcome = runner.sees(bug, reach, seconds)
         print("SURVIVED" if outcome.passed else "caught  ", bug, *outcome.failed[:1], flush=True)
         if outcome.passed:
             survivors.append(bug)

@@ -19,6 +19,10 @@ NEAR: dict[str, tuple[str, ...]] = {
     "core/extract": ("core/extract",),
     "core/wire": ("core/wire",),
     "engine/turn.py": ("engine/test_turn.py", "engine/test_answer_draft.py", "engine/test_deadline.py"),
+    "engine/history.py": (
+        "gateway/test_branches.py",
+        "integrations/test_view.py",
+    ),
     "engine/overflow.py": ("engine/test_overflow.py", "engine/test_turn.py"),
     "engine/chat.py": ("engine/test_turn.py", "engine/test_branches.py", "engine/test_ownership.py"),
     "engine/engine.py": ("engine/test_models.py", "engine/test_attempts.py", "engine/test_turn.py"),
@@ -72,6 +76,12 @@ def near(module: str) -> tuple[str, ...]:
     own = Path(module).with_name(f"test_{Path(module).name}").as_posix()
     mine = (own,) if (TESTS / own).exists() else ()
     return tuple(dict.fromkeys((*mine, *NEAR.get(named, ())))) or WIDE[module.split("/")[0]]
+
+
+def tests_of(package: str) -> list[str]:
+    """List the files of all tests that bugs in a package may meet."""
+    named = [name for module, names in NEAR.items() if module.startswith(f"{package}/") for name in names]
+    return files_of((*WIDE[package], *named))
 
 
 def files_of(names: tuple[str, ...]) -> list[str]:

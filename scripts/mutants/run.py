@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,7 +27,7 @@ import pytest
 
 from scripts.mutants import reach
 from scripts.mutants.bugs import ROOT, Bug
-from scripts.mutants.near import WIDE, files_of, near
+from scripts.mutants.near import files_of, near, tests_of
 from scripts.mutants.reach import Learner, Reach, Trace, Traces
 
 PATIENCE = 10
@@ -95,6 +95,13 @@ class Choice:
             self.failed.append(report.nodeid)
 
 
+def quickest(tests: Traces, seconds: float) -> Traces:
+    """Give as many tests as take so many seconds together, the quickest."""
+    ordered = sorted(tests.items(), key=lambda item: _cost(*item))
+    sums = accumulate(test.seconds for _, test in ordered)
+    return dict(item for item, taken in zip(ordered, sums, strict=True) if taken <= seconds)
+
+
 def _cost(name: str, test: Trace) -> tuple[bool, float]:
     # A server has to be started for PostgreSQL.
     return "postgres" in name, test.seconds
@@ -124,7 +131,7 @@ class Runner:
     def reach(self, package: str) -> Reach:
         """Tell which tests run which line of a package; what is not known yet is learned."""
         common, known = reach.common_key(), reach.read(package)
-        keys = {file: reach.key_of(file, common) for file in files_of(WIDE[package])}
+        keys = {file: reach.key_of(file, common) for file in tests_of(package)}
         known = {file: kept for file, kept in known.items() if keys.get(file) == kept[0]}
         new = sorted(keys.keys() - known.keys())
         if new:
@@ -139,8 +146,8 @@ class Runner:
             reach.write(package, known)
         return Reach({name: test for _, tests in known.values() for name, test in tests.items()})
 
-    def sees(self, bug: Bug, reach: Reach) -> Outcome:
-        """Plant a bug and run tests until one fails because of it."""
+    def sees(self, bug: Bug, reach: Reach, seconds: float) -> Outcome:
+        """Plant a bug and run tests until one fails because of it, or until they have taken so many seconds."""
         file = self.folder / "src" / "octavo" / bug.module
         whole, times = file.read_bytes(), file.stat()
         file.write_bytes(bug.plant(whole))
@@ -148,19 +155,21 @@ class Runner:
         moment = next(self._times)
         os.utime(file, (moment, moment))
         try:
-            return self._sees(bug, reach)
+            return self._sees(bug, reach, seconds)
         finally:
             file.write_bytes(whole)
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def _sees(self, bug: Bug, reach: Reach) -> Outcome:
+    def _sees(self, bug: Bug, reach: Reach, seconds: float) -> Outcome:
         reached, close = reach.of(bug), files_of(near(bug.module))
         near_it = {name: test for name, test in reach.tests.items() if name.split("::")[0] in close}
         first = {name: test for name, test in reached.items() if name in near_it}
         second = {name: test for name, test in reached.items() if name not in near_it}
         third = {name: test for name, test in near_it.items() if name not in reached}
-        for tests in filter(None, (first, second, third)):
-            if not (done := self.run(tests)).passed:
+        for group in (first, second, third):
+            tests = quickest(group, seconds)
+            seconds -= sum(test.seconds for test in tests.values())
+            if tests and not (done := self.run(tests)).passed:
                 return done
         return Outcome(code=PASSED)
 
