@@ -70,6 +70,24 @@ async def test_requests_after_a_compression_save_what_it_took_off(make: MakeEngi
     assert after.saved == 2 * (paper.tokens_before - paper.tokens_after) > 0
 
 
+async def test_what_a_model_without_a_price_saved_is_not_told_in_money(make: MakeEngine) -> None:
+    bill = Reply(
+        message=assistant("Yes."), usage=Usage(input=1_000, output=5), model="nobody-knows-its-price"
+    )
+    engine = await make(lambda _: bill, window=128_000)
+    chat = await filled(engine)
+    outcome = await chat.compress(keep=0.2)
+    assert isinstance(outcome, Compressed)
+    so_far = await chat.snapshots.saved_so_far(outcome.snapshot.id)
+    assert so_far is not None
+    assert (so_far.turns, so_far.cost, so_far.saved, so_far.in_words) == (0, None, None, "")
+    async for _ in chat.turn("And now?"):
+        pass
+    so_far = await chat.snapshots.saved_so_far(outcome.snapshot.id)
+    assert so_far is not None
+    assert (so_far.turns, so_far.saved) == (1, None)
+
+
 async def test_what_was_undone_saves_nothing(make: MakeEngine) -> None:
     """Seen failing with: every compression that ever was counted for all later requests."""
     bill = Reply(message=assistant("Yes."), usage=Usage(input=1_000, output=5))
