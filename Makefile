@@ -82,5 +82,5 @@ audit: $(READY) ## Look up the known vulnerabilities of everything that is locke
 	$(BIN)/python -c 'import sys; sys.path.insert(0, "web"); from build import run_npm; run_npm("audit", "--loglevel=warn")'
 
 clean: ## Remove everything that was made here
-	rm -rf $(VENV) $(BENCH) .clients dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(BENCH) .clients .mutants dist build web/node_modules src/octavo/server/static .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,7 +10,7 @@ from octavo.core.messages import assistant, user
 from octavo.core.reply import Reply, Usage
 from octavo.engine.chat import Chat
 from octavo.engine.compression import cost
-from octavo.engine.costs import costs
+from octavo.engine.costs import CostLine, costs
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed
 from octavo.store.titles import TitleBill
@@ -70,6 +70,24 @@ async def test_requests_after_a_compression_save_what_it_took_off(make: MakeEngi
     assert after.saved == 2 * (paper.tokens_before - paper.tokens_after) > 0
 
 
+async def test_what_a_model_without_a_price_saved_is_not_told_in_money(make: MakeEngine) -> None:
+    bill = Reply(
+        message=assistant("Yes."), usage=Usage(input=1_000, output=5), model="nobody-knows-its-price"
+    )
+    engine = await make(lambda _: bill, window=128_000)
+    chat = await filled(engine)
+    outcome = await chat.compress(keep=0.2)
+    assert isinstance(outcome, Compressed)
+    so_far = await chat.snapshots.saved_so_far(outcome.snapshot.id)
+    assert so_far is not None
+    assert (so_far.turns, so_far.cost, so_far.saved, so_far.in_words) == (0, None, None, "")
+    async for _ in chat.turn("And now?"):
+        pass
+    so_far = await chat.snapshots.saved_so_far(outcome.snapshot.id)
+    assert so_far is not None
+    assert (so_far.turns, so_far.saved) == (1, None)
+
+
 async def test_what_was_undone_saves_nothing(make: MakeEngine) -> None:
     """Seen failing with: every compression that ever was counted for all later requests."""
     bill = Reply(message=assistant("Yes."), usage=Usage(input=1_000, output=5))
@@ -121,6 +139,49 @@ async def test_what_a_model_wrote_beside_the_answers_is_a_line_of_its_own(make: 
     (line,) = await costs(engine, by="model")
     assert (line.model, line.requests, line.summaries, line.summary_tokens) == ("small-writer", 0, 1, 312)
     assert line.summary_dollars == pytest.approx(0.002)
+
+
+def test_lines_of_one_kind_are_added_up_and_a_price_nobody_knows_is_no_price() -> None:
+    first = CostLine(
+        day="2026-03-01",
+        requests=1,
+        sent=20,
+        cached=300,
+        answered=4_000,
+        saved=50_000,
+        summaries=6,
+        summary_tokens=70,
+        summary_dollars=0.25,
+    )
+    both = first.plus(CostLine(day="2026-03-01", requests=2, sent=1, cached=3, saved=5, dollars=0.5))
+    assert both == CostLine(
+        day="2026-03-01",
+        requests=3,
+        sent=21,
+        cached=303,
+        answered=4_000,
+        saved=50_005,
+        summaries=6,
+        summary_tokens=70,
+        dollars=0.5,
+        summary_dollars=0.25,
+    )
+    twice = both.plus(both)
+    assert (twice.requests, twice.cached, twice.answered, twice.saved) == (6, 606, 8_000, 100_010)
+    assert (twice.summaries, twice.summary_tokens) == (12, 140)
+    assert (twice.dollars, twice.summary_dollars) == (1.0, 0.5)
+    assert CostLine().plus(CostLine()).dollars is None
+
+
+async def test_what_came_from_a_cache_is_added_up_as_it_was_billed(make: MakeEngine) -> None:
+    usage = Usage(input=1_000, output=10, cached=400)
+    engine = await make(lambda _: Reply(message=assistant("Yes."), usage=usage), window=20_000)
+    chat = await engine.create()
+    for _ in range(2):
+        async for _event in chat.turn("And now?"):
+            pass
+    (line,) = await costs(engine, by="model")
+    assert (line.model, line.sent, line.cached, line.answered) == (MODEL, 2_000, 800, 20)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from octavo.core.budget import Price
+from octavo.core.message_json import JsonObject
 from octavo.core.reply import Request
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
+from octavo.engine.models import SMALLEST_WINDOW, Models
 from octavo.engine.outcome import Answered
-from octavo.errors import BadInput, NotFound, WindowExceeded
+from octavo.errors import BadInput, NotFound, UnknownModel, WindowExceeded
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
 from octavo.store.values import Conversation
@@ -195,3 +198,96 @@ async def test_the_rules_of_a_provider_are_known_before_it_is_opened(make: MakeE
     names = ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro")
     assert [engine.rules_of(name).name for name in names] == ["openai", "anthropic", "gemini"]
     assert not set(names) & set(engine.models.opened)
+
+
+async def believed(engine: Engine) -> int:
+    return (await engine.models.meter(MODEL)).card.window
+
+
+async def test_a_window_that_an_error_names_is_believed_within_reason(make: MakeEngine, path: Path) -> None:
+    engine = await make(window=8_000)
+    await engine.models.learn_window(MODEL, 9_000)
+    assert await believed(engine) == 8_000, "it was refused for being larger than that"
+    await engine.models.learn_window(MODEL, 7_000, named=False)
+    assert await believed(engine) == 7_000
+    async with await Engine.open(path, model=MODEL) as again:
+        assert await believed(again) == 8_000, "what is guessed lives as long as the process"
+    await engine.models.learn_window(MODEL, 12)
+    assert await believed(engine) == SMALLEST_WINDOW
+    async with await Engine.open(path, model=MODEL) as again:
+        assert await believed(again) == SMALLEST_WINDOW
+
+
+@pytest.mark.parametrize(
+    ("named", "window"),
+    [
+        (SMALLEST_WINDOW, SMALLEST_WINDOW),
+        (SMALLEST_WINDOW - 1, 128_000),
+        (128_000, 128_000),
+        ("much", 128_000),
+    ],
+)
+async def test_a_stored_window_that_cannot_be_is_not_believed(
+    make: MakeEngine, named: int | str, window: int
+) -> None:
+    engine = await make()
+    await engine.store.notes.put("learned:gpt-4o-mini", {"named_window": named})
+    assert (await engine.models.meter("gpt-4o-mini")).card.window == window
+    assert (await engine.models.learned_windows())["gpt-4o-mini"] == window
+
+
+async def test_what_the_caller_says_of_a_window_is_believed_and_no_assumption(make: MakeEngine) -> None:
+    engine = await make()
+    assert (await engine.models.meter("nobody-knows-it")).card.assumed
+    await engine.models.set_window("nobody-knows-it", 77_000)
+    card = (await engine.models.meter("nobody-knows-it")).card
+    assert (card.window, card.assumed) == (77_000, False)
+    assert (await engine.models.learned_windows())["nobody-knows-it"] == 77_000
+
+
+def models_with(engine: Engine, **cards: JsonObject) -> Models:
+    engine.models.take(dict(cards))
+    return engine.models
+
+
+async def test_what_writes_a_summary_has_its_price_and_what_answers_reads_from_its_cache(
+    make: MakeEngine,
+) -> None:
+    engine = await make()
+    priced: JsonObject = {"window": 9_000, "price": [4.0, 20.0, 0.4]}
+    models = models_with(engine, dear=priced, plain={"window": 9_000, "price": [3.0, 15.0]})
+    card = models.book.find("dear")
+    assert models.writer_price({"summariser": "none"}, card) is None
+    assert models.writer_price({}, card) is None
+    assert models.writer_price({"summariser": "plain"}, card) == Price(input=3.0, output=15.0)
+    cached = Price(input=0.4, output=20.0, cached=0.4)
+    for same in ("dear", "same"):
+        assert models.writer_price({"summariser": same}, card) == cached
+    plain = models.book.find("plain")
+    assert models.writer_price({"summariser": "plain"}, plain) == Price(input=3.0, output=15.0)
+
+
+async def test_a_card_of_ones_own_says_whose_a_model_is(make: MakeEngine) -> None:
+    engine = await make()
+    models = models_with(
+        engine,
+        house={"window": 9_000, "provider": "anthropic"},
+        like={"like": "claude-sonnet-4-5"},
+        nobodys={"window": 9_000},
+    )
+    assert models.address("gpt-4o") == "gpt-4o"
+    assert models.address("house") == "anthropic/house"
+    assert models.address("openai/house") == "openai/house"
+    assert models.address("nobodys") == "nobodys"
+    assert models.is_set("house")
+    assert models.is_set("like")
+    assert not models.is_set("gpt-4o")
+    longest: JsonObject = {"max_output": 500}
+    assert not models_with(engine, **{"gpt-4o": longest}).is_set("gpt-4o")
+
+
+async def test_where_no_model_is_chosen_that_is_said(make: MakeEngine) -> None:
+    engine = await make(provider=None)
+    with pytest.raises(UnknownModel, match="no model is chosen"):
+        engine.models.provider("")
+    assert not engine.models.is_opened(MODEL)

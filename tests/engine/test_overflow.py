@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from octavo.core.context import Context
 from octavo.core.messages import assistant
 from octavo.core.reply import Reply, Request, Usage
+from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, AnswerFailed
+from octavo.engine.overflow import OverflowRetry
 from octavo.errors import WindowExceeded
 from tests.engine.conftest import MODEL, MakeEngine, billed
 from tests.engine.test_turn import talk
@@ -85,3 +88,65 @@ async def test_a_request_that_never_gets_through_teaches_this_process_a_smaller_
     seen = await talk(chat, 9, "Go on.")
     assert any(isinstance(event, AnswerFailed) for event in seen)
     assert isinstance(seen[-1], Answered)
+
+
+async def refuse(retry: OverflowRetry, tokens: int, mark: int, error: WindowExceeded | None = None) -> bool:
+    return await retry.refused(error or WindowExceeded("too long"), Context(), {}, tokens, mark)
+
+
+async def window_of(engine: Engine) -> int:
+    return (await engine.models.meter(MODEL)).card.window
+
+
+async def test_each_attempt_leaves_a_fifth_of_what_was_refused_free_and_two_are_made(
+    make: MakeEngine,
+) -> None:
+    engine = await make(window=4_000)
+    retry = OverflowRetry(models=engine.models, model=MODEL)
+    assert await refuse(retry, 1_000, 1_200)
+    assert retry.spare == 200 + 200, "what was left free had been free before"
+    assert await refuse(retry, 900, 800)
+    assert retry.spare == 400 + 180, "above the mark nothing had been free"
+    assert await window_of(engine) == 4_000
+    assert not await refuse(retry, 3_000, 2_000)
+    assert await window_of(engine) == 2_700, "a tenth less than what was refused last"
+
+
+async def test_a_smaller_window_that_is_named_is_learned_and_one_that_is_known_is_not(
+    make: MakeEngine,
+) -> None:
+    engine = await make(window=4_000)
+    retry = OverflowRetry(models=engine.models, model=MODEL)
+    assert await refuse(retry, 1_000, 1_000, WindowExceeded("at most 4,000", window=4_000))
+    assert (retry.spare, await window_of(engine)) == (200, 4_000)
+    assert await refuse(retry, 1_000, 1_000, WindowExceeded("at most 3,999", window=3_999))
+    assert (retry.spare, await window_of(engine)) == (200, 3_999)
+
+
+@pytest.mark.parametrize(
+    ("billed", "window"),
+    [
+        (1_350, 4_000),  # the refused request, by the same measure: 2,700 of the 3,000 beside the answer
+        (1_349, 1_800),
+        (0, 4_000),  # no bill came
+    ],
+)
+async def test_a_bill_explains_a_refusal_if_the_window_was_nine_tenths_full(
+    make: MakeEngine, billed: int, window: int
+) -> None:
+    engine = await make(window=4_000)
+    retry = OverflowRetry(models=engine.models, model=MODEL)
+    await refuse(retry, 2_000, 2_000)
+    await retry.accepted(1_000, billed, reply=1_000)
+    assert await window_of(engine) == window
+
+
+async def test_a_request_that_was_not_refused_teaches_nothing_of_the_window(make: MakeEngine) -> None:
+    engine = await make(window=4_000)
+    retry = OverflowRetry(models=engine.models, model=MODEL)
+    await retry.accepted(1_000, 1_000, reply=1_000)
+    await refuse(retry, 2_000, 2_000, WindowExceeded("Request Entity Too Large", status=413))
+    await retry.accepted(1_000, 1_000, reply=1_000)
+    await refuse(retry, 2_000, 2_000, WindowExceeded("Request Entity Too Large", status=413))
+    assert not await refuse(retry, 2_000, 2_000, WindowExceeded("Request Entity Too Large", status=413))
+    assert await window_of(engine) == 4_000

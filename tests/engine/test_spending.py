@@ -16,7 +16,7 @@ from octavo.engine.chat import Chat
 from octavo.engine.compression import CompressionRequest
 from octavo.engine.costs import CostLine, costs
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Answered, Compressed, CompressionEnded
+from octavo.engine.outcome import Answered, Cancelled, Compressed, CompressionEnded, Unwritten
 from octavo.engine.spending import FAILURES_BORNE, Spending
 from octavo.engine.turn import PreparedRequest, prepare
 from octavo.errors import BadInput
@@ -253,3 +253,57 @@ async def test_what_the_cache_did_not_have_moves_the_marks(make: MakeEngine, fou
     )
     assert known.soft is not None
     assert (state.budget.soft < known.soft) == (found < 1.0)
+
+
+ASKED = ("writer", "usual prompt")
+
+
+@pytest.mark.parametrize(
+    ("spending", "sent", "refused"),
+    [
+        (Spending(billed=1_000), 50_000, False),  # 1,000 + 1,500 + 2,500 are a tenth of what was sent
+        (Spending(billed=1_000), 49_999, True),
+        (Spending(billed=900, lost=101), 50_000, True),
+        (Spending(), 100, False),  # the first one is always allowed
+        (Spending(billed=1_000), 0, False),  # no bill came: nobody knows
+    ],
+)
+def test_summaries_may_take_a_tenth_of_what_the_requests_took(
+    spending: Spending, sent: int, *, refused: bool
+) -> None:
+    why = spending.refuses(ASKED, covered=1_500, sent=sent, share=0.1)
+    assert bool(why) == refused
+    if refused:
+        assert "more than 10% of the" in why
+
+
+def test_who_failed_twice_in_a_row_is_not_asked_again_until_it_is_asked_otherwise() -> None:
+    spending = Spending()
+    usage = Usage(input=900, output=100)
+    flawed = Unwritten(model="writer", kind="refused", reason="no", noted="no")
+    failed = CompressionEnded(Cancelled(), unwritten=flawed, spent=usage)
+    good = CompressionEnded(Cancelled(), spent=usage)
+
+    def refused(asked: tuple[str, ...] = ASKED) -> bool:
+        return bool(spending.refuses(asked, covered=0, sent=0, share=0.1))
+
+    spending.ended(failed, ASKED, stored=True)
+    assert not refused()
+    spending.ended(good, ASKED, stored=True)
+    spending.ended(failed, ASKED, stored=True)
+    assert not refused(), "they were not in a row"
+    spending.ended(failed, ASKED, stored=True)
+    assert refused()
+    assert not refused(("writer", "another prompt"))
+    spending.ended(failed, ("another writer",), stored=True)
+    assert (spending.failures, spending.lost) == (1, 0)
+    spending.ended(failed, ("another writer",), stored=False)
+    assert (spending.failures, spending.lost) == (2, 1_000), "no receipt tells of these"
+
+
+def test_what_was_spent_is_known_again_from_its_note() -> None:
+    spending = Spending(billed=7, lost=20, failures=2, asked=ASKED)
+    assert Spending.of_note(spending.note(), 7) == spending
+    assert Spending.of_note(None, 7) == Spending(billed=7)
+    assert Spending.of_note({"lost": "much", "failures": None, "asked": 3}, 7) == Spending(billed=7)
+    assert spending.tokens == 27

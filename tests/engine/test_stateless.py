@@ -423,6 +423,15 @@ def test_recall_can_be_turned_off_or_given_a_size() -> None:
             octavo.compress(history, ratio=0.1, recall=wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("recall", [10_000, 0.9])
+def test_passages_take_half_of_the_room_at_most(recall: float) -> None:
+    made = octavo.compress(asking("Where does the Aurelia lie?"), budget=400, meter="chars4", recall=recall)
+    assert made.after <= 400
+    assert 0 < sum(len(passage.text) for passage in made.recalled) <= 200 * 4
+    assert made.covered
+    assert made.snapshot is not None
+
+
 def test_nothing_is_recalled_for_thanks_or_for_an_answer() -> None:
     assert octavo.compress(asking("Thanks!"), ratio=0.1).recalled == ()
     assert octavo.compress(asking("Where is it?")[:-1], ratio=0.1).recalled == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from octavo.engine.chat_snapshots import ChatSnapshots
 from octavo.engine.engine import EngineOptions
 from octavo.engine.outcome import Answered, Compressed
 from octavo.engine.sync import SyncChat, SyncPins, SyncSnapshots
-from octavo.errors import NotFound
+from octavo.errors import BadInput, NotFound, UsageError
 from octavo.testing import ScriptedProvider
 
 FILLER = "There is much to say about this and little of it matters. " * 10
@@ -76,6 +77,32 @@ def test_a_conversation_can_be_chosen_by_title(tmp_path: Path) -> None:
         assert home.branch() == ()
     with octavo.open(tmp_path / "c.db", conversation="work", **options) as work:
         assert work.id == first
+
+
+def ended(threads: set[threading.Thread]) -> bool:
+    """Wait for threads that are ending."""
+    for thread in threads:
+        thread.join(10)
+    return not any(thread.is_alive() for thread in threads)
+
+
+def test_what_cannot_be_opened_says_why_and_leaves_nothing_running(tmp_path: Path) -> None:
+    running = set(threading.enumerate())
+    with pytest.raises(UsageError, match="polisy"):
+        octavo.open(tmp_path / "c.db", polisy="onyx")  # type: ignore[call-arg]
+    with pytest.raises(BadInput, match="system"):
+        octavo.open(tmp_path / "c.db", model="gpt-4o", provider=ScriptedProvider([]), system=5)  # type: ignore[arg-type]
+    assert ended(set(threading.enumerate()) - running)
+
+
+def test_after_closing_nothing_is_left_and_a_second_time_nothing_happens(tmp_path: Path) -> None:
+    running = set(threading.enumerate())
+    chat = octavo.open(tmp_path / "c.db", model="gpt-4o", provider=ScriptedProvider([]))
+    chat.add("Remember port 8123.")
+    assert not set(threading.enumerate()) <= running
+    chat.close()
+    chat.close()
+    assert ended(set(threading.enumerate()) - running)
 
 
 @pytest.mark.parametrize(

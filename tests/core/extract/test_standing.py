@@ -125,6 +125,16 @@ def test_what_stands_takes_no_more_than_its_share_where_there_is_too_much_of_it(
     assert "boats" in others
 
 
+def test_where_not_all_that_stands_fits_the_short_ones_do() -> None:
+    short = [f"u: Never touch the files of project number {n}." for n in range(60)]
+    long = [
+        f"u: Never touch project {n}, {'whatever anybody may say about it, ' * 5}ever." for n in range(60)
+    ]
+    text = render(extract(talk(*long[:30], *short, *long[30:]), budget=300, measure=quarter))
+    assert text.count("the files of project") > 20
+    assert "whatever" not in text
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -296,3 +306,53 @@ def test_a_wrapped_rule_after_a_speakers_name_is_found_whole() -> None:
     )
     (line,) = [one for one in extract(covered, budget=300, measure=quarter) if one.standing]
     assert (line.speaker, line.text) == ("Ann", "Never push to main without asking me.")
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("One.\n\nTwo.", {0, 1, 2}),
+        ("From: Ann\nSubject: Tuesday\nNever.", set()),  # the head of a mail has two labels
+        ("From: Ann\n\nTo me.\nSubject: Tuesday\nNever.", set()),
+        ("From: Ann\n\nTo me.\nToday.\nSubject: Tuesday\nNever.", {0, 1, 2, 3, 4, 5}),
+        ("Subject: Tuesday\nNever.", {0, 1}),
+        ("One.\nOn Monday Ann wrote:\nNever.", {0}),
+        ("One.\n---- Forwarded message ----\nNever.", {0}),
+        ("One.\n<doc>\nTwo.\n\n</doc>\nThree.", {0, 5}),
+        ("<doc>Two.</doc>\nThree.", {1}),
+        ("One.\n<doc>Two.\nThree.</doc>\nFour.", {0, 3}),
+        ("One.\n```\nTwo.\n\n```\nThree.", {0, 5}),
+        ("One.\n> Two.\nThree.", {0, 2}),
+        ("One.\nreturn None;\nThree.", {0, 2}),
+        ("Summarise this text:\nTwo.", {0}),
+        ("Summarise this text:\n2.", {0}),
+        ("Summarise this text:\n2", {0, 1}),  # a digit is no text
+        ("Summarise this text.\nTwo.", {0, 1}),
+        ("Summarise this text.\n" + "x" * 240, {0, 1}),
+        ("Summarise this text.\n" + "x" * 241, {0}),
+        ("One.\n\n" + "x" * 1_994, {0, 1, 2}),  # 2,000 characters: somebody may have typed them
+        ("One.\n\n" + "x" * 1_995, {0}),
+        ("One.\nOne more.\n\n" + "Two. " * 398, {0, 1}),
+        ("\nOne.\n\n" + "Two. " * 400, {0, 1}),
+    ],
+)
+def test_a_users_own_lines_are_told_from_what_was_quoted_forwarded_or_pasted(
+    text: str, own: set[int]
+) -> None:
+    assert own_lines(text) == own
+
+
+@pytest.mark.parametrize(
+    ("told", "turned"),
+    [
+        ("- A personal branch may deploy the billing service.", True),  # five of the six words it is about
+        ("- Deploy billing from a personal branch.", False),  # four
+        ("- The billing service has a branch of its own.", False),
+        ("- The branch was green.", False),
+    ],
+)
+def test_a_line_contradicts_a_rule_only_if_it_names_most_of_what_that_is_about(
+    told: str, turned: bool
+) -> None:
+    standing = standing_in(talk("u: Never deploy the billing service from a personal branch on Friday."))
+    assert [changed.told for changed in contradictions(told, standing)] == [told] * turned

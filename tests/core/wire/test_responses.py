@@ -25,7 +25,7 @@ from octavo.core.protocol import RESPONSES as RULES
 from octavo.core.protocol import check
 from octavo.core.reply import Delta
 from octavo.core.wire import read, write
-from octavo.core.wire.responses import reasoning_characters
+from octavo.core.wire.responses import read_steps, reasoning_characters
 from octavo.core.wire.responses_stream import ResponsesStream
 from octavo.errors import BadInput
 from tests.core.wire.examples import PNG, RESPONSES
@@ -391,3 +391,24 @@ def test_a_system_message_that_holds_calls_is_no_instruction() -> None:
     assert wired.system is None
     again = read("responses", wired.messages)
     assert [c.name for message in again for c in message.calls] == ["search"]
+
+
+def test_of_each_message_it_is_known_how_many_items_it_was_made_from() -> None:
+    asked: JsonObject = {"type": "message", "role": "user", "content": "And now?"}
+    items = [asked, THOUGHT, SAID, CALL, OUTPUT, SAID, CALL, OUTPUT, asked, THOUGHT, SAID]
+    assert [(message.role, taken) for message, taken in read_steps(items)] == [
+        ("user", 1),
+        ("assistant", 3),
+        ("tool", 1),
+        ("assistant", 2),
+        ("tool", 1),
+        ("user", 1),
+        ("assistant", 2),
+    ]
+
+
+@pytest.mark.parametrize("source", ["https://example.org/berth.png", f"data:image/png;base64,{PNG}"])
+def test_a_picture_is_sent_by_its_address_or_as_its_data(source: str) -> None:
+    for part in (Image(source=source), Attachment(source=source, name="berth.png", media_type="image/png")):
+        (item,) = write("responses", [Message(role="user", parts=(part,))]).messages
+        assert item["content"] == [{"type": "input_image", "image_url": source, "detail": "auto"}]
