@@ -75,7 +75,7 @@ def test_a_failure_says_why_and_can_be_tried_again(page: Page, upstream: Upstrea
     upstream.fail = [(401, said)]
     page.goto("/")
     ask(page, "Hello?")
-    expect(page.get_by_role("alert").get_by_text("the account is empty")).to_be_visible()
+    expect(page.get_by_role("alert").get_by_text("OpenAI answered 401: the account is empty")).to_be_visible()
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_text("You said: Hello?")).to_be_visible()
     expect(page.get_by_role("article", name="You")).to_have_count(1)
@@ -95,6 +95,21 @@ def test_a_provider_that_is_asked_again_is_told_of(page: Page, upstream: Upstrea
     upstream.release()
     expect(answer).to_contain_text("Here I am.")
     expect(answer).not_to_contain_text("come back later")
+
+
+def test_who_is_rate_limited_sees_the_seconds_and_can_stop(page: Page, upstream: Upstream) -> None:
+    upstream.fail = [(429, {"error": {"message": "too many requests"}})]
+    upstream.headers = {"retry-after": "25"}
+    page.goto("/")
+    ask(page, "Are you there?")
+    answer = page.get_by_role("article", name="Answer")
+    expect(
+        answer.get_by_text(re.compile(r"^Rate limited by OpenAI, trying again in \d+ s · stop$"))
+    ).to_be_visible()
+    answer.get_by_role("button", name="stop").click()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("You said: Are you there?")).to_be_visible()
 
 
 def test_a_server_that_went_away_is_found_again(
