@@ -1,7 +1,7 @@
 /** A stored message. */
 
 import { memo } from "react";
-import { moment } from "../../../lib/format";
+import { when } from "../../../lib/format";
 import { useStore } from "../../../state/store";
 import type { ShownMessage } from "../../../state/types";
 import { MessageActions } from "../MessageActions";
@@ -35,7 +35,7 @@ export const MessageRow = memo(function MessageRow({
       {message.role !== "user" && (
         <header className="message-head">
           <span>{message.name || message.model || NAMES[message.role]}</span>
-          {message.created && <time dateTime={message.created}>{moment(message.created)}</time>}
+          {message.created && <time dateTime={message.created}>{when(message.created)}</time>}
         </header>
       )}
       <div className="message-body" dir="auto">
