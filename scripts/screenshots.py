@@ -1,7 +1,8 @@
 """Makes pictures of every page and dialog: `python -m scripts.screenshots [FOLDER] [--only SCENE …]`.
 
 The real server, a provider that says what it is told, and a compressed conversation; each scene on a wide, a middle
-and a narrow screen, in light and in dark. `--docs` makes only those that the README shows, and puts them there.
+and a narrow screen, in light and in dark, and looked through for barriers. `--docs` makes only those that the README
+shows, and puts them there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from scripts.get_browser import get_browser
 from scripts.scenes import KEPT, SAID, SCENES, Place, answer, told
-from tests.web.conftest import ARGUMENTS, PATIENCE
+from tests.web.conftest import ARGUMENTS, PATIENCE, check_barriers
 from tests.web.serving import Octavo
 from tests.web.upstream import Upstream, running
 
@@ -98,8 +99,9 @@ class Studio:
                     self.octavo.delete(f"conversations/{one['id']}")
 
 
-def take(studio: Studio, names: list[str], folder: Path) -> None:
-    """Take every picture: each scene on every screen, in light and in dark."""
+def take(studio: Studio, names: list[str], folder: Path) -> list[str]:
+    """Take every picture: each scene on every screen, in light and in dark; gives what axe finds fault with."""
+    faults: list[str] = []
     for name in names:
         for screen in SCREENS:
             with studio.scene(name, screen) as page:
@@ -107,7 +109,12 @@ def take(studio: Studio, names: list[str], folder: Path) -> None:
                     page.emulate_media(color_scheme=scheme)
                     file = folder / f"{name}-{screen.width}-{scheme}.png"
                     page.screenshot(path=file, animations="disabled", caret="hide")
+                try:
+                    check_barriers(page)
+                except AssertionError as error:
+                    faults.append(f"{name}, {screen.width} pixels wide, {error}")
         print(name, flush=True)
+    return faults
 
 
 def take_shown(studio: Studio) -> None:
@@ -151,7 +158,8 @@ def main() -> None:
             take_shown(made)
         else:
             given.folder.mkdir(parents=True, exist_ok=True)
-            take(made, given.only, given.folder)
+            if faults := take(made, given.only, given.folder):
+                sys.exit("\n".join(faults))
 
 
 if __name__ == "__main__":

@@ -227,7 +227,7 @@ def test_an_answer_that_was_cut_off_says_so_and_goes_on(
     ask(page, "Tell me a story.")
     expect(page.get_by_text("Cut off at its longest length.")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("Stopped before it was finished.")).to_be_visible()
+    expect(page.get_by_text("Cut off at its longest length.")).to_be_visible()
     upstream.say, upstream.finish = (lambda _: " story."), "stop"
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("story.", exact=True).last).to_be_visible()
@@ -237,3 +237,19 @@ def test_an_answer_that_was_cut_off_says_so_and_goes_on(
         "aborted",
         "complete",
     ]
+
+
+def test_what_the_model_did_not_see_is_told_at_the_answer_also_later(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    """A question that fills the window alone leaves no room for what was said before."""
+    id = octavo.conversation(*(f"{who}: Number {n} {'word ' * 400}" for n in range(12) for who in "ua"))
+    page.goto(f"/c/{id}")
+    ask(page, "And " + "now " * 5_200)
+    told = page.get_by_role("article", name="Answer").last.get_by_text(
+        "Not seen by the model, for lack of room:"
+    )
+    expect(told).to_contain_text(re.compile(r"the \d+ oldest of \d+ exact lines$"))
+    page.reload()
+    expect(told).to_contain_text("exact lines")
+    audit(page)

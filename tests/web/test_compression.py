@@ -657,7 +657,7 @@ def test_what_stands_is_listed_first_and_a_line_of_it_is_pinned_or_dropped(
     expect(panel.get_by_role("group", name="Versions of the summary")).to_contain_text("3/3")
     expect(standing.locator(".extract-text")).to_have_text(rules[1:])
     panel.get_by_text("Receipt", exact=True).click()
-    expect(panel.get_by_text("Rules, preferences, decisions: 2 of 2 kept")).to_be_visible()
+    expect(panel.get_by_text("rules, preferences and decisions that stand, 2 of 2 are kept")).to_be_visible()
     served = octavo.get(f"conversations/{id}/snapshots")["serving"]
     assert rules[0] not in octavo.get(f"conversations/{id}/snapshots/{served}")["text"]
 

@@ -534,7 +534,7 @@ def test_a_pdf_goes_as_its_text_and_a_scanned_one_says_so(
 
 def test_a_pdf_that_is_being_read_shows_how_far_it_is_and_can_be_left(page: Page, audit: Audit) -> None:
     held: list[Route] = []
-    page.route("**/documents?**", held.append)
+    page.route("**/documents?**", lambda route: held.append(route))
     page.goto("/")
     chooser = page.get_by_label("Files", exact=True)
     file = FilePayload(name="report.pdf", mimeType="application/pdf", buffer=pdf("The port is 8123."))

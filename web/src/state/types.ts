@@ -19,13 +19,7 @@ import type { CompressionAction, RunningCompressions, CompressionView, Compressi
 export type Route = { name: "home" } | { name: "chat"; id: string };
 
 /** A message on screen; one that was just told by an event lacks what only the store knows. */
-export type ShownMessage = StoredMessage &
-  Partial<Message> & {
-    /** The answer reached its longest length. */
-    cut?: boolean;
-    /** What had to be left out of the request besides compressing. */
-    notes?: string[];
-  };
+export type ShownMessage = StoredMessage & Partial<Message>;
 
 /** What went wrong, as it is shown next to where it went wrong. */
 export interface Trouble {

@@ -20,6 +20,9 @@ function Unfinished({ message }: { message: ShownMessage }) {
   );
 }
 
+/** As the page calls it; that it was left out is said before. */
+const plain = (note: string): string => note.replace(/ left out$/, "").replace(/\bextracts\b/, "exact lines");
+
 const NAMES = { user: "You", assistant: "Answer", system: "System", tool: "Tool" } as const;
 
 export const MessageRow = memo(function MessageRow({
@@ -43,7 +46,9 @@ export const MessageRow = memo(function MessageRow({
           <PartView key={index} index={index} part={part} role={message.role} conversation={conversation} message={message.id} />
         ))}
       </div>
-      {message.notes && message.notes.length > 0 && <p className="left-out">Not seen by the model: {message.notes.join("; ")}</p>}
+      {message.left_out && message.left_out.length > 0 && (
+        <p className="left-out">Not seen by the model, for lack of room: {message.left_out.map(plain).join("; ")}</p>
+      )}
       {unfinished && <Unfinished message={message} />}
       <MessageActions message={message} />
     </article>
