@@ -120,6 +120,7 @@ def main() -> None:
         clock = Clock()
         with served(Path(place)) as url:
             page = browser.new_context(base_url=url, reduced_motion="reduce").new_page()
+            page.set_default_timeout(PATIENCE * 1_000)
             page.goto("/")
             expect(page.get_by_label("Message", exact=True)).to_be_visible()
             clock.tell("the page answers")
