@@ -5,9 +5,10 @@ Kept as a note of the conversation, and only where there is something to say: mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from octavo.core.json_values import Json, JsonObject
 from octavo.store.store import Store
 
 ANSWER = "answer:"
@@ -30,7 +31,7 @@ NOTHING = AnswerNotes()
 async def keep_answer_notes(store: Store, conversation: str, node: str, notes: AnswerNotes) -> None:
     """Store what is to be told at an answer."""
     if notes != NOTHING:
-        value = {"left_out": list(notes.left_out), "cut": notes.cut}
+        value: JsonObject = {"left_out": [*notes.left_out], "cut": notes.cut}
         await store.notes.put_all({ANSWER + node: value}, conversation=conversation)
 
 
@@ -41,7 +42,7 @@ async def read_answer_notes(store: Store, nodes: Iterable[str]) -> dict[str, Ans
     return {key.removeprefix(ANSWER): _read(value) for key, value in found.items() if isinstance(value, dict)}
 
 
-def _read(value: dict[str, object]) -> AnswerNotes:
+def _read(value: Mapping[str, Json]) -> AnswerNotes:
     left_out = value.get("left_out")
     told = tuple(str(one) for one in left_out) if isinstance(left_out, list) else ()
     return AnswerNotes(left_out=told, cut=bool(value.get("cut")))
