@@ -97,7 +97,7 @@ SECTIONS = (
         "With lines piped in, the chat prints plain text, so a session can be shown here. On a terminal, answers are\n"
         "rendered as they arrive, and a line under the input shows the meter:\n\n"
         "```text\n"
-        " ██░░░░░░░░ 20% · 1,580 of 7,500 tokens · compresses in 4,440 · gpt-4o · exact\n"
+        " ██░░░░░░░░ 20% · 1,580 of 7,500 tokens · compresses in 4,440 tokens · gpt-4o · exact\n"
         "```",
         ("octavo chat --model gpt-4o --system 'You are brief.'",),
         "Which database, and on which port?\nHow do we keep it fast?\nWrite the start command.\n"

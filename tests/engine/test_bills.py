@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from octavo.core.messages import Message, assistant, user
 from octavo.core.policy import FailureStreak
 from octavo.core.reply import Reply, Request, Usage
+from octavo.engine.answer_notes import read_answer_notes
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import (
@@ -219,6 +220,8 @@ async def test_a_context_that_was_shortened_is_announced_as_it_is_sent(make: Mak
     assert shrunk.after == sending.usage.reading.tokens == billed(upstream.accepted[0])
     assert sending.usage.percent <= 100 < 100 * sending.usage.budget.used(shrunk.before)
     assert upstream.refused == []
+    told = await read_answer_notes(engine.store, [one.id for one in await chat.branch()])
+    assert [notes.left_out for notes in told.values()] == [shrunk.notes]
 
 
 @pytest.mark.anyio

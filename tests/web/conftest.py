@@ -151,24 +151,20 @@ def page(context: BrowserContext) -> Page:
 Audit = Callable[[Page], None]
 
 
+def check_barriers(page: Page) -> None:
+    """Check a page for barriers, in light and in dark; every finding fails."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate(AXE.read_text("utf-8") + "; undefined")
+        # Colours are those of the scheme only when it was painted.
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        found: list[dict[str, Any]] = page.evaluate("async () => (await axe.run()).violations")
+        told = [
+            f"{one['id']}: {node['html']} {node['failureSummary']}" for one in found for node in one["nodes"]
+        ]
+        assert not told, f"{scheme}: " + "\n".join(told)
+
+
 @pytest.fixture
 def audit() -> Audit:
-    """Check a page for barriers, in light and in dark; every finding fails."""
-
-    def check(page: Page) -> None:
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.evaluate(AXE.read_text("utf-8") + "; undefined")
-            # Colours are those of the scheme only when it was painted.
-            page.evaluate(
-                "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-            )
-            found: list[dict[str, Any]] = page.evaluate("async () => (await axe.run()).violations")
-            told = [
-                f"{one['id']}: {node['html']} {node['failureSummary']}"
-                for one in found
-                for node in one["nodes"]
-            ]
-            assert not told, f"{scheme}: " + "\n".join(told)
-
-    return check
+    return check_barriers

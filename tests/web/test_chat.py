@@ -75,7 +75,7 @@ def test_a_failure_says_why_and_can_be_tried_again(page: Page, upstream: Upstrea
     upstream.fail = [(401, said)]
     page.goto("/")
     ask(page, "Hello?")
-    expect(page.get_by_role("alert").get_by_text("the account is empty")).to_be_visible()
+    expect(page.get_by_role("alert").get_by_text("OpenAI answered 401: the account is empty")).to_be_visible()
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_text("You said: Hello?")).to_be_visible()
     expect(page.get_by_role("article", name="You")).to_have_count(1)
@@ -95,6 +95,21 @@ def test_a_provider_that_is_asked_again_is_told_of(page: Page, upstream: Upstrea
     upstream.release()
     expect(answer).to_contain_text("Here I am.")
     expect(answer).not_to_contain_text("come back later")
+
+
+def test_who_is_rate_limited_sees_the_seconds_and_can_stop(page: Page, upstream: Upstream) -> None:
+    upstream.fail = [(429, {"error": {"message": "too many requests"}})]
+    upstream.headers = {"retry-after": "25"}
+    page.goto("/")
+    ask(page, "Are you there?")
+    answer = page.get_by_role("article", name="Answer")
+    expect(
+        answer.get_by_text(re.compile(r"^Rate limited by OpenAI, trying again in \d+ s · stop$"))
+    ).to_be_visible()
+    answer.get_by_role("button", name="stop").click()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("You said: Are you there?")).to_be_visible()
 
 
 def test_a_server_that_went_away_is_found_again(
@@ -212,7 +227,7 @@ def test_an_answer_that_was_cut_off_says_so_and_goes_on(
     ask(page, "Tell me a story.")
     expect(page.get_by_text("Cut off at its longest length.")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("Stopped before it was finished.")).to_be_visible()
+    expect(page.get_by_text("Cut off at its longest length.")).to_be_visible()
     upstream.say, upstream.finish = (lambda _: " story."), "stop"
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("story.", exact=True).last).to_be_visible()
@@ -222,3 +237,19 @@ def test_an_answer_that_was_cut_off_says_so_and_goes_on(
         "aborted",
         "complete",
     ]
+
+
+def test_what_the_model_did_not_see_is_told_at_the_answer_also_later(
+    page: Page, octavo: Octavo, audit: Audit
+) -> None:
+    """A question that fills the window alone leaves no room for what was said before."""
+    id = octavo.conversation(*(f"{who}: Number {n} {'word ' * 400}" for n in range(12) for who in "ua"))
+    page.goto(f"/c/{id}")
+    ask(page, "And " + "now " * 5_200)
+    told = page.get_by_role("article", name="Answer").last.get_by_text(
+        "Not seen by the model, for lack of room:"
+    )
+    expect(told).to_contain_text(re.compile(r"the \d+ oldest of \d+ exact lines$"))
+    page.reload()
+    expect(told).to_contain_text("exact lines")
+    audit(page)

@@ -215,9 +215,8 @@ def test_history_is_summarized_by_hand_from_the_plan_to_the_undo(
     dialog = page.get_by_role("dialog", name=TITLE)
     expect(figure(dialog, "Messages in all")).to_have_text(f"{plan['messages']:,}")
     expect(figure(dialog, "To be compressed")).to_have_text(f"{plan['covered']:,}")
-    expect(figure(dialog, "Tokens now")).to_have_text(
-        f"{certainty(plan['reading'])} {plan['reading']['tokens']:,}"
-    )
+    sure = certainty(plan["reading"]).replace("calibrated", "counted")
+    expect(figure(dialog, "Tokens now")).to_have_text(f"{sure} {plan['reading']['tokens']:,}")
     expect(figure(dialog, "Tokens after")).to_have_text(f"at most {plan['after_cap']:,}")
     expect(dialog.get_by_text(f"The summary will be written by {MODEL}.")).to_be_visible()
     audit(page)
@@ -529,6 +528,7 @@ def test_a_summary_is_undone_redone_edited_regenerated_and_compared(
     expect(differences.locator("del", has_text="west")).to_be_visible()
     expect(differences.locator("ins", has_text="north")).to_be_visible()
     expect(differences.locator("ins", has_text="Nothing was decided")).to_have_count(0)
+    expect(differences).not_to_contain_text("#")
     audit(page)
     undo(page).click()
     expect(panel.get_by_text(re.compile("edited by hand, .*, in use"))).to_be_visible()
@@ -612,6 +612,11 @@ def test_a_lost_fact_is_added_back(page: Page, octavo: Octavo, audit: Audit) -> 
     expect(panel.get_by_role("columnheader", name="left out")).to_be_visible()
     panel.get_by_role("button", name="Identifiers").click()
     expect(panel.get_by_text("Left out: stored, but no longer seen by the model")).to_be_visible()
+    chips = panel.get_by_role("list", name="No longer seen")
+    lost = sum(one["lost_count"] for one in receipt["facts"])
+    chips.get_by_role("button", name=f"{lost - chips.locator('.lost-chip').count():,} more").click()
+    shown = sum(len(one["lost"]) for one in receipt["facts"])
+    expect(chips.get_by_text(f"and {lost - shown:,} that are not listed")).to_be_visible()
     unlisted = tally["lost_count"] - len(tally["lost"])
     assert unlisted > 0
     expect(panel.get_by_text(f"… and {unlisted:,} more", exact=True)).to_be_visible()
@@ -652,7 +657,7 @@ def test_what_stands_is_listed_first_and_a_line_of_it_is_pinned_or_dropped(
     expect(panel.get_by_role("group", name="Versions of the summary")).to_contain_text("3/3")
     expect(standing.locator(".extract-text")).to_have_text(rules[1:])
     panel.get_by_text("Receipt", exact=True).click()
-    expect(panel.get_by_text("Rules, preferences, decisions: 2 of 2 kept")).to_be_visible()
+    expect(panel.get_by_text("rules, preferences and decisions that stand, 2 of 2 are kept")).to_be_visible()
     served = octavo.get(f"conversations/{id}/snapshots")["serving"]
     assert rules[0] not in octavo.get(f"conversations/{id}/snapshots/{served}")["text"]
 

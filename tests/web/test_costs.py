@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -29,7 +31,8 @@ def test_costs_are_drawn_by_day(page: Page, octavo: Octavo, audit: Audit, size: 
     expect(settings.get_by_role("img", name="Tokens by day")).to_be_visible()
     day = octavo.get("costs?by=day")["lines"][-1]
     assert day["sent"] > 0
-    row = settings.get_by_role("row", name=day["name"])
+    said = date.fromisoformat(day["name"])
+    row = settings.get_by_role("row", name=f"{said.day} {said:%b %Y}")
     expect(row.get_by_role("cell", name=f"{day['sent']:,}", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     audit(page)

@@ -183,3 +183,16 @@ def test_conversations_are_labelled_filtered_and_labels_renamed(
     act(page, "Bread", "Labels")
     page.get_by_role("checkbox", name="baking").uncheck()
     expect(bar).to_have_count(0)
+
+
+def test_the_list_goes_on_where_it_is_scrolled_to(page: Page, octavo: Octavo) -> None:
+    many = 70
+    for n in range(many):
+        octavo.conversation(title=f"Talk {n:02}")
+    page.goto("/")
+    links = page.get_by_role("navigation").get_by_role("link", name="Talk")
+    expect(links.first).to_have_text(f"Talk {many - 1}")
+    assert links.count() < many
+    page.locator(".conversations").evaluate("list => { list.scrollTop = list.scrollHeight }")
+    expect(links).to_have_count(many)
+    expect(page.get_by_role("link", name="Talk 00")).to_be_attached()

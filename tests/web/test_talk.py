@@ -9,7 +9,7 @@ import struct
 import zlib
 from typing import Any
 
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
 from tests.engine.pdfs import pdf
 from tests.web.conftest import Audit, Watch
@@ -522,10 +522,34 @@ def test_a_pdf_goes_as_its_text_and_a_scanned_one_says_so(
     chooser.set_input_files(
         [FilePayload(name="report.pdf", mimeType="application/pdf", buffer=pdf("The port is 8123."))]
     )
-    expect(page.get_by_role("list", name="Attached").get_by_text("report.pdf")).to_be_visible()
+    expect(page.get_by_role("button", name="Remove report.pdf")).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_count(0)
     page.get_by_role("textbox", name="Message").fill("Which port?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("article", name="Answer")).to_contain_text("You said:")
     sent = json.dumps(upstream.bodies[-1]["messages"])
     assert "report.pdf" in sent
     assert "The port is 8123." in sent
+
+
+def test_a_pdf_that_is_being_read_shows_how_far_it_is_and_can_be_left(page: Page, audit: Audit) -> None:
+    held: list[Route] = []
+    page.route("**/documents?**", lambda route: held.append(route))
+    page.goto("/")
+    chooser = page.get_by_label("Files", exact=True)
+    file = FilePayload(name="report.pdf", mimeType="application/pdf", buffer=pdf("The port is 8123."))
+    attached = page.get_by_role("list", name="Attached")
+    chooser.set_input_files([file])
+    expect(attached.get_by_role("progressbar", name="Reading report.pdf")).to_be_visible()
+    field(page).fill("Which port?")
+    expect(page.get_by_role("button", name="Send")).to_be_disabled()
+    audit(page)
+    attached.get_by_role("button", name="Remove report.pdf").click()
+    expect(attached).to_have_count(0)
+    expect(page.get_by_role("button", name="Send")).to_be_enabled()
+    chooser.set_input_files([file])
+    expect(attached.get_by_role("progressbar")).to_be_visible()
+    held[-1].continue_()
+    expect(attached.get_by_role("progressbar")).to_have_count(0)
+    expect(attached.get_by_text("report.pdf")).to_be_visible()
+    expect(page.get_by_role("button", name="Send")).to_be_enabled()

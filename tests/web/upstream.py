@@ -39,6 +39,8 @@ class Upstream:
     url: str = ""
     fail: list[tuple[int, Json]] = field(default_factory=list)
     """Errors to be answered next: status and body."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """What errors have besides."""
     bodies: list[Json] = field(default_factory=list)
     """What it was asked, but for titles."""
     title: str = ""
@@ -62,7 +64,7 @@ class Upstream:
         self.release()
         self._gate = threading.Event()
         self.say, self.fail, self.bodies, self.finish = _echo, [], [], "stop"
-        self.title, self.asked_for_titles = "", 0
+        self.title, self.asked_for_titles, self.headers = "", 0, {}
 
     @property
     def app(self) -> Starlette:
@@ -77,7 +79,7 @@ class Upstream:
             self.bodies.append(body)
             if self.fail:
                 status, error = self.fail.pop(0)
-                return JSONResponse(error, status)
+                return JSONResponse(error, status, self.headers)
             text = self.say(body)
         usage = {"prompt_tokens": count(body), "completion_tokens": tokens(text.replace(HOLD, ""))}
         usage["total_tokens"] = sum(usage.values())

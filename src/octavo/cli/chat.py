@@ -100,7 +100,7 @@ async def _choose(setup: Setup) -> str | None:
         return known[0].id
     tell(setup, conversation_lines(known))
     number: int = typer.prompt(
-        f"Which one, from 1 (the first in the list) to {len(known)}", type=int, default=1, err=True
+        f"Which one? 1 is the first in the list, {len(known)} the last", type=int, default=1, err=True
     )
     return known[max(1, min(int(number), len(known))) - 1].id
 
@@ -271,8 +271,11 @@ def _usual_model(setup: Setup) -> str:
         return usual
     if ready := [one.example for one in found if one.ready]:
         raise UsageError(f"no model is chosen, and only you know how yours is called: --model {ready[0]}")
-    todo = "; ".join(f"{one.title}: {one.remedy}" for one in found)
-    raise UsageError(f"no model can answer yet. {todo}. Or name one: --model NAME")
+    raise UsageError(
+        "no model can answer yet: set the key of a provider, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or fetch a "
+        "small model that needs none with `octavo local install`, or name one with --model NAME; `octavo doctor` lists "
+        "every way, and `octavo demo` needs no model"
+    )
 
 
 def _keyboard(setup: Setup, sessions: list[Session]) -> Keyboard:

@@ -48,7 +48,7 @@ def receipt_lines(receipt: Receipt) -> list[Line]:
     made = [
         line(
             ("strong", "Receipt"),
-            f"  {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens{_spent(receipt)}",
+            f"  {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens in all{_spent(receipt)}",
         ),
         *unwritten_lines(receipt),
         *(

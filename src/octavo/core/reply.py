@@ -91,6 +91,8 @@ class Retrying:
     """Seconds until then."""
     reason: str
     """What went wrong."""
+    limited: bool = False
+    """The service was asked too often, or for too much at once."""
 
 
 Chunk = Delta | Reply | Retrying

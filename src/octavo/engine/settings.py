@@ -150,7 +150,7 @@ _TABLE = (
         kind="switch",
         group="Compression",
         label="Compress automatically",
-        meaning="Off: only what no longer fits is compressed by itself.",
+        meaning="Off: compressed only when a request would not fit.",
         in_policy=True,
     ),
     Setting(
@@ -265,7 +265,7 @@ _TABLE = (
         kind="tokens",
         group="Summaries",
         label="Requests for a summary",
-        meaning="How often a model is asked for one summary at most; past that exact lines stand.",
+        meaning="How often a model is asked for one summary at most; then exact lines are used instead.",
         least=1,
         default=MOST_REQUESTS,
         advanced=True,
@@ -276,7 +276,7 @@ _TABLE = (
         group="Summaries",
         label="Most spent on summaries",
         meaning="Share of the tokens of a conversation's requests that its summaries may take together; "
-        "past that exact lines stand.",
+        "then exact lines are used instead.",
         default=MOST_SHARE,
         advanced=True,
     ),

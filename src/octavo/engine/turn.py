@@ -23,6 +23,7 @@ from octavo.core.reply import Delta, Reply, Request, Retrying, Usage
 from octavo.core.tools import Tool
 from octavo.engine.accept import Accepted
 from octavo.engine.answer_draft import AnswerDraft
+from octavo.engine.answer_notes import AnswerNotes, keep_answer_notes
 from octavo.engine.compression import FOR_LINES, WAITED_FOR, CompressionRequest
 from octavo.engine.outcome import (
     Answered,
@@ -359,6 +360,8 @@ async def _keep(
         status="aborted" if reply.finish == "length" else "complete",
     )
     added = await draft.finish(entry, select=select)
+    notes = AnswerNotes(left_out=prepared.notes, cut=reply.finish == "length")
+    await keep_answer_notes(engine.store, state.conversation, added.nodes[0].id, notes)
     if not state.searches:  # what the tool adds to a bill was not counted
         await learn_bill(engine, prepared, reply.usage.input)
     engine.states.billed(state.conversation, entry.model or "", reply.usage)

@@ -56,7 +56,13 @@ async def persist(
                 wait = None if final else pause(error, tried, waits, clock() - start)
                 if wait is None:
                     raise
-                again = Retrying(attempt=tried + 1, attempts=waits.attempts, wait=wait, reason=str(error))
+                again = Retrying(
+                    attempt=tried + 1,
+                    attempts=waits.attempts,
+                    wait=wait,
+                    reason=str(error),
+                    limited=isinstance(error, RateLimited),
+                )
             else:
                 yield first
                 async for chunk in chunks:

@@ -70,6 +70,7 @@ def describe(event: Event) -> tuple[str, JsonObject]:  # noqa: C901 - a table, o
                 "attempts": event.attempts,
                 "wait": round(event.wait, 1),
                 "reason": event.reason,
+                "limited": event.limited,
             }
         case AnswerText():
             return "text", {"text": event.text, "kind": event.kind}

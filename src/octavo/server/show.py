@@ -30,6 +30,7 @@ from octavo.core.receipt import Receipt
 from octavo.core.reply import Reply
 from octavo.core.snapshot import Snapshot
 from octavo.core.tools import Tool
+from octavo.engine.answer_notes import NOTHING, AnswerNotes
 from octavo.engine.costs import SavedSoFar
 from octavo.engine.outcome import CompressionPlan, ContextUsage
 from octavo.errors import BadInput
@@ -179,9 +180,17 @@ def _safe_type(said: str) -> str:
     return said if said in SHOWN else "application/octet-stream"
 
 
-def show_message(node: Node, details: Details, recalled: Passages = (), *, whole: bool = False) -> MessageOut:
+def show_message(
+    node: Node,
+    details: Details,
+    recalled: Passages = (),
+    notes: AnswerNotes = NOTHING,
+    *,
+    whole: bool = False,
+) -> MessageOut:
     passages = [show_passage(passage) for passage in recalled]
-    return fill(MessageOut, details, **dict(show_node(node, whole=whole)), recalled=passages)
+    told = {"recalled": passages, "left_out": list(notes.left_out), "cut": notes.cut}
+    return fill(MessageOut, details, **dict(show_node(node, whole=whole)), **told)
 
 
 def show_tree_node(node: Node) -> TreeNode:

@@ -395,7 +395,7 @@ def test_leaving(run: Run, word: str) -> None:
 def test_without_a_model_it_is_said_what_to_do(run: Run) -> None:
     done = run("chat", stdin="hello\n")
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "OpenAI: set OPENAI_API_KEY" in done.err
+    assert "such as OPENAI_API_KEY" in done.err
     assert "--model NAME" in done.err
 
 

@@ -199,7 +199,7 @@ def test_one_of_the_last_conversations_is_chosen_and_gone_on_with(tmux: Tmux) ->
     tmux.enter("/quit")
     tmux.wait("left with 0")
     tmux("respawn-pane", "-k", f"{tmux.command} --resume; sleep {PATIENCE}")
-    shown = tmux.wait("Which one, from 1 (the first in the list) to 2 [1]:")
+    shown = tmux.wait("Which one? 1 is the first in the list, 2 the last [1]:")
     titles = [row.split()[1] for row in shown if re.match(r"[0-9a-f]{8} ", row)]
     assert titles == ["Second", "First"]
     tmux.enter("2")

@@ -132,7 +132,19 @@ def test_the_gauge_changes_colour_at_the_marks(tokens: int, colour: str) -> None
 
 def test_the_status_line_tells_tokens_percent_next_compression_and_model() -> None:
     line = plain(view.status(usage(1_580), model="gpt-4o", columns=120))
-    assert line == " ██░░░░░░░░ 20% · 1,580 of 7,500 tokens · compresses in 4,440 · gpt-4o · exact"
+    assert line == " ██░░░░░░░░ 20% · 1,580 of 7,500 tokens · compresses in 4,440 tokens · gpt-4o · exact"
+
+
+def test_the_status_line_tells_the_distance_in_turns_where_there_were_any() -> None:
+    def distance(turns: int, typed: int = 0) -> str:
+        known = replace(usage(1_580), turns=turns)
+        return plain(view.status(known, model="gpt-4o", columns=120, typed=typed)).split(" · ")[2]
+
+    assert distance(6) == "compresses in about 6 turns"
+    assert distance(6, typed=3_000) == "compresses in about 1 turn"
+    assert distance(0) == "compresses in less than a turn"
+    assert distance(400) == "compresses in more than 100 turns"
+    assert distance(6, typed=5_000) == "compresses next"
 
 
 def test_what_is_typed_counts_and_what_is_estimated_says_so() -> None:

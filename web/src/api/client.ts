@@ -1,6 +1,6 @@
 /** Every call the page makes, one function each; nothing here knows about the state of the page. */
 
-import { fetchBlob, request, upload } from "./http";
+import { fetchBlob, request, upload, type Sending } from "./http";
 import type {
   Caller,
   Conversation,
@@ -50,8 +50,9 @@ export const createConversation = (title: string, settings: SettingsIn) =>
   request<Conversation>("POST", "conversations", { body: { title, provisional: true, settings } });
 /** The conversation that comes with Octavo, of the caller's own. */
 export const openSample = () => request<Conversation>("POST", "sample");
-export const importFile = (file: Blob) => upload<Imported>("import", file);
-export const readDocument = (file: File) => upload<Document>(`documents?name=${encodeURIComponent(file.name)}`, file);
+export const importFile = (file: Blob, sending: Sending) => upload<Imported>("import", file, sending);
+export const readDocument = (file: File, sending: Sending) =>
+  upload<Document>(`documents?name=${encodeURIComponent(file.name)}`, file, sending);
 export const readConversation = (id: string) => request<Conversation>("GET", chat(id));
 export const changeConversation = (
   id: string,

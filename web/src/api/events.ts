@@ -47,6 +47,8 @@ export interface Again {
   /** Seconds until then. */
   wait: number;
   reason: string;
+  /** The provider was asked too often, or for too much at once. */
+  limited: boolean;
 }
 
 export type TaskStatus = "done" | "failed" | "cancelled";

@@ -26,7 +26,6 @@ export function address(path: string, query: Query = {}): string {
 export interface Asked {
   query?: Query;
   body?: unknown;
-  file?: Blob;
   signal?: AbortSignal;
   /** Lets a request outlive the page. */
   keepalive?: boolean;
@@ -39,9 +38,34 @@ export async function request<T>(method: string, path: string, asked: Asked = {}
 
 export const fetchBlob = async (path: string): Promise<Blob> => (await ask("GET", path, {})).blob();
 
-/** Send a file as it is. */
-export async function upload<T>(path: string, file: Blob): Promise<T> {
-  return (await (await ask("POST", path, { file })).json()) as T;
+export interface Sending {
+  /** Told how much of the file is sent, from 0 to 1. */
+  progress?: (share: number) => void;
+  signal?: AbortSignal;
+}
+
+/** Send a file as it is. Not by `fetch`, which does not tell how far it is. */
+export function upload<T>(path: string, file: Blob, { progress, signal }: Sending = {}): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const sent = new XMLHttpRequest();
+    sent.open("POST", address(path));
+    for (const [name, value] of Object.entries(headers({ "content-type": "application/octet-stream" })))
+      sent.setRequestHeader(name, value);
+    sent.upload.onprogress = ({ loaded, total }) => progress?.(total > 0 ? loaded / total : 0);
+    sent.onerror = () => reject(unreachable());
+    sent.onabort = () => reject(new DOMException("", "AbortError"));
+    sent.onload = () => {
+      const type = sent.getResponseHeader("content-type") ?? "";
+      const response = new Response(sent.responseText, {
+        status: sent.status,
+        statusText: sent.statusText,
+        headers: { "content-type": type },
+      });
+      void (response.ok ? response.json().then((told) => resolve(told as T)) : problemOf(response).then(reject));
+    };
+    signal?.addEventListener("abort", () => sent.abort());
+    sent.send(file);
+  });
 }
 
 async function ask(method: string, path: string, asked: Asked): Promise<Response> {
@@ -49,10 +73,6 @@ async function ask(method: string, path: string, asked: Asked): Promise<Response
   if (asked.body !== undefined) {
     init.body = JSON.stringify(asked.body);
     init.headers = headers({ "content-type": "application/json" });
-  }
-  if (asked.file) {
-    init.body = asked.file;
-    init.headers = headers({ "content-type": "application/octet-stream" });
   }
   if (asked.signal) init.signal = asked.signal;
   if (asked.keepalive) init.keepalive = true;

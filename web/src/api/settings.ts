@@ -51,7 +51,7 @@ export const SETTINGS = [
   {
     "name": "auto",
     "label": "Compress automatically",
-    "meaning": "Off: only what no longer fits is compressed by itself.",
+    "meaning": "Off: compressed only when a request would not fit.",
     "kind": "switch",
     "group": "Compression",
     "choices": [],
@@ -240,7 +240,7 @@ export const SETTINGS = [
   {
     "name": "summary_requests",
     "label": "Requests for a summary",
-    "meaning": "How often a model is asked for one summary at most; past that exact lines stand.",
+    "meaning": "How often a model is asked for one summary at most; then exact lines are used instead.",
     "kind": "tokens",
     "group": "Summaries",
     "choices": [],
@@ -254,7 +254,7 @@ export const SETTINGS = [
   {
     "name": "summary_share",
     "label": "Most spent on summaries",
-    "meaning": "Share of the tokens of a conversation's requests that its summaries may take together; past that exact lines stand.",
+    "meaning": "Share of the tokens of a conversation's requests that its summaries may take together; then exact lines are used instead.",
     "kind": "mark",
     "group": "Summaries",
     "choices": [],

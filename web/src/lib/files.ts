@@ -1,6 +1,7 @@
 /** From a file of the user's to a part of a message. */
 
 import { readDocument } from "../api/client";
+import type { Sending } from "../api/http";
 import { Problem } from "../api/problem";
 import type { PartIn } from "../api/types";
 
@@ -13,19 +14,19 @@ const CHUNK = 0x8000;
 
 export class FileProblem extends Error {}
 
-export async function asPart(file: File): Promise<PartIn> {
+export async function asPart(file: File, sending: Sending): Promise<PartIn> {
   if (file.size > LARGEST) throw new FileProblem("This file is larger than 15 MB.");
+  if (isPdf(file)) return document(file, sending);
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (isPdf(file)) return document(file);
   return PICTURES.includes(file.type) ? picture(file, bytes) : text(file, bytes);
 }
 
 export const isPdf = (file: File): boolean => file.type === "application/pdf" || /\.pdf$/i.test(file.name);
 
 /** The server reads it; what is sent, and counted, is its text. */
-async function document(file: File): Promise<PartIn> {
+async function document(file: File, sending: Sending): Promise<PartIn> {
   try {
-    const { name, text } = await readDocument(file);
+    const { name, text } = await readDocument(file, sending);
     const bytes = new TextEncoder().encode(text);
     return { type: "attachment", name, media_type: "text/plain", size: bytes.length, source: dataUrl("text/plain", bytes) };
   } catch (error) {

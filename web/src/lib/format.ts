@@ -15,9 +15,11 @@ export const plural = (value: number, one: string, many = `${one}s`): string =>
 export const certainty = (reading: { basis: string; error_bound: number }): string =>
   reading.basis === "exact" && reading.error_bound > 0 ? "counted" : reading.basis;
 
-const DOLLARS = new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
+const CENTS = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+const LITTLE = new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumSignificantDigits: 2 });
 const SECONDS = new Intl.NumberFormat("en", { style: "unit", unit: "second", maximumFractionDigits: 1 });
-export const dollars = (value: number): string => DOLLARS.format(value);
+/** As the server writes them in its sentences: cents, and of less than ten of them two digits. */
+export const dollars = (value: number): string => (value >= 0.1 || value === 0 ? CENTS : LITTLE).format(value);
 export const seconds = (value: number): string => SECONDS.format(value);
 
 /** The heading a conversation is listed under. */
@@ -41,8 +43,14 @@ export function when(date: string, now = new Date()): string {
   return `${then.toLocaleDateString("en-GB", { day: "numeric", month: "long", ...year })}, ${time}`;
 }
 
+/** A day, as one says it; what is no date stays as it is. */
+export function day(date: string): string {
+  const then = new Date(`${date}T12:00`);
+  return Number.isNaN(then.getTime()) ? date : then.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+}
+
 export function moment(date: string): string {
-  return new Date(date).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+  return new Date(date).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** With a capital first letter, as a sentence begins. */

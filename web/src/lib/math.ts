@@ -7,10 +7,17 @@ const WIDEST = 40;
 /** Ems of the largest size that a formula may ask for. */
 
 /** Draw a formula into an element; false: it is none, and the element is as it was. */
-export function drawFormula(source: string, display: boolean, into: HTMLElement): boolean {
+export const drawFormula = (source: string, display: boolean, into: HTMLElement): boolean =>
+  draw(source, display, into, "htmlAndMathml");
+
+/** The same for a page that brings no fonts: the browser sets it. */
+export const drawAlone = (source: string, display: boolean, into: HTMLElement): boolean =>
+  draw(source, display, into, "mathml");
+
+function draw(source: string, displayMode: boolean, into: HTMLElement, output: "htmlAndMathml" | "mathml"): boolean {
   try {
     // Nothing of a message is trusted: no links, no pictures, no classes or styles of its own.
-    katex.render(source, into, { displayMode: display, throwOnError: true, trust: false, strict: "ignore", maxSize: WIDEST });
+    katex.render(source, into, { displayMode, output, throwOnError: true, trust: false, strict: "ignore", maxSize: WIDEST });
     return true;
   } catch {
     return false;

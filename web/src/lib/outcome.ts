@@ -30,7 +30,7 @@ function skipped(reason: string, detail: string): Reason {
   if (reason === "nothing" || reason === "too_small")
     return { title: "Too little history to compress", detail, hint: "Talk on, or keep less word for word." };
   if (reason === "busy")
-    return { title: "It is being compressed already", detail, hint: "The divider appears when that is done." };
+    return { title: "It is being compressed already", detail, hint: "Its card appears when that is done." };
   return { title: "Nothing was compressed", detail, hint: "" };
 }
 

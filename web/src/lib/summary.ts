@@ -6,6 +6,14 @@ export type SummaryPiece = { kind: "heading" | "line" | "block"; text: string };
 
 const NOTHING = /^[\s*_(-]*(none|nothing|n\/a)[\s*_).-]*$/i;
 
+/** The words of a summary without the signs of Markdown: headings, bold and code are words as well. */
+export const wordsOf = (summary: string): string =>
+  summary
+    .replace(/^#{1,6} +/gm, "")
+    .replace(/^[-*+] +/gm, "• ")
+    .replace(/(\*\*|__)(?=\S)(.+?)\1/g, "$2")
+    .replace(/`([^`\n]+)`/g, "$1");
+
 export function piecesOf(summary: string): SummaryPiece[] {
   const pieces = Lexer.lex(summary, { gfm: true }).flatMap((token): SummaryPiece[] => {
     switch (token.type) {

@@ -20,6 +20,11 @@ export function reduce(state: State, action: Action): State {
       return { ...state, dialog: null };
     case "toast/added":
       return { ...state, toasts: [...state.toasts, action.toast] };
+    case "toast/progress":
+      return {
+        ...state,
+        toasts: state.toasts.map((one) => (one.id === action.id ? { ...one, progress: action.progress } : one)),
+      };
     case "toast/removed":
       return { ...state, toasts: state.toasts.filter((one) => one.id !== action.id) };
     case "models/loaded":
@@ -30,6 +35,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, drafts: { ...state.drafts, [action.key]: action.text } };
     case "draft/extras":
       return { ...state, extras: { ...state.extras, [action.key]: action.extras } };
+    case "draft/uploads":
+      return { ...state, uploads: { ...state.uploads, [action.key]: action.uploads } };
     case "compression/begun":
     case "compression/started":
     case "compression/told":

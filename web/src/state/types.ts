@@ -13,18 +13,13 @@ import type {
   Usage,
 } from "../api/types";
 import type { Editing, Extras } from "../lib/entry";
+import type { Upload } from "../lib/upload";
 import type { CompressionAction, RunningCompressions, CompressionView, CompressionViewAction } from "./compression";
 
 export type Route = { name: "home" } | { name: "chat"; id: string };
 
 /** A message on screen; one that was just told by an event lacks what only the store knows. */
-export type ShownMessage = StoredMessage &
-  Partial<Message> & {
-    /** The answer reached its longest length. */
-    cut?: boolean;
-    /** What had to be left out of the request besides compressing. */
-    notes?: string[];
-  };
+export type ShownMessage = StoredMessage & Partial<Message>;
 
 /** What went wrong, as it is shown next to where it went wrong. */
 export interface Trouble {
@@ -100,6 +95,8 @@ export interface Toast {
   text: string;
   detail?: string;
   action?: { label: string; run: () => void };
+  /** How much of something is done, from 0 to 1: it stays until that has ended. */
+  progress?: number;
 }
 
 export type SettingsTab = "conversation" | "model" | "everything" | "cards" | "keys" | "costs" | "appearance";
@@ -133,6 +130,8 @@ export interface State {
   drafts: Readonly<Record<string, string>>;
   /** What stands behind the text of an input: long pastes and files. */
   extras: Readonly<Record<string, Extras>>;
+  /** Files of an input that are on their way. */
+  uploads: Readonly<Record<string, readonly Upload[]>>;
   dialog: Dialog | null;
   toasts: Toast[];
 }
@@ -144,11 +143,13 @@ export type Action =
   | { type: "dialog/opened"; dialog: Dialog }
   | { type: "dialog/closed" }
   | { type: "toast/added"; toast: Toast }
+  | { type: "toast/progress"; id: number; progress: number }
   | { type: "toast/removed"; id: number }
   | { type: "models/loaded"; models: Models }
   | { type: "models/chosen"; model: string | null }
   | { type: "draft/changed"; key: string; text: string }
   | { type: "draft/extras"; key: string; extras: Extras }
+  | { type: "draft/uploads"; key: string; uploads: readonly Upload[] }
   | { type: "conversations/asked"; query: string; archived: boolean }
   | { type: "conversations/loaded"; items: Conversation[]; more: boolean; append: boolean; deleted: Conversation[] }
   | { type: "conversations/label"; label: string }
@@ -194,6 +195,7 @@ export const INITIAL: State = {
   compressions: {},
   drafts: {},
   extras: {},
+  uploads: {},
   dialog: null,
   toasts: [],
 };

@@ -44,6 +44,8 @@ SMALL_HISTORY = 50_000
 """Tokens below which a compression that gains nothing is no surprise (the Gemini seed's number)."""
 GAUGE = 10
 """Columns of the gauge in the status line."""
+FAR = 100
+"""Turns: further away, how many more would be a guess from little."""
 SECTION = 24
 """Columns of a bar in the breakdown."""
 USAGE = 30
@@ -91,9 +93,22 @@ def _gauge(usage: ContextUsage, typed: int) -> Iterator[Piece]:
     yield (colour, f"{bar(share, GAUGE)} {usage.percent:.0f}%")
     more = f" +{typed:,} typed" if typed else ""
     yield ("", f"{tokens:,} of {budget.limit:,} tokens{more}")
-    left = max(0, usage.next_in - typed)
-    yield (colour, f"compresses in {left:,}" if left else "compresses next")
+    yield (colour, _distance(usage, typed))
     yield ("faint", usage.reading.certainty)
+
+
+def _distance(usage: ContextUsage, typed: int) -> str:
+    """Say how far it is to the next compression: in turns, where there were any to go by."""
+    left = max(0, usage.next_in - typed)
+    if not left:
+        return "compresses next"
+    if usage.turns is None:
+        return f"compresses in {left:,} tokens"
+    # What is typed is a part of the next turn: the server's figure counts without it.
+    turns = usage.turns * left // usage.next_in
+    if turns > FAR:
+        return f"compresses in more than {FAR} turns"
+    return f"compresses in about {many(turns, 'turn')}" if turns else "compresses in less than a turn"
 
 
 def level(usage: ContextUsage) -> Style:
@@ -236,7 +251,7 @@ def changed_lines(event: Repaired | ContextShrunk | Recalled | Retrying) -> Iter
     if isinstance(event, Retrying):
         why = clean(" ".join(event.reason.split()))
         again = f"trying again in {event.wait:.0f} s, {event.attempt} of {event.attempts}"
-        yield line(("near", f"{why}; {again}"))
+        yield line(("near", f"{'rate limited: ' if event.limited else ''}{why}; {again}"))
         return
     if isinstance(event, Repaired):
         repairs = many(len(event.repairs), "repair")

@@ -9,6 +9,7 @@ from fastapi import Path, Query
 from starlette.responses import Response
 
 from octavo.core.messages import Node
+from octavo.engine.answer_notes import NOTHING, read_answer_notes
 from octavo.engine.chat import Chat
 from octavo.errors import NotFound, UsageError
 from octavo.server.app_state import AppState, TheAppState, TheChat
@@ -52,8 +53,11 @@ async def show_all(app_state: AppState, nodes: Sequence[Node], *, whole: bool = 
     store = app_state.engine.store
     known = {d.id: d for d in await store.tree.details([node.id for node in nodes])}
     recalled = await store.passages.of(node.id for node in nodes if node.message.role == "user")
+    notes = await read_answer_notes(store, (node.id for node in nodes if node.message.role == "assistant"))
     return [
-        show_message(node, known[node.id], recalled.get(node.id, ()), whole=whole)
+        show_message(
+            node, known[node.id], recalled.get(node.id, ()), notes.get(node.id, NOTHING), whole=whole
+        )
         for node in nodes
         if node.id in known
     ]

@@ -114,6 +114,10 @@ class MessageOut(NodeOut):
         description="What was recalled from compressed messages when this one was asked. Whether it is sent now is "
         "told by the context: not if recall is off, or if the compression was undone."
     )
+    left_out: list[str] = Field(
+        description="What the model did not see when it gave this answer, besides what was compressed."
+    )
+    cut: bool = Field(description="Whether this answer reached the longest length it may have.")
 
 
 class MessagePage(Shape):

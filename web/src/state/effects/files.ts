@@ -2,6 +2,8 @@
 
 import { asPart, FileProblem, isPdf } from "../../lib/files";
 import type { Attached } from "../../lib/entry";
+import type { Upload } from "../../lib/upload";
+import { dispatch, state } from "../store";
 import { readEntry, setEntry } from "./entry";
 import { NEW } from "./drafts";
 import { importFile, isExport } from "./transfer";
@@ -15,17 +17,27 @@ export async function attach(key: string, files: Iterable<File>): Promise<void> 
 }
 
 async function attachOne(key: string, file: File): Promise<void> {
-  if (isPdf(file)) toast({ tone: "info", text: "Reading the text…", detail: file.name });
+  made += 1;
+  const id = made;
+  const stop = new AbortController();
+  if (isPdf(file)) putUploads(key, [...uploadsOf(key), { id, name: file.name, share: 0, cancel: () => stop.abort() }]);
+  const progress = (share: number) =>
+    putUploads(key, uploadsOf(key).map((one) => (one.id === id ? { ...one, share } : one)));
   try {
-    const part = await asPart(file);
-    made += 1;
-    const attached: Attached = { key: `${Date.now()}-${made}`, name: file.name || "image", part };
+    const part = await asPart(file, { progress, signal: stop.signal });
+    const attached: Attached = { key: `${Date.now()}-${id}`, name: file.name || "image", part };
     setEntry(key, { files: [...readEntry(key).files, attached] });
   } catch (error) {
+    if (stop.signal.aborted) return;
     if (!(error instanceof FileProblem)) throw error;
     toast({ tone: "error", text: error.message, detail: file.name });
+  } finally {
+    if (isPdf(file)) putUploads(key, uploadsOf(key).filter((one) => one.id !== id));
   }
 }
+
+const uploadsOf = (key: string): readonly Upload[] => state().uploads[key] ?? [];
+const putUploads = (key: string, uploads: readonly Upload[]) => dispatch({ type: "draft/uploads", key, uploads });
 
 export function detach(key: string, file: string): void {
   setEntry(key, { files: readEntry(key).files.filter((one) => one.key !== file) });

@@ -21,3 +21,18 @@ async function fetched(conversation: string, message: string, part: number): Pro
     return null;
   }
 }
+
+/** A picture as text, to be put into a file; null: it cannot be had. */
+export async function readPicture(conversation: string, message: string, part: number): Promise<string | null> {
+  try {
+    const picture = await api.readPicture(conversation, message, part);
+    return await new Promise((resolve) => {
+      const reader = new FileReader();
+      reader.onloadend = () => resolve(typeof reader.result === "string" ? reader.result : null);
+      reader.readAsDataURL(picture);
+    });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return null;
+  }
+}

@@ -12,6 +12,8 @@ export function toast(news: Omit<Toast, "id">): number {
   return last;
 }
 
+export const tellProgress = (id: number, progress: number): void => dispatch({ type: "toast/progress", id, progress });
+
 export const dismiss = (id: number): void => dispatch({ type: "toast/removed", id });
 
 export function act(id: number): void {

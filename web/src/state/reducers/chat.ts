@@ -124,7 +124,7 @@ function tell(chat: Chat, told: TaskEvent): Chat {
     case "sending":
       return { ...chat, turn, usage: told.data.usage };
     case "answered": {
-      const answer = { ...told.data.message, cut: told.data.reply?.finish === "length", notes: turn?.notes ?? [] };
+      const answer = { ...told.data.message, cut: told.data.reply?.finish === "length", left_out: turn?.notes ?? [] };
       return { ...chat, ...NO_END, turn: null, messages: place(chat.messages, answer) };
     }
     case "failed": {

@@ -28,13 +28,7 @@ export function renew(
   const last = ids.indexOf(page.messages.at(-1)?.id ?? "");
   const newer = running && (last >= 0 || page.messages.length === 0) ? messages.slice(last + 1) : [];
   const older = first > 0 ? messages.slice(0, first) : [];
-  const heard = new Map(messages.map((one) => [one.id, one]));
-  // What only the turn told of an answer is still true when it is read again.
-  const renewed = page.messages.map((one): ShownMessage => {
-    const { cut, notes } = heard.get(one.id) ?? {};
-    return { ...one, ...(cut && { cut }), ...(notes?.length && { notes }) };
-  });
-  return { messages: [...older, ...renewed, ...newer], before: older.length ? before : page.before };
+  return { messages: [...older, ...page.messages, ...newer], before: older.length ? before : page.before };
 }
 
 /** A page as far as a message; all of it without one, or when the message is not on it. */

@@ -83,9 +83,17 @@ function List({ list }: { list: Kinds.List }) {
 const asText = ({ header, rows }: Kinds.Table): string =>
   [header, ...rows].map((row) => row.map((cell) => cell.text.replace(/\s+/g, " ")).join("\t")).join("\n");
 
+const SHORT = 12;
+/** Characters of a cell that is never broken: a number, a name. */
+const LONG = 24;
+/** Characters of a cell that needs the width of a few words. */
+
 function Table({ table }: { table: Kinds.Table }) {
   const [copied, copy] = useCopied(() => asText(table));
-  const look = (cell: Kinds.TableCell) => (cell.align ? `at-${cell.align}` : undefined);
+  const look = (cell: Kinds.TableCell) =>
+    [cell.text.length <= SHORT ? "short" : cell.text.length > LONG && "long", cell.align && `at-${cell.align}`]
+      .filter(Boolean)
+      .join(" ") || undefined;
   return (
     <div className="table" tabIndex={0} role="group" aria-label="Table">
       <button type="button" className="table-copy" onClick={copy}>

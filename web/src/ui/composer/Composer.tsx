@@ -1,11 +1,12 @@
 /** The input: Enter sends, Shift+Enter starts a line, Esc stops; what is typed survives a reload. */
 
-import { useEffect, useMemo, type FormEvent } from "react";
+import { useEffect, useMemo, useRef, type FormEvent } from "react";
 import { compressCommand } from "../../lib/command";
 import { readDraft } from "../../lib/drafts";
 import { readExtras } from "../../lib/entries";
 import { NO_EXTRAS } from "../../lib/entry";
 import { expanded } from "../../lib/longtext";
+import type { Upload } from "../../lib/upload";
 import { editLast } from "../../state/effects/branches";
 import { clearEntry, readEntry, setEntry } from "../../state/effects/entry";
 import { attach } from "../../state/effects/files";
@@ -21,6 +22,7 @@ import { Files } from "./Files";
 import { ModelPicker } from "./ModelPicker";
 import { useRecall } from "./recall";
 
+const NONE: readonly Upload[] = [];
 // On a phone the focus would open the keyboard over what is to be read.
 const TAKES_FOCUS = matchMedia("(hover: hover)").matches;
 
@@ -28,10 +30,11 @@ export function Composer({ draft, turn }: { draft: string; turn: Turn | null }) 
   const kept = useMemo(() => ({ text: readDraft(draft), extras: readExtras(draft) ?? NO_EXTRAS }), [draft]);
   const text = useStore((state) => state.drafts[draft]) ?? kept.text;
   const { pastes, files } = useStore((state) => state.extras[draft]) ?? kept.extras;
+  const uploads = useStore((state) => state.uploads[draft]) ?? NONE;
   const recall = useRecall(draft);
   const counted = useStore((state) => state.chat?.id === draft && state.chat.usage !== null && !state.chat.turn);
   useEffect(() => (counted ? measureEntry(draft, { text, pastes, files }) : undefined), [counted, draft, text, pastes, files]);
-  const empty = !expanded({ text, pastes }).trim() && files.length === 0;
+  const empty = (!expanded({ text, pastes }).trim() && files.length === 0) || uploads.length > 0;
   const send = (event?: FormEvent) => {
     event?.preventDefault();
     const focus = files.length === 0 ? compressCommand(expanded({ text, pastes })) : null;
@@ -41,9 +44,11 @@ export function Composer({ draft, turn }: { draft: string; turn: Turn | null }) 
     }
     if (!empty && !turn) void say(readEntry(draft));
   };
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => tellHeight(form.current), []);
   return (
-    <form className="composer" onSubmit={send}>
-      {files.length > 0 && <Files draft={draft} files={files} />}
+    <form ref={form} className="composer" onSubmit={send}>
+      {files.length + uploads.length > 0 && <Files draft={draft} files={files} uploads={uploads} />}
       <DraftField
         key={draft}
         id="composer"
@@ -77,4 +82,14 @@ export function Composer({ draft, turn }: { draft: string; turn: Turn | null }) 
       </div>
     </form>
   );
+}
+
+/** News appear above the input, however high it has grown. */
+function tellHeight(form: HTMLElement | null): (() => void) | undefined {
+  if (!form) return undefined;
+  const watch = new ResizeObserver(() =>
+    document.documentElement.style.setProperty("--composer", `${form.offsetHeight}px`),
+  );
+  watch.observe(form);
+  return () => watch.disconnect();
 }

@@ -119,7 +119,7 @@ export function ModelList({ models, chosen, choose }: Props) {
       {missing.length > 0 && (
         <details className="missing">
           <summary>Not available now</summary>
-          <ul>
+          <ul tabIndex={0} aria-label="Not available now">
             {missing.map((provider) => (
               <li key={provider.provider}>
                 <b>{provider.title}</b> {provider.detail}; {provider.remedy}

@@ -12,7 +12,7 @@ export function LeftBehind({ chat }: { chat: Chat }) {
   if (!left || chat.turn || (chat.usage?.percent ?? 0) < WORTH_IT) return null;
   return (
     <p className="left-behind" role="status">
-      The compression of {plural(left.messages, "message")} belongs to another branch: here all messages are sent in full.
+      The compression of {plural(left.messages, "message")} belongs to another branch: here all messages are sent in full.{" "}
       <button type="button" className="link" onClick={() => askToCompress(chat.id)}>
         Compress here
       </button>

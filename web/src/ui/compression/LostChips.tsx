@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { Receipt, Snapshot } from "../../api/types";
 import { count } from "../../lib/format";
 import { addBack, showSource } from "../../state/effects/snapshots";
+import { Icon } from "../kit/Icon";
 
 const FIRST = 8;
 /** Chips shown at once: a line or two. */
@@ -14,6 +15,8 @@ export function LostChips({ receipt, snapshot, conversation }: { receipt: Receip
   const [busy, setBusy] = useState(false);
   const lost = receipt?.facts.flatMap((tally) => tally.lost) ?? [];
   if (lost.length === 0) return null;
+  // A long receipt lists the first facts of each kind, and counts all.
+  const unlisted = (receipt?.facts.reduce((sum, tally) => sum + tally.lost_count, 0) ?? 0) - lost.length;
   const restore = async (item: string) => {
     setBusy(true);
     await addBack(conversation, snapshot, item);
@@ -38,14 +41,18 @@ export function LostChips({ receipt, snapshot, conversation }: { receipt: Receip
             disabled={busy}
             onClick={() => void restore(fact.text)}
           >
-            add back
+            <Icon name="plus" />
+            <span>add back</span>
           </button>
         </li>
       ))}
+      {unlisted > 0 && (all || lost.length <= FIRST) && (
+        <li className="compression-note">and {count(unlisted)} that are not listed</li>
+      )}
       {lost.length > FIRST && (
         <li>
           <button type="button" className="link" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? "fewer" : `${count(lost.length - FIRST)} more`}
+            {all ? "fewer" : `${count(lost.length - FIRST + unlisted)} more`}
           </button>
         </li>
       )}

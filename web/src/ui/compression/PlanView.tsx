@@ -32,7 +32,7 @@ export function PlanView({ found, retry }: { found: Plan | Problem | null; retry
           <Figure name="Messages in all" value={found?.messages} />
           <Figure name="To be compressed" value={found?.covered} />
           <Figure name="Kept word for word" value={found?.retained} />
-          <Figure name="Tokens now" value={found?.reading.tokens} note={found ? certainty(found.reading) : undefined} />
+          <Figure name="Tokens now" value={found?.reading.tokens} note={found ? sureness(found.reading) : undefined} />
           <Figure name="Tokens after" value={found?.after_cap} note="at most" />
         </tbody>
       </table>
@@ -41,6 +41,12 @@ export function PlanView({ found, retry }: { found: Plan | Problem | null; retry
       {found && <Warnings plan={found} />}
     </>
   );
+}
+
+/** How sure a count is: that a bill has corrected it is of no interest here. */
+function sureness(reading: Plan["reading"]): string {
+  const told = certainty(reading);
+  return told === "calibrated" ? "counted" : told;
 }
 
 function Figure({ name, value, note = "" }: { name: string; value: number | undefined; note?: string | undefined }) {

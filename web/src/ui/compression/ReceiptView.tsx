@@ -65,10 +65,12 @@ function Costs({ receipt }: { receipt: Receipt }) {
         <dt>Messages</dt>
         <dd>{count(receipt.messages)}</dd>
       </div>
-      <div>
-        <dt>Cost</dt>
-        <dd>{cost(receipt)}</dd>
-      </div>
+      {!receipt.money && (
+        <div>
+          <dt>Cost</dt>
+          <dd>{cost(receipt)}</dd>
+        </div>
+      )}
       <div>
         <dt>Time</dt>
         <dd>{seconds(receipt.seconds)}</dd>
@@ -95,8 +97,8 @@ function Standing({ standing }: { standing: Receipt["standing"] }) {
   if (of === 0 && replaced === 0) return null;
   return (
     <p className="compression-note">
-      Rules, preferences, decisions: {count(kept)} of {count(of)} kept
-      {replaced > 0 && `, ${count(replaced)} replaced by later ones`}
+      Of the rules, preferences and decisions that stand, {count(kept)} of {count(of)} are kept
+      {replaced > 0 && `; ${count(replaced)} were replaced by later ones`}.
     </p>
   );
 }

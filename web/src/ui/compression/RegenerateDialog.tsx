@@ -17,8 +17,8 @@ export function RegenerateDialog({ id, snapshot }: { id: string; snapshot: Snaps
     <Dialog title="Write the summary again">
       <form className="form" onSubmit={submit}>
         <p>
-          Written anew from the {plural(snapshot.messages, "original message")}. The version of now stays among the
-          versions.
+          It is written anew from the {plural(snapshot.messages, "original message")}. You can go back to the version that is
+          in use now.
         </p>
         <label className="field">
           <span>Focus (optional)</span>

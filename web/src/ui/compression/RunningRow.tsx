@@ -3,8 +3,10 @@
 import { useEffect, useRef } from "react";
 import { count, plural } from "../../lib/format";
 import { reasonOf } from "../../lib/outcome";
+import { withTitle } from "../../lib/provider";
 import { cancelCompression, compress, forgetCompression } from "../../state/effects/compression";
 import type { RunningCompression } from "../../state/compression";
+import { useStore } from "../../state/store";
 import { Markdown } from "../chat/Markdown";
 import { Icon } from "../kit/Icon";
 
@@ -49,11 +51,12 @@ type Unmade = Exclude<NonNullable<RunningCompression["outcome"]>, { outcome: "co
 
 function Ended({ id, compression, outcome }: { id: string; compression: RunningCompression; outcome: Unmade }) {
   const { title, detail, hint } = reasonOf(outcome, compression.order.small);
+  const models = useStore((state) => state.models);
   return (
     <div className="failure" role="alert" aria-label={title}>
       <div>
         <strong>{title}</strong>
-        {detail && <p dir="auto">{detail}</p>}
+        {detail && <p dir="auto">{withTitle(detail, models)}</p>}
         {hint && <p>{hint}</p>}
         <p>Nothing was changed: the whole history is still sent.</p>
       </div>

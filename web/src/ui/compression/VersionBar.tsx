@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 import type { Snapshot } from "../../api/types";
 import { when } from "../../lib/format";
+import { wordsOf } from "../../lib/summary";
 import { wordDiff } from "../../lib/worddiff";
 import { chooseCompression, readSnapshot } from "../../state/effects/snapshots";
 import type { Chat } from "../../state/types";
@@ -76,10 +77,11 @@ function Differences({ chat, from, to }: { chat: Chat; from: Snapshot; to: Snaps
   }, [chat.id, from.id, to.id]);
   if (!one || !other) return <p className="compression-note">Comparing…</p>;
   const pieces = [
-    ...wordDiff(one.full.summary, other.full.summary),
+    ...wordDiff(wordsOf(one.full.summary), wordsOf(other.full.summary)),
     ...lines(one.full.extracts, other.full.extracts, "gone"),
     ...lines(other.full.extracts, one.full.extracts, "come"),
   ];
+  if (pieces.every((piece) => piece.kind === "same")) return <p className="compression-note">Both say the same.</p>;
   return (
     <div className="differences" role="group" aria-label="Differences" tabIndex={0} dir="auto">
       {pieces.map((piece, index) =>

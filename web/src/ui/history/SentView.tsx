@@ -2,6 +2,8 @@
 
 import type { Context } from "../../api/types";
 import { count, plural } from "../../lib/format";
+import { titleOfProvider } from "../../lib/provider";
+import { useStore } from "../../state/store";
 import { sectionsOf } from "../meter/MeterBreakdown";
 import { CopyButton } from "../kit/CopyButton";
 import { VirtualRows } from "./VirtualRows";
@@ -12,6 +14,7 @@ interface Piece {
 }
 
 export function SentView({ context }: { context: Context }) {
+  const models = useStore((state) => state.models);
   const { usage } = context;
   const pieces = piecesOf(context);
   return (
@@ -19,7 +22,7 @@ export function SentView({ context }: { context: Context }) {
       <div className="sent-head">
         <p>
           <b>{count(usage.reading.tokens)}</b> tokens to <bdi className="mono">{usage.model}</bdi>,{" "}
-          {plural(context.messages.length, "message")} in the {context.format} format
+          {plural(context.messages.length, "message")} in the format of {titleOfProvider(context.format, models)}
         </p>
         <CopyButton text={() => jsonOf(context)} label="Copy as JSON" />
       </div>

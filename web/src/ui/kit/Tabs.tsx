@@ -1,6 +1,6 @@
 /** Tabs: arrow keys go from one to the next, and the panel follows. */
 
-import { useId, type KeyboardEvent, type ReactNode } from "react";
+import { useEffect, useId, type KeyboardEvent, type ReactNode } from "react";
 
 export interface Tab<T extends string> {
   key: T;
@@ -17,6 +17,11 @@ interface Props<T extends string> {
 
 export function Tabs<T extends string>({ label, tabs, at, go, children }: Props<T>) {
   const id = useId();
+  // On a telephone the tabs are a row that scrolls.
+  useEffect(() => {
+    // In braces: browsers may give a promise, which is no clean-up.
+    document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [id, at]);
   const pressed = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;

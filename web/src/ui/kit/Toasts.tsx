@@ -5,6 +5,7 @@ import { act, dismiss } from "../../state/effects/toast";
 import { useStore } from "../../state/store";
 import type { Toast } from "../../state/types";
 import { Icon } from "./Icon";
+import { Progress } from "./Progress";
 
 const SHOWN_FOR = 8_000;
 /** Milliseconds: long enough to read two lines and reach for "Undo". */
@@ -22,7 +23,7 @@ export function Toasts() {
 
 function OneToast({ toast }: { toast: Toast }) {
   const [held, setHeld] = useState(false);
-  const stays = held || toast.tone === "error";
+  const stays = held || toast.tone === "error" || toast.progress !== undefined;
   useEffect(() => {
     if (stays) return;
     const timer = setTimeout(() => dismiss(toast.id), SHOWN_FOR);
@@ -40,6 +41,7 @@ function OneToast({ toast }: { toast: Toast }) {
       <div className="toast-text">
         <strong>{toast.text}</strong>
         {toast.detail && <bdi>{toast.detail}</bdi>}
+        {toast.progress !== undefined && <Progress share={toast.progress} name={toast.text} />}
       </div>
       {toast.action && (
         <button type="button" className="button quiet" onClick={() => act(toast.id)}>

@@ -20,7 +20,7 @@ const share = (tokens: number, limit: number) => `${Math.min(100, (100 * tokens)
 
 /** `drafted`: what stands in the input is counted too. */
 export function Meter({ usage, preparing, drafted }: { usage: Usage | null; preparing: boolean; drafted: boolean }) {
-  if (!usage) return <span className="meter-none">No model, no meter</span>;
+  if (!usage) return <span className="meter-none">The meter needs a model</span>;
   const { reading, budget } = usage;
   return (
     <Popover

@@ -11,12 +11,12 @@ type Values = Record<string, string>;
 const FIELDS: { name: string; label: string; hint?: string; number?: boolean; list?: string }[] = [
   { name: "like", label: "Like", hint: "The model whose card it starts from.", list: MODELS },
   { name: "window", label: "Window", hint: "Tokens that the model accepts.", number: true },
-  { name: "max_output", label: "Longest answer", hint: "Tokens.", number: true },
+  { name: "max_output", label: "Longest answer", hint: "In tokens.", number: true },
   { name: "tokenizer", label: "Tokenizer" },
   { name: "provider", label: "Provider" },
   { name: "summariser", label: "Who writes", hint: "The model that writes its summaries.", list: MODELS },
-  { name: "soft", label: "Compress from", hint: "A share, such as 0.8; 1: never.", number: true },
-  { name: "retained", label: "Kept word for word", hint: "Tokens.", number: true },
+  { name: "soft", label: "Compress from", hint: "A share of what may be sent, such as 0.8; with 1 it never compresses between turns.", number: true },
+  { name: "retained", label: "Kept word for word", hint: "In tokens.", number: true },
   { name: "price", label: "Price", hint: "Dollars per million tokens: input, output, cached; such as 2.5, 10." },
 ];
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { readCosts } from "../../api/client";
 import { Problem } from "../../api/problem";
 import type { Costs } from "../../api/types";
-import { count, dollars } from "../../lib/format";
+import { count, day as dayOf, dollars } from "../../lib/format";
 import "./costs.css";
 
 type Day = Costs["lines"][number];
@@ -77,7 +77,7 @@ function Chart({ days }: { days: Day[] }) {
               width={bar * 0.9}
               height={tall}
             >
-              <title>{`${day.name}: ${count(day[one.key])} ${one.title}`}</title>
+              <title>{`${dayOf(day.name)}: ${count(day[one.key])} ${one.title}`}</title>
             </rect>
           );
         }),
@@ -106,7 +106,7 @@ function Table({ days, total }: { days: Day[]; total: Day }) {
         </thead>
         <tbody>
           {[...days].reverse().map((day) => (
-            <Row key={day.name} name={day.name} day={day} />
+            <Row key={day.name} name={dayOf(day.name)} day={day} />
           ))}
           <Row name="All days" day={total} />
         </tbody>

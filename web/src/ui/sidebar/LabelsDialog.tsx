@@ -96,7 +96,7 @@ function LabelRow({ label, held, change, renamed }: Row) {
         aria-label={`Remove ${label} everywhere`}
         onClick={() => renamed(null)}
       >
-        Remove
+        Remove everywhere
       </button>
     </li>
   );

@@ -1,7 +1,7 @@
 /** A stored message. */
 
 import { memo } from "react";
-import { moment } from "../../../lib/format";
+import { when } from "../../../lib/format";
 import { useStore } from "../../../state/store";
 import type { ShownMessage } from "../../../state/types";
 import { MessageActions } from "../MessageActions";
@@ -20,6 +20,9 @@ function Unfinished({ message }: { message: ShownMessage }) {
   );
 }
 
+/** As the page calls it; that it was left out is said before. */
+const plain = (note: string): string => note.replace(/ left out$/, "").replace(/\bextracts\b/, "exact lines");
+
 const NAMES = { user: "You", assistant: "Answer", system: "System", tool: "Tool" } as const;
 
 export const MessageRow = memo(function MessageRow({
@@ -35,7 +38,7 @@ export const MessageRow = memo(function MessageRow({
       {message.role !== "user" && (
         <header className="message-head">
           <span>{message.name || message.model || NAMES[message.role]}</span>
-          {message.created && <time dateTime={message.created}>{moment(message.created)}</time>}
+          {message.created && <time dateTime={message.created}>{when(message.created)}</time>}
         </header>
       )}
       <div className="message-body" dir="auto">
@@ -43,7 +46,9 @@ export const MessageRow = memo(function MessageRow({
           <PartView key={index} index={index} part={part} role={message.role} conversation={conversation} message={message.id} />
         ))}
       </div>
-      {message.notes && message.notes.length > 0 && <p className="left-out">Not seen by the model: {message.notes.join("; ")}</p>}
+      {message.left_out && message.left_out.length > 0 && (
+        <p className="left-out">Not seen by the model, for lack of room: {message.left_out.map(plain).join("; ")}</p>
+      )}
       {unfinished && <Unfinished message={message} />}
       <MessageActions message={message} />
     </article>

@@ -3,7 +3,7 @@
 import { useRef } from "react";
 import type { Passage } from "../../../api/types";
 import { SPEAKERS } from "../../../lib/speakers";
-import { plural } from "../../../lib/format";
+import { day, plural } from "../../../lib/format";
 import { recalls, setRecall } from "../../../state/effects/settings";
 import type { Chat } from "../../../state/types";
 import { SourceLink } from "../../compression/SourceLink";
@@ -36,7 +36,7 @@ export function RecalledRow({ message, passages, chat }: Props) {
             <li key={index}>
               <span className="extract-who">
                 {SPEAKERS[one.channel]} {one.speaker && <bdi>({one.speaker})</bdi>}
-                {one.day && <time dateTime={one.day}>{one.day}</time>}
+                {one.day && <time dateTime={one.day}>{day(one.day)}</time>}
                 {!one.whole && <span>in part</span>}
               </span>
               <SourceLink conversation={chat.id} message={one.source} depth={one.depth} />

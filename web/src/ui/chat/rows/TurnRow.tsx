@@ -2,7 +2,9 @@
 
 import { useEffect, useState } from "react";
 import type { Again } from "../../../api/events";
+import { speakerOf, withTitle } from "../../../lib/provider";
 import { stop } from "../../../state/effects/turns";
+import { useStore } from "../../../state/store";
 import { plural } from "../../../lib/format";
 import type { Turn } from "../../../state/types";
 import { Markdown } from "../Markdown";
@@ -36,10 +38,13 @@ function Waiting({ again }: { again: Again }) {
     const timer = setInterval(() => setLeft(Math.max(0, Math.ceil((at - Date.now()) / 1_000))), 250);
     return () => clearInterval(timer);
   }, [again]);
+  const models = useStore((state) => state.models);
+  const speaker = speakerOf(again.reason, models);
+  const why = !again.limited ? withTitle(again.reason, models) : speaker ? `Rate limited by ${speaker}` : "Rate limited";
   return (
-    <p className="unfinished">
+    <p className="unfinished" title={again.reason}>
       <span>
-        {again.reason}: trying again {left > 0 ? `in ${left} s` : "now"} ·{" "}
+        {why}, trying again {left > 0 ? `in ${left} s` : "now"} ·{" "}
         <button type="button" className="link" onClick={() => void stop()}>
           stop
         </button>
