@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from octavo.engine.chat import Chat
@@ -19,9 +21,9 @@ def count_loads(engine: Engine) -> list[str]:
     loads: list[str] = []
     read = engine.store.snapshots.context
 
-    async def context(tip: str, *, tokenizer: str | None = None) -> StoredContext:
+    async def context(tip: str, **asked: Any) -> StoredContext:
         loads.append(tip)
-        return await read(tip, tokenizer=tokenizer)
+        return await read(tip, **asked)
 
     engine.store.snapshots.context = context  # type: ignore[method-assign]
     return loads

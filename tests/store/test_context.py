@@ -15,6 +15,7 @@ from octavo.core.snapshot_rule import pick
 from octavo.errors import NotFound, NotOnBranch
 from octavo.store import Entry, Store, new_id, walk
 from octavo.store.connection import Connection
+from octavo.store.values import Unloaded
 from tests.store.scenes import fold, long_talk, talk
 
 pytestmark = pytest.mark.anyio
@@ -262,3 +263,22 @@ def test_jump_pointers_reach_any_ancestor_in_logarithmic_steps() -> None:
             at, steps = (jump if jump >= target else at - 1), steps + 1
         assert at == target
         assert steps <= 60
+
+
+async def test_of_a_long_branch_the_newest_messages_are_given_and_the_others_named(store: Store) -> None:
+    made = await store.conversations.create()
+    said = [system("Be brief."), *(user(f"m{n}") for n in range(40))]
+    branch = await store.messages.append_many(made.id, said)
+    tip = branch[-1].id
+    found = await store.snapshots.context(tip, most=10)
+    assert found.retained == branch[-10:]
+    assert found.leading == branch[:1]
+    assert found.unloaded == Unloaded(above=1, stop=31, last=branch[30].id)
+    assert found.unloaded.messages == 30
+    stored = await store.snapshots.add(made.id, fold(branch, 21, branch[20]))
+    found = await store.snapshots.context(tip, most=10)
+    assert found.snapshot == stored
+    assert found.unloaded == Unloaded(above=21, stop=31, last=branch[30].id)
+    whole = await store.snapshots.context(tip, most=20)
+    assert whole.unloaded is None
+    assert whole.retained == branch[21:]

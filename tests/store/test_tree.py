@@ -542,3 +542,42 @@ async def test_system_messages_are_messages_too(store: Store) -> None:
     made = await store.conversations.create()
     nodes = await store.messages.append_many(made.id, [system("be kind"), user("hi")])
     assert await store.tree.branch(nodes[-1].id) == nodes
+
+
+async def test_a_stretch_of_a_branch_is_read_by_depth_whatever_lies_beside_it(store: Store) -> None:
+    made = await store.conversations.create()
+    branch = await store.messages.append_many(made.id, [user(f"m{n}") for n in range(50)])
+    beside = await store.messages.append_many(
+        made.id, [user(f"b{n}") for n in range(50)], parent=branch[19].id
+    )
+    here = (*branch[:20], *beside)
+    for above, stop in ((0, 70), (0, 1), (5, 25), (69, 70), (30, 30)):
+        assert await store.tree.stretch(here[-1].id, above=above, stop=stop) == here[above:stop]
+    pages = [page async for page in store.tree.pages(here[-1].id, above=3, stop=61, size=20)]
+    assert [len(page) for page in pages] == [20, 20, 18]
+    assert sum(pages, ()) == here[3:61]
+
+
+async def test_the_size_of_a_branch_leaves_out_what_is_never_sent_and_tells_what_was_not_counted(
+    store: Store,
+) -> None:
+    made = await store.conversations.create()
+    entries = [
+        Entry(
+            message=user(f"m{n}"),
+            counts={"words": n} if n != 7 else {},
+            status="error" if n == 8 else "complete",
+        )
+        for n in range(10)
+    ]
+    branch = await store.messages.append_many(made.id, entries)
+    assert await store.tree.size(branch[-1].id, above=4, tokenizer="words") == (4 + 5 + 6 + 9, 1)
+    assert await store.tree.size(branch[-1].id, above=8, tokenizer="words") == (9, 0)
+
+
+async def test_system_messages_at_the_beginning_lead(store: Store) -> None:
+    made = await store.conversations.create()
+    said = [*(system(f"s{n}") for n in range(11)), user("hi"), system("late")]
+    branch = await store.messages.append_many(made.id, said)
+    assert await store.tree.leading(branch[-1].id) == branch[:11]
+    assert await store.tree.leading(branch[4].id) == branch[:5]

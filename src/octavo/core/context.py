@@ -97,6 +97,8 @@ class ContextInputs:
     """Nodes that had to be left out so that the rest fits."""
     omitted_files: tuple[str, ...] = ()
     """Files and pictures that came with them, one line each."""
+    omitted_before: int = 0
+    """How many messages stand before the branch, after what the snapshot covers: they are left out as well."""
     announce: bool = True
     """Whether the context says that they were."""
 
@@ -163,9 +165,10 @@ def _summary(recipe: ContextInputs, retained: Branch) -> tuple[Message, ...]:
 
 
 def _gap(recipe: ContextInputs) -> tuple[Message, ...]:
-    if not recipe.omitted:
+    omitted = recipe.omitted_before + len(recipe.omitted)
+    if not omitted:
         return ()
-    many = f"{len(recipe.omitted):,} older messages"
+    many = f"{omitted:,} older messages"
     said = f"[{many} are left out here so that the request fits; they are stored.]"
     if recipe.omitted_files:
         said += f"\nFiles shared in them, not included here:\n{escape(list_files(recipe.omitted_files))}"

@@ -15,6 +15,7 @@ from octavo.core.snapshot import DroppedLine, Extracts, Snapshot, says_nothing
 from octavo.engine.compression import CompressionRequest
 from octavo.engine.outcome import Cancelled, CompressionEnded, Event, Outcome
 from octavo.engine.recall import find_passages
+from octavo.engine.state import LONG
 from octavo.errors import BadInput, NotFound, NotOnBranch
 from octavo.store.ids import new_id
 
@@ -253,12 +254,13 @@ class ChatSnapshots:
         except NotFound:
             if paper.lists_all:
                 raise
-        first = (await self._engine.store.tree.node(snapshot.first)).depth
-        covered = [
-            node for node in await self._engine.store.tree.branch(snapshot.cutoff) if node.depth >= first
-        ]
-        lost = await asyncio.to_thread(lost_of, covered, snapshot.extracts, snapshot.summary)
-        return find_lost(lost, item)
+        tree, stop = self._engine.store.tree, snapshot.cutoff_depth
+        above = (await tree.node(snapshot.first)).depth - 1
+        found: dict[tuple[str, str], Fact] = {}
+        async for covered in tree.pages(snapshot.cutoff, above=above, stop=stop, size=LONG):
+            lost = await asyncio.to_thread(lost_of, covered, snapshot.extracts, snapshot.summary)
+            found |= {(fact.kind, fact.text): fact for fact in lost}
+        return find_lost([*found.values()], item)
 
     async def recall(self, words: str) -> Passages:
         """Find what a question would bring back from the covered messages of this branch; nothing is stored."""

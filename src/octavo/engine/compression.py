@@ -49,11 +49,11 @@ from octavo.engine.outcome import (
     Skipped,
     SummaryText,
 )
-from octavo.engine.state import TipState
+from octavo.engine.state import LONG, TipState
 from octavo.engine.summary_writing import NARRATIVE_SHARE, Deadline, WrittenSummary, write_summary
-from octavo.engine.worker import PrefixForgotten, WorkerOverdue, WorkerPool
+from octavo.engine.worker import Pages, PrefixForgotten, WorkerOverdue, WorkerPool
 from octavo.engine.worker_task import MadeSnapshot, SnapshotTask
-from octavo.errors import NotFound, ProviderError
+from octavo.errors import BadInput, NotFound, ProviderError
 from octavo.protocols import Continuing, Summariser
 from octavo.store.ids import new_id
 from octavo.store.values import Busy, Job, Refused, Stale
@@ -63,10 +63,16 @@ if TYPE_CHECKING:
 
 PRESSED_SHARE = 0.5
 """Share of its room that a snapshot is given when one that took all of it left too little for the rest."""
+LAST = 1_000
+"""Messages of a very long branch that are chosen from as they are, the last; what stands before them is read in blocks
+first."""
 HEARTBEAT = 10.0
 """Seconds between renewals of the lease."""
 WAITED_FOR, NOT_WAITED_FOR = 20.0, 300.0
 """Seconds a compression may take in all, whatever it takes them for: one that a turn waits for, and any other."""
+SECONDS_A_MESSAGE = 0.005
+"""Seconds more for each message of a very long branch, unless a turn waits: one takes a fifth of a millisecond on a
+machine with nothing else to do."""
 FOR_LINES = 5.0
 """Seconds of those that are left for the exact lines: those of 1,000,000 tokens take about two."""
 
@@ -196,6 +202,16 @@ def _tokens(state: TipState, nodes: Branch) -> int:
     return sum(state.size(node) for node in nodes)
 
 
+def _covered_tokens(state: TipState, cut: Split) -> int:
+    """Count what a cut covers beyond what is covered already."""
+    unloaded = state.unloaded.tokens if state.unloaded else 0
+    return unloaded + _tokens(state, state.recipe.branch[_start(state) : cut.cut])
+
+
+def _unloaded(state: TipState) -> int:
+    return state.unloaded.messages if state.unloaded else 0
+
+
 def _start(state: TipState) -> int:
     """Where the previous snapshot ended."""
     cutoff = state.recipe.snapshot.cutoff_depth if state.recipe.snapshot else 0
@@ -208,6 +224,12 @@ def _cut_at(state: TipState, node_id: str) -> Split | None:
     said = [node.message for node in branch]
     safe = tool_cuts(said) & protocol_cuts(said)
     wanted = next((i for i, node in enumerate(branch) if node.id == node_id), -1) + 1
+    if not wanted and state.unloaded is not None:
+        raise BadInput(
+            "up_to",
+            f"it is none of the last {len(branch):,} messages; the {state.unloaded.messages:,} before them are too "
+            "many to be looked at one by one: compress without it first",
+        )
     cuts = [cut for cut in safe if _start(state) < cut <= wanted and cut > len(state.recipe.leading)]
     return Split(max(cuts)) if cuts else None
 
@@ -224,15 +246,15 @@ def make_plan(
     kept = _tokens(state, retained) + (_tokens(state, _answers(state, cut.cut)) if cut else 0)
     after = state.budget.overhead.total + min(state.budget.snapshot, state.history) + kept
     leading = len(state.recipe.leading)
-    new = len(covered) - max(0, leading - start) if covered else 0
+    new = _unloaded(state) + len(covered) - max(0, leading - start) if covered else 0
     return CompressionPlan(
         decision=decision,
         reading=state.reading,
         budget=state.budget,
-        messages=before + len(branch) - max(leading, start),
+        messages=before + _unloaded(state) + len(branch) - max(leading, start),
         covered=before + new,
         retained=len(retained) if cut else len(branch) - max(leading, start),
-        covered_tokens=_tokens(state, covered),
+        covered_tokens=_covered_tokens(state, cut) if cut else 0,
         retained_tokens=kept,
         after_cap=min(after, state.reading.tokens) if cut else state.reading.tokens,
         reason=_reason(state, request, cut),
@@ -273,13 +295,16 @@ async def compress(
     if not isinstance(held, Job):
         yield CompressionEnded(held)
         return
-    covered_now = state.recipe.branch[_start(state) : cut.cut]
-    tokens = _tokens(state, covered_now)
-    yield CompressionStarted(urgency=request.urgency, messages=len(covered_now), tokens=tokens)
+    yield CompressionStarted(
+        urgency=request.urgency,
+        messages=_unloaded(state) + cut.cut - _start(state),
+        tokens=_covered_tokens(state, cut),
+    )
     beat = asyncio.create_task(_keep_alive(tools.store, held, asyncio.current_task()))
     if request.until is None:
         now = asyncio.get_running_loop().time()
-        request = replace(request, until=now + _seconds_allowed(request))
+        more = _depth(state, cut) * SECONDS_A_MESSAGE if _depth(state, cut) > LONG else 0.0
+        request = replace(request, until=now + _seconds_allowed(request, more))
     try:
         async with aclosing(_work(state, cut, request, tools, held)) as work:
             async for event in work:
@@ -294,8 +319,18 @@ async def compress(
             await beat
 
 
-def _seconds_allowed(request: CompressionRequest) -> float:
-    return WAITED_FOR if request.urgency == "hard" else NOT_WAITED_FOR
+def _seconds_allowed(request: CompressionRequest, more: float = 0.0) -> float:
+    return WAITED_FOR if request.urgency == "hard" else NOT_WAITED_FOR + more
+
+
+def takes_long(state: TipState) -> bool:
+    """Tell whether no turn would wait until all of it is compressed: more than a hundred thousand messages."""
+    return state.unloaded is not None and state.unloaded.messages > LONG
+
+
+def _depth(state: TipState, cut: Split) -> int:
+    """How many messages a cut covers, system messages at the beginning included."""
+    return state.recipe.branch[cut.cut - 1].depth
 
 
 def _hopeless(state: TipState, cut: Split) -> str:
@@ -540,23 +575,26 @@ async def _make(
         voice=state.policy.voice,
         answers=tuple(node.id for node in _answers(state, cut.cut)),
     )
-    before = _tokens(state, branch[_start(state) : cut.cut])
+    before = _covered_tokens(state, cut)
     before += previous.tokens_before if previous else 0
     left = (request.until or math.inf) - asyncio.get_running_loop().time()
     known = (previous.cutoff, previous.digest) if previous and previous.digest else None
 
-    async def make(task: SnapshotTask) -> MadeSnapshot:
+    async def make(task: SnapshotTask, rest: Pages | None = None) -> MadeSnapshot:
         urgent = request.urgency == "hard"
         return await tools.workers.make(
-            task, state.meter.count_message, tokens=before, urgent=urgent, seconds=left
+            task, state.meter.count_message, tokens=before, urgent=urgent, seconds=left, before=rest
         )
 
     made = None
-    if previous and known and tools.workers.knows(known):
+    if previous and known and state.unloaded is None and tools.workers.knows(known):
         new = await _new_originals(state, cut, previous, tools.store)
         with suppress(PrefixForgotten):
             made = await make(replace(task, whole=new, continues=known))
-    if made is None:
+    if made is None and _depth(state, cut) > LONG:
+        last, rest = await _last_originals(state, cut, tools.store)
+        made = await make(replace(task, whole=last), rest)
+    elif made is None:
         made = await make(replace(task, whole=await _originals(state, cut, tools.store)))
     snapshot = replace(
         made.snapshot,
@@ -575,6 +613,14 @@ async def _originals(state: TipState, cut: Split, store: Store) -> Branch:
     if state.recipe.snapshot is None and not state.shortened:
         return branch[: cut.cut]
     return await store.tree.branch(branch[cut.cut - 1].id)
+
+
+async def _last_originals(state: TipState, cut: Split, store: Store) -> tuple[Branch, Pages]:
+    """Give the last originals of a long branch, and a way to go through those before them."""
+    cutoff = state.recipe.branch[cut.cut - 1]
+    above = cutoff.depth - LAST
+    last = await store.tree.stretch(cutoff.id, above=above, stop=cutoff.depth)
+    return last, lambda: store.tree.pages(last[0].parent or "", above=0, stop=above)
 
 
 async def _new_originals(state: TipState, cut: Split, previous: Snapshot, store: Store) -> Branch:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from octavo.core.receipt import Receipt
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
+from octavo.engine.state import LONG
 from octavo.engine.summary_writing import NARRATIVE_SHARE
 from octavo.errors import OctavoError
 
@@ -47,7 +48,7 @@ async def retell(engine: Engine, state: TipState, made: Snapshot) -> None:
         if most <= 0 or writer.summariser is None:
             return
         job = SummaryJob(
-            covered=await _untold(engine, chat, made),
+            covered=await _untold(engine, made),
             previous=made.summary,
             cap=min(most, int(NARRATIVE_SHARE * state.budget.snapshot)),
         )
@@ -62,13 +63,14 @@ async def retell(engine: Engine, state: TipState, made: Snapshot) -> None:
         log.info("%s is not retold: %s", made.id, error)
 
 
-async def _untold(engine: Engine, chat: Chat, made: Snapshot) -> Branch:
-    """Give the covered messages that the summary so far does not retell."""
-    covered = await chat.snapshots.expand(made.id)
-    if not made.summary or made.previous is None:
-        return covered
-    told = (await engine.store.snapshots.get(made.previous)).cutoff_depth
-    return tuple(node for node in covered if node.depth > told)
+async def _untold(engine: Engine, made: Snapshot) -> Branch:
+    """Give the covered messages that the summary so far does not retell; of very many, the last."""
+    tree, told = engine.store.tree, 0
+    if made.summary and made.previous is not None:
+        told = (await engine.store.snapshots.get(made.previous)).cutoff_depth
+    first = (await tree.node(made.first)).depth
+    above = max(told, first - 1, made.cutoff_depth - LONG)
+    return await tree.stretch(made.cutoff, above=above, stop=made.cutoff_depth)
 
 
 def _retold(made: Snapshot, narrative: Narrative, tokens: int) -> Snapshot:

@@ -35,13 +35,12 @@ from octavo.core.recall.passages import Passages
 from octavo.core.recall.render import render, with_passages
 from octavo.core.shrink import Shrunk, preview, shrink
 from octavo.core.snapshot import Snapshot
-from octavo.core.split import lead
 from octavo.core.tools import Tool
 from octavo.core.transcript import shared_files
 from octavo.engine.outcome import ContextUsage
 from octavo.engine.settings import policy_of, whole
 from octavo.errors import BadBudget, ContextOverflow, ReadOnly
-from octavo.store.values import StoredContext
+from octavo.store.values import StoredContext, Unloaded
 
 if TYPE_CHECKING:
     from octavo.engine.models import Models
@@ -60,6 +59,11 @@ FEW = 32
 """Messages that are added to a state before its branch is put together again."""
 MANY = 200
 """Messages from which on they are counted in a thread: some ten milliseconds, in which others would wait."""
+LONG = 50_000
+"""Messages up to which a branch is held as a whole, some fifty megabytes if they are short. Of a longer one the newest
+are, more than any window takes."""
+BEFORE_CUT = 1_000
+"""Messages that are loaded before the place at which a long branch is cut again: it is not within a tool's round."""
 EMPTY = StoredContext(leading=(), snapshot=None, retained=(), carried=())
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 
@@ -94,6 +98,9 @@ class TipState:
     """Of the context."""
     counts: dict[Message, int]
     """Stored counts of messages that are sent; shared by states that grow from one another: a count never changes."""
+    unloaded: Unloaded | None = None
+    """The messages between the cutoff and the loaded ones, if the branch is too long to be held. They count in all
+    measures, and are never sent: they are more than fit, so they are compressed or left out."""
     shortened: bool
     """Whether some tool output is shown by head and tail."""
     settings: Mapping[str, Json]
@@ -241,11 +248,10 @@ async def load_state(
     meter = await models.meter(model)
     unit = meter.unit.name
     policy, reply = policy_of(settings, meter), whole(settings.get("reply"))
-    stored = await store.snapshots.context(tip, tokenizer=unit) if tip else EMPTY
+    stored = await _stored(store, tip, meter) if tip else EMPTY
     serving = stored.snapshot.id if stored.snapshot else None
     if without is not None and tip:
-        stored = await _before(store, tip, unit, without)
-    stored = await _counted(store, stored, meter)
+        stored = await _before(store, tip, meter, without)
     pins = await store.pins.of_branch(tip, tokenizer=unit) if tip else ()
     recalled = await _recalled(store, policy, stored)
     habits = habits_of(
@@ -266,6 +272,7 @@ async def load_state(
         pending=pending,
         voice=policy.voice,
         recalled=recalled,
+        omitted_before=stored.unloaded.messages if stored.unloaded else 0,
     )
 
     def seen_by(meter: Meter) -> TipState:
@@ -273,7 +280,7 @@ async def load_state(
             recipe: ContextInputs, counts: Mapping[Message, int]
         ) -> tuple[Context, Survey, Reading, Budget]:
             context = build_context(recipe)
-            survey = meter.survey(context, counts)
+            survey = _surveyed(meter, context, counts, stored.unloaded)
             reading = meter.reading(survey)
             overhead = _overhead(reading)
             budget = budget_for(
@@ -299,6 +306,7 @@ async def load_state(
             laid_out=context,
             survey=survey,
             counts=counts,
+            unloaded=stored.unloaded,
             shortened=shortened is not recipe,
             settings=settings,
             serving=serving,
@@ -354,7 +362,7 @@ def with_recalled(state: TipState, passages: Passages) -> TipState:
     last = with_passages(state.context.retained[-1], passages)
     state.counts[last] = state.meter.count_message(last)
     context = replace(state.context, retained=(*state.context.retained[:-1], last))
-    survey = state.meter.survey(context, state.counts)
+    survey = _surveyed(state.meter, context, state.counts, state.unloaded)
     recalled = {**state.loaded.recalled, state.tip: passages}
     return replace(
         state,
@@ -421,34 +429,80 @@ def divided(state: TipState, meter: Meter, overhead: Overhead, *, spare: int = 0
     )
 
 
-async def _before(store: Store, tip: str, unit: str, snapshot: Snapshot) -> StoredContext:
+async def _before(store: Store, tip: str, meter: Meter, snapshot: Snapshot) -> StoredContext:
     """Gather what the context of a tip was built from before a snapshot was made.
 
     What it was continued from counts only if it is true on this branch; else the one before that, or the originals.
     """
-    whole = await store.tree.branch(tip, tokenizer=unit)
-    start = lead([node.message for node in whole])
-    here = {node.id for node in whole}
     previous = await store.snapshots.get(snapshot.previous) if snapshot.previous else None
-    while previous and (previous.state == "retired" or previous.anchor not in here):
+    while previous and (
+        previous.state == "retired" or not await store.tree.on_branch(tip, [previous.anchor])
+    ):
         previous = await store.snapshots.get(previous.previous) if previous.previous else None
-    cutoff = previous.cutoff_depth if previous else 0
-    along = frozenset(previous.sent_along if previous else ())
-    carried = tuple(node for node in whole if node.id in along)
-    return StoredContext(
-        leading=whole[:start],
+    unit, depth = meter.unit.name, (await store.tree.node(tip)).depth
+    leading = await store.tree.leading(tip, tokenizer=unit)
+    above = max(previous.cutoff_depth if previous else 0, len(leading))
+    # It is cut where the snapshot was.
+    first = max(above, min(depth - LONG, snapshot.cutoff_depth - BEFORE_CUT))
+    retained = await store.tree.stretch(tip, above=first, stop=depth, tokenizer=unit)
+    along = previous.sent_along if previous else ()
+    stored = StoredContext(
+        leading=leading,
         snapshot=previous,
-        retained=tuple(node for node in whole[start:] if node.depth > cutoff),
-        carried=carried,
+        retained=retained,
+        carried=await store.tree.nodes(along, tokenizer=unit) if along else (),
+        unloaded=Unloaded(above=above, stop=first, last=retained[0].parent or "") if first > above else None,
+    )
+    return await _with_size(store, await _counted(store, stored, meter), meter)
+
+
+async def _stored(store: Store, tip: str, meter: Meter) -> StoredContext:
+    """Load what the context of a tip is built from; of a very long branch, more than can be sent."""
+    most = LONG
+    while True:
+        stored = await store.snapshots.context(tip, tokenizer=meter.unit.name, most=most)
+        stored = await _counted(store, stored, meter)
+        loaded = sum(node.counts[meter.unit.name] for node in stored.retained)
+        if stored.unloaded is None or loaded > meter.card.window:
+            return await _with_size(store, stored, meter)
+        most *= 2
+
+
+async def _with_size(store: Store, stored: StoredContext, meter: Meter) -> StoredContext:
+    """Say what the messages cost that are not loaded."""
+    if stored.unloaded is None:
+        return stored
+    return replace(
+        stored, unloaded=replace(stored.unloaded, tokens=await _size(store, stored.unloaded, meter))
     )
 
 
-async def _counted(store: Store, stored: StoredContext, meter: Meter) -> StoredContext:
-    """Count what was never counted in this model's unit, once, and keep the counts."""
+async def _size(store: Store, unloaded: Unloaded, meter: Meter) -> int:
+    """Say what messages cost that are not loaded; those that were never counted are, page by page."""
+    unit, above = meter.unit.name, unloaded.above
+    tokens, uncounted = await store.tree.size(unloaded.last, above=above, tokenizer=unit)
+    if not uncounted:
+        return tokens
+    async for page in store.tree.pages(unloaded.last, above=above, stop=unloaded.stop, tokenizer=unit):
+        new = await _count(store, page, meter)
+        tokens += sum(new[node.id] for node in page if node.id in new and node.status not in UNSENT)
+    return tokens
+
+
+def _surveyed(
+    meter: Meter, context: Context, counts: Mapping[Message, int], unloaded: Unloaded | None
+) -> Survey:
+    """Go through a context; what it would hold besides, if everything was loaded, counts as well."""
+    survey = meter.survey(context, counts)
+    return meter.with_unseen(survey, unloaded.tokens, unloaded.messages) if unloaded else survey
+
+
+async def _count(store: Store, nodes: Branch, meter: Meter) -> Mapping[str, int]:
+    """Count the messages that were never counted in this model's unit, once, and keep the counts."""
     unit = meter.unit.name
-    new = [node for node in stored.branch if unit not in node.counts]
+    new = [node for node in nodes if unit not in node.counts]
     if not new:
-        return stored
+        return {}
 
     def count() -> dict[str, int]:
         return {node.id: meter.count_message(node.message) for node in new}
@@ -456,6 +510,14 @@ async def _counted(store: Store, stored: StoredContext, meter: Meter) -> StoredC
     missing = await asyncio.to_thread(count) if len(new) > MANY else count()
     with suppress(ReadOnly):
         await store.messages.set_counts(unit, missing)
+    return missing
+
+
+async def _counted(store: Store, stored: StoredContext, meter: Meter) -> StoredContext:
+    """Count what was never counted, and give it with its counts."""
+    unit, missing = meter.unit.name, await _count(store, stored.branch, meter)
+    if not missing:
+        return stored
 
     def with_counts(branch: Branch) -> Branch:
         return tuple(

@@ -24,7 +24,7 @@ from octavo.core.tools import Tool
 from octavo.engine.accept import Accepted
 from octavo.engine.answer_draft import AnswerDraft
 from octavo.engine.answer_notes import AnswerNotes, keep_answer_notes
-from octavo.engine.compression import FOR_LINES, WAITED_FOR, CompressionRequest
+from octavo.engine.compression import FOR_LINES, WAITED_FOR, CompressionRequest, takes_long
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
@@ -214,7 +214,14 @@ def _spared(state: TipState, spare: int) -> TipState:
 async def _compress_now(
     engine: Engine, state: TipState, focus: str, load: Callable[[], Awaitable[TipState]]
 ) -> AsyncGenerator[Event | TipState]:
-    """Compress while the turn waits, or wait for a compression that is under way; the new state comes last."""
+    """Compress while the turn waits, or wait for a compression that is under way; the new state comes last.
+
+    What would take minutes is begun, and not waited for: until it is done, requests are shrunk.
+    """
+    if takes_long(state):
+        engine.compress_in_background(state)
+        yield state
+        return
     until = asyncio.get_running_loop().time() + WAITED_FOR
     if engine.is_compressing(state.conversation):
         yield Waiting()

@@ -15,10 +15,14 @@ import pickle
 import subprocess
 import sys
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, TypeAlias
 
+from octavo.core.messages import Branch, Node
 from octavo.engine.worker_task import (
     Answer,
+    BlockRead,
     BranchForgotten,
     BranchKey,
     Count,
@@ -27,7 +31,10 @@ from octavo.engine.worker_task import (
     SnapshotTask,
     WorkerFailure,
     do,
+    make,
     write,
+    write_end,
+    write_page,
     write_task,
 )
 from octavo.errors import OctavoError
@@ -54,7 +61,13 @@ _PROGRAM = (
     "serve(sys.stdin.buffer, sys.stdout.buffer)"
 )
 
+BLOCK = 20_000
+"""Messages that a long branch is read in blocks of: what is known of short ones takes some forty megabytes."""
+
 Child = subprocess.Popen[bytes]
+Pages = Callable[[], AsyncIterator[Branch]]
+"""Goes through messages from the root on, some at a time; it may be asked for again."""
+WorkerReply: TypeAlias = "MadeSnapshot | JudgedAnswer | BranchForgotten | BlockRead"
 
 
 class WorkerLost(Exception):
@@ -85,15 +98,23 @@ class WorkerPool:
         return any(branch in self._read.get(child, ()) for child in self._free)
 
     async def make(
-        self, task: SnapshotTask, count: Count, *, tokens: int, urgent: bool, seconds: float | None = None
+        self,
+        task: SnapshotTask,
+        count: Count,
+        *,
+        tokens: int,
+        urgent: bool,
+        seconds: float | None = None,
+        before: Pages | None = None,
     ) -> MadeSnapshot:
         """Make a snapshot from so many tokens, in so many seconds; an urgent one waits for its like only.
 
-        Raises `PrefixForgotten` if the task continues a branch that no process has.
+        `before` gives what stands before the messages of the task, if that is too long to be held. Raises
+        `PrefixForgotten` if the task continues a branch that no process has.
         """
         try:
             async with asyncio.timeout(seconds):
-                made = await self._do(task, count, large=tokens >= LARGE, urgent=urgent)
+                made = await self._do(task, count, large=tokens >= LARGE, urgent=urgent, before=before)
         except TimeoutError as error:
             raise WorkerOverdue("there was no time left to choose the exact lines") from error
         assert isinstance(made, MadeSnapshot)
@@ -108,21 +129,31 @@ class WorkerPool:
         return judged
 
     async def _do(
-        self, task: SnapshotTask | JudgeTask, count: Answer, *, large: bool, urgent: bool
+        self,
+        task: SnapshotTask | JudgeTask,
+        count: Answer,
+        *,
+        large: bool,
+        urgent: bool,
+        before: Pages | None = None,
     ) -> MadeSnapshot | JudgedAnswer:
         """Do it in a process if it is large, else in a thread; a cancelled caller stops the process."""
-        if not large:
+        if not large and before is None:
             return await asyncio.to_thread(do, task, count)
         try:
             async with self._urgent if urgent else self._places:
-                return await self._in_child(task, count)
+                return await self._in_child(task, count, before)
         except WorkerLost as error:
             if isinstance(task, SnapshotTask) and task.continues is not None:
                 raise PrefixForgotten from error
             log.warning("compressing in a thread instead of a process of its own: %s", error)
+            if isinstance(task, SnapshotTask) and before is not None:
+                return await _in_thread(task, count, before)
             return await asyncio.to_thread(do, task, count)
 
-    async def _in_child(self, task: SnapshotTask | JudgeTask, count: Answer) -> MadeSnapshot | JudgedAnswer:
+    async def _in_child(
+        self, task: SnapshotTask | JudgeTask, count: Answer, before: Pages | None
+    ) -> MadeSnapshot | JudgedAnswer:
         """Have a process do it; one that has read before what the task continues, if it continues anything."""
         continues = task.continues if isinstance(task, SnapshotTask) else None
         child = self._taken(continues)
@@ -131,13 +162,17 @@ class WorkerPool:
                 raise PrefixForgotten
             child = _start()
         try:
-            made = await asyncio.to_thread(_exchange, child, task, count)
+            await asyncio.to_thread(_hand_over, child, task, blocks=before is not None)
+            if before is not None:
+                await _send_blocks(child, before, count)
+            made = await asyncio.to_thread(_answered, child, count)
         except BaseException:
             self._read.pop(child, None)
             await asyncio.shield(asyncio.to_thread(_end, child))
             raise
         self._free.append(child)
         self._resting[child] = asyncio.get_running_loop().call_later(IDLE, self._rest, child)
+        assert not isinstance(made, BlockRead)
         if isinstance(made, BranchForgotten):
             raise PrefixForgotten
         if isinstance(made, MadeSnapshot):
@@ -194,22 +229,82 @@ def _start() -> Child:
         raise WorkerLost(str(error)) from error
 
 
-def _exchange(
-    child: Child, task: SnapshotTask | JudgeTask, count: Answer
-) -> MadeSnapshot | JudgedAnswer | BranchForgotten:
-    """Hand a task over, answer what is asked back, give what came of it."""
-    assert child.stdin
+def _hand_over(child: Child, task: SnapshotTask | JudgeTask, *, blocks: bool) -> None:
+    """Hand a task over."""
+    with _alive():
+        write_task(task, _input(child), blocks=blocks)
+
+
+async def _send_blocks(child: Child, before: Pages, count: Answer) -> None:
+    """Send a long branch page by page; none is held longer than it takes to write it."""
+
+    def send(page: Branch | None) -> None:
+        with _alive():
+            write_page(page, _input(child))
+        if page is None:
+            told = _answered(child, count)
+            assert isinstance(told, BlockRead)
+
+    def end() -> None:
+        with _alive():
+            write_end(_input(child))
+
+    async for page in in_blocks(before):
+        await asyncio.to_thread(send, page)
+    await asyncio.to_thread(end)
+
+
+async def _in_thread(task: SnapshotTask, count: Answer, before: Pages) -> MadeSnapshot:
+    """Make a snapshot of a long branch in this process."""
+    from octavo.engine.long_branch import LongBranch
+
+    long, block = LongBranch(task, count), list[Node]()
+    async for page in in_blocks(before):
+        if page is not None:
+            block += page
+            continue
+        await asyncio.to_thread(long.add, tuple(block))
+        block = []
+    return await asyncio.to_thread(make, task, count, long)
+
+
+async def in_blocks(before: Pages) -> AsyncIterator[Branch | None]:
+    """Give pages, and None where a block ends."""
+    size = 0
+    async for page in before():
+        yield page
+        size += len(page)
+        if size >= BLOCK:
+            yield None
+            size = 0
+    if size:
+        yield None
+
+
+def _answered(child: Child, count: Answer) -> WorkerReply:
+    """Answer what is asked back, and give what comes of it."""
     assert child.stdout
-    try:
-        write_task(task, child.stdin)
+    with _alive():
         while isinstance(told := pickle.load(child.stdout), CountRequest):
-            write(count(told.what), child.stdin)
-    except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
-        raise WorkerLost(f"the process ended before its work did ({error!r})") from error
+            write(count(told.what), _input(child))
     if isinstance(told, WorkerFailure):
         raise WorkerLost(f"the process failed: {told.detail}")
-    made: MadeSnapshot | JudgedAnswer | BranchForgotten = told
-    return made
+    reply: WorkerReply = told
+    return reply
+
+
+def _input(child: Child) -> IO[bytes]:
+    assert child.stdin
+    return child.stdin
+
+
+@contextmanager
+def _alive() -> Iterator[None]:
+    """Say that a process is lost when it does not listen, or what it says makes no sense."""
+    try:
+        yield
+    except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
+        raise WorkerLost(f"the process ended before its work did ({error!r})") from error
 
 
 def _end(child: Child) -> None:

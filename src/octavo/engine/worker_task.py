@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from octavo.core.ask.answer import JudgedAnswer, JudgeTask
     from octavo.core.extract.units import Analysis
     from octavo.core.receipt import Receipt
+    from octavo.engine.long_branch import LongBranch, PassedFacts
 
 Count = Callable[[Message], int]
 Answer = Callable[[Any], int]
@@ -31,6 +32,8 @@ OPEN_QUESTION = ""
 """Stands for the user's message whose turn goes on after the cut, if the cut falls inside a turn."""
 CHUNK = 100
 """Messages that are written at once: while they are, nothing else in this process runs."""
+END = "end"
+"""Stands where a block would begin."""
 KEPT = 16_000_000
 """Bytes of the branches that a process keeps, as they are written to it: a hundred megabytes with what is known of
 them. A branch of more than half of it, some two million tokens, is not kept."""
@@ -89,10 +92,28 @@ def do(task: SnapshotTask | JudgeTask, count: Answer) -> MadeSnapshot | JudgedAn
     return verdict(task, count)
 
 
-def make(task: SnapshotTask, count: Count) -> MadeSnapshot:
-    """Choose the extracts anew from all originals the snapshot covers, and tell what became of their facts."""
-    filled = fill(task, count)
-    return MadeSnapshot(filled.snapshot, filled.receipt(_sent(filled)))
+def make(task: SnapshotTask, count: Count, blocks: LongBranch | None = None) -> MadeSnapshot:
+    """Choose the extracts anew from all originals the snapshot covers, and tell what became of their facts.
+
+    `blocks` have read what stands before the task's messages, if that is very long.
+    """
+    facts = blocks.facts if blocks else None
+    return _made(_fill_after(task, count, blocks), facts)
+
+
+def _fill_after(task: SnapshotTask, count: Count, blocks: LongBranch | None) -> FilledSnapshot:
+    if blocks is None:
+        return fill(task, count)
+    filled = fill(blocks.finished(task), count)
+    previous = task.previous.id if task.previous else None
+    return replace(filled, snapshot=replace(filled.snapshot, previous=previous))
+
+
+def _made(filled: FilledSnapshot, facts: PassedFacts | None) -> MadeSnapshot:
+    receipt = filled.receipt(_sent(filled))
+    if facts is not None:
+        receipt = facts.added_to(receipt, filled.covered, filled.analyses)
+    return MadeSnapshot(filled.snapshot, receipt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +202,11 @@ class WorkerFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockRead:
+    """The other process has read a block of a long branch, and is ready for the next one."""
+
+
+@dataclass(frozen=True, slots=True)
 class BranchForgotten:
     """The other process does not have the branch that the task continues."""
 
@@ -190,21 +216,34 @@ class ReadBranch:
     """A branch that was read, and what is known of its messages."""
 
     nodes: Branch
+    """Of a long one, what was kept of it."""
     analyses: Mapping[str, Analysis]
     size: int
+    facts: PassedFacts | None = None
+    """Those of a long one that were not kept."""
 
 
-def write_task(task: SnapshotTask | JudgeTask, to: IO[bytes]) -> None:
-    """Write a task; the messages of one in pieces."""
+def write_task(task: SnapshotTask | JudgeTask, to: IO[bytes], *, blocks: bool = False) -> None:
+    """Write a task; the messages of one in pieces. `blocks` tells that blocks of a long branch follow."""
     if not isinstance(task, SnapshotTask):
-        write((task, 0, 0), to)
+        write((task, 0, 0, False), to)
         return
     nodes = (*task.whole, *task.after)
     pieces = range(0, len(nodes), CHUNK)
-    write((replace(task, whole=(), after=()), len(task.whole), len(pieces)), to)
+    write((replace(task, whole=(), after=()), len(task.whole), len(pieces), blocks), to)
     for start in pieces:
         # Packed once more, so that the reader knows how much it is.
         write(pickle.dumps(nodes[start : start + CHUNK], protocol=pickle.HIGHEST_PROTOCOL), to)
+
+
+def write_page(page: Branch | None, to: IO[bytes]) -> None:
+    """Write some messages of a block of a long branch; None ends the block."""
+    write(page, to)
+
+
+def write_end(to: IO[bytes]) -> None:
+    """Tell that there are no more blocks."""
+    write(END, to)
 
 
 def write(value: object, to: IO[bytes]) -> None:
@@ -212,19 +251,35 @@ def write(value: object, to: IO[bytes]) -> None:
     to.flush()
 
 
-def _read_task(source: IO[bytes]) -> tuple[SnapshotTask | JudgeTask, int]:
-    """Read a task; tells also how many bytes its messages had."""
+def _read_task(source: IO[bytes]) -> tuple[SnapshotTask | JudgeTask, int, bool]:
+    """Read a task; tells also how many bytes its messages had, and whether blocks follow."""
     task: SnapshotTask | JudgeTask
-    task, cut, pieces = pickle.load(source)
+    task, cut, pieces, blocks = pickle.load(source)
     if not isinstance(task, SnapshotTask):
-        return task, 0
+        return task, 0, False
     nodes: list[Node] = []
     size = 0
     for _ in range(pieces):
         piece: bytes = pickle.load(source)
         size += len(piece)
         nodes += pickle.loads(piece)
-    return replace(task, whole=tuple(nodes[:cut]), after=tuple(nodes[cut:])), size
+    return replace(task, whole=tuple(nodes[:cut]), after=tuple(nodes[cut:])), size, blocks
+
+
+def _read_blocks(task: SnapshotTask, count: Count, source: IO[bytes], to: IO[bytes]) -> LongBranch:
+    """Read a long branch, block by block; what is not kept of one is forgotten before the next is read."""
+    from octavo.engine.long_branch import LongBranch
+
+    long, block = LongBranch(task, count), list[Node]()
+    while (page := pickle.load(source)) != END:
+        if page is not None:
+            block += page
+            continue
+        long.add(tuple(block))
+        block = []
+        gc.collect()
+        write(BlockRead(), to)
+    return long
 
 
 def serve(source: IO[bytes], to: IO[bytes]) -> None:
@@ -241,11 +296,15 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
     done: object
     while True:
         try:
-            task, size = _read_task(source)
+            task, size, blocks = _read_task(source)
         except EOFError:
             return
         try:
-            done = _make_kept(task, count, kept, size) if isinstance(task, SnapshotTask) else do(task, count)
+            if isinstance(task, SnapshotTask):
+                long = _read_blocks(task, count, source, to) if blocks else None
+                done = _make_kept(task, count, kept, size, long)
+            else:
+                done = do(task, count)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
             done = WorkerFailure(repr(error))
         write(done, to)
@@ -255,22 +314,31 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
 
 
 def _make_kept(
-    task: SnapshotTask, count: Count, kept: LruCache[BranchKey, ReadBranch], size: int
+    task: SnapshotTask,
+    count: Count,
+    kept: LruCache[BranchKey, ReadBranch],
+    size: int,
+    blocks: LongBranch | None = None,
 ) -> MadeSnapshot | BranchForgotten:
     """Make a snapshot, beginning with a branch that was kept if the task continues one; keep what it covers."""
+    facts = blocks.facts if blocks else None
     if task.continues is not None:
         known = kept.get(task.continues)
         if known is None:
             return BranchForgotten()
-        size += known.size
+        size, facts = size + known.size, known.facts
         task = replace(
             task,
             whole=(*known.nodes, *task.whole),
             analyses={**known.analyses, **task.analyses},
             continues=None,
         )
-    filled = fill(task, count)
+    filled = _fill_after(task, count, blocks)
+    whole = task.whole
+    if blocks:
+        whole = blocks.finished(task).whole
+        size = len(pickle.dumps(whole, protocol=pickle.HIGHEST_PROTOCOL))
     if size <= KEPT // 2:
         snapshot = filled.snapshot
-        kept.put((snapshot.cutoff, snapshot.digest), ReadBranch(task.whole, filled.analyses, size), size)
-    return MadeSnapshot(snapshot=filled.snapshot, receipt=filled.receipt(_sent(filled)))
+        kept.put((snapshot.cutoff, snapshot.digest), ReadBranch(whole, filled.analyses, size, facts), size)
+    return _made(filled, facts)

@@ -302,6 +302,15 @@ class Meter:
             sections[name] = running.held - before
         return Survey(running, sections)
 
+    def with_unseen(self, survey: Survey, tokens: int, messages: int) -> Survey:
+        """Add retained messages of which only the size is known; no bill is for a request that nobody went through."""
+        more = TokenTally(tokens, messages, 0, 0 if self.unit.tokenizer.exact else tokens)
+        running = survey.running
+        running = running._replace(
+            tally=running.tally + more, digest=_joined(running.digest, b"unseen"), anchor=None
+        )
+        return Survey(running, {**survey.sections, "retained": survey.sections["retained"] + more})
+
     def grow(self, survey: Survey, message: Message, tokens: int | None = None) -> Survey:
         """Go on with a survey that ends in retained messages: one more of them."""
         running = self.extend(survey.running, message, tokens)

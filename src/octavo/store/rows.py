@@ -9,12 +9,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import sqlalchemy as sa
 
 from octavo.core.json_values import JsonObject
-from octavo.core.messages import Attachment, Branch, Message, Node
+from octavo.core.messages import ROLES, Attachment, Branch, Message, Node, Role, Status
 from octavo.core.snapshot import DroppedLine, Extract, Snapshot, export
 from octavo.errors import BadInput
 from octavo.store import walk
@@ -23,6 +23,10 @@ from octavo.store.parts import Packed, chunks, unpack
 from octavo.store.values import ApiKey, Conversation, Entry, Job
 
 Row = sa.Row[*tuple[Any, ...]]
+
+_ROLES: Mapping[str, Role] = {role: role for role in ROLES}
+_STATUSES: Mapping[str, Status] = {status: status for status in get_args(Status)}
+"""The one string for each: a database gives another one for every row."""
 
 
 def now() -> int:
@@ -71,8 +75,9 @@ def gather(lines: Iterable[Row], tokenizer: str | None = None, *, previews: bool
                 gathered.snapshot = _snapshot_line(line)
             case _:
                 waiting.append(line)
+    shared = _Shared(tokenizer)
     for line in waiting:
-        nodes[line[0]].append(_node(line, texts, tokenizer, previews))
+        nodes[line[0]].append(_node(line, texts, shared, previews))
     gathered.nodes, gathered.leading = (
         tuple(sorted(nodes[k], key=_by_depth)) for k in (walk.NODE, walk.LEADING)
     )
@@ -84,16 +89,36 @@ def _by_depth(node: Node) -> tuple[int, str]:
     return node.depth, node.id
 
 
-def _node(line: Row, texts: Texts, tokenizer: str | None, previews: bool) -> Node:  # noqa: FBT001
+class _Shared:
+    """What many nodes of a branch have in common, held once: a third of what a short message takes."""
+
+    def __init__(self, tokenizer: str | None) -> None:
+        self._tokenizer = tokenizer
+        self._counts: dict[int | None, dict[str, int]] = {None: {}}
+        self._ids: dict[str, str] = {}
+
+    def counts(self, tokens: int | None) -> Mapping[str, int]:
+        if self._tokenizer is None:
+            tokens = None
+        found = self._counts.get(tokens)
+        if found is None:
+            found = self._counts[tokens] = {str(self._tokenizer): int(tokens or 0)}
+        return found
+
+    def id(self, id: str) -> str:
+        return self._ids.setdefault(id, id)
+
+
+def _node(line: Row, texts: Texts, shared: _Shared, previews: bool) -> Node:  # noqa: FBT001
     # Unpacked at once: asking a row for its columns by name costs as much as all the rest of this function.
     _, id, parent, _, depth, tokens, _, role, status, _, text, parts = tuple(line)
     return Node(
-        id=id,
-        parent=parent,
+        id=shared.id(id),
+        parent=None if parent is None else shared.id(parent),
         depth=depth,
-        message=unpack(role, Packed(text, parts, large(texts, id)), previews=previews),
-        status=status,
-        counts={tokenizer: tokens} if tokenizer and tokens is not None else {},
+        message=unpack(_ROLES[role], Packed(text, parts, large(texts, id)), previews=previews),
+        status=_STATUSES[status],
+        counts=shared.counts(tokens),
     )
 
 

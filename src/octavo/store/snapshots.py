@@ -22,8 +22,8 @@ from octavo.store.ids import new_id
 from octavo.store.locks import lock, touch
 from octavo.store.schema import conversation, job, message, plain_id, snapshot
 from octavo.store.section import Section, reads, writes
-from octavo.store.tree import TreeReader
-from octavo.store.values import StoredContext
+from octavo.store.tree import DEEPEST, TreeReader
+from octavo.store.values import StoredContext, Unloaded
 
 AUTOMATIC = ("auto", "soft", "hard")
 """What begins compressions that nobody asked for."""
@@ -144,26 +144,33 @@ class SnapshotStore(Section):
 
     @reads
     async def context(
-        self, connection: Connection, tip: str, *, tokenizer: str | None = None
+        self, connection: Connection, tip: str, *, tokenizer: str | None = None, most: int = DEEPEST
     ) -> StoredContext:
         """Give what the context of a tip is built from: the snapshot in use, and the messages after its cutoff.
 
-        This is the query everything is built for: it costs what it returns, however long the conversation is.
+        This is the query everything is built for: it costs what it returns, however long the conversation is. It
+        returns the newest `most` of the messages.
         """
-        found = rows.gather(
-            await connection.execute(walk.context(), {"tip": tip, "tokenizer": tokenizer}), tokenizer
-        )
+        bound = {"tip": tip, "tokenizer": tokenizer, "most": most}
+        found = rows.gather(await connection.execute(walk.context(), bound), tokenizer)
         if not found.nodes and found.snapshot is None:
             raise NotFound(f"there is no message {tip}")
+        leading, unloaded = found.leading, None
+        if found.nodes and found.snapshot is None and found.nodes[0].depth > 1:
+            leading = await TreeReader.within(connection).leading(tip, tokenizer=tokenizer)
+        above = found.snapshot.cutoff_depth if found.snapshot else len(leading)
+        if found.nodes and (first := found.nodes[0]).depth - 1 > above and first.parent:
+            unloaded = Unloaded(above=above, stop=first.depth - 1, last=first.parent)
         carried = found.carried
         if found.snapshot and found.snapshot.answers:
             tree = TreeReader.within(connection)
             carried += await tree.nodes(found.snapshot.answers, tokenizer=tokenizer)
         return StoredContext(
-            leading=found.leading,
+            leading=leading,
             snapshot=found.snapshot,
             retained=found.nodes,
             carried=carried,
+            unloaded=unloaded,
             originals_wanted=await _originals_wanted(connection, tip),
         )
 

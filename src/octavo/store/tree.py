@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from itertools import takewhile
 
 import sqlalchemy as sa
 
@@ -19,6 +20,10 @@ from octavo.store.visibility import LISTED
 
 PAGE = 500
 """Messages read at a time when a whole tree is read."""
+LEADING = 8
+"""Messages looked at at a time for system messages at the beginning: there is one, as a rule."""
+DEEPEST = 2**31 - 1
+"""No message lies deeper."""
 PROBES = 16
 """Digests looked up at a time: a known prefix is nearly always the last or the last but one."""
 
@@ -69,6 +74,47 @@ class TreeReader(Section):
         bound = {"tip": tip, "limit": limit, "tokenizer": tokenizer}
         found = await connection.execute(walk.newest(previews=previews), bound)
         return _some(rows.gather(found, tokenizer, previews=previews).nodes, tip)
+
+    @reads
+    async def stretch(
+        self,
+        connection: Connection,
+        tip: str,
+        *,
+        above: int,
+        stop: int,
+        tokenizer: str | None = None,
+        previews: bool = False,
+    ) -> Branch:
+        """Give the messages of a branch below the depth `above`, down to the depth `stop`."""
+        bound = {"tip": tip, "above": above, "stop": stop, "tokenizer": tokenizer}
+        found = await connection.execute(walk.stretch(previews=previews), bound)
+        return rows.gather(found, tokenizer, previews=previews).nodes
+
+    async def pages(
+        self, tip: str, *, above: int, stop: int, tokenizer: str | None = None, size: int = PAGE
+    ) -> AsyncIterator[Branch]:
+        """Go through the messages of a branch below the depth `above`, down to the depth `stop`, some at a time."""
+        for start in range(above, stop, size):
+            yield await self.stretch(tip, above=start, stop=min(start + size, stop), tokenizer=tokenizer)
+
+    @reads
+    async def leading(self, connection: Connection, tip: str, *, tokenizer: str | None = None) -> Branch:
+        """Give the system messages that a branch begins with."""
+        here, leading = TreeReader.within(connection), list[Node]()
+        async for page in here.pages(tip, above=0, stop=DEEPEST, tokenizer=tokenizer, size=LEADING):
+            said = list(takewhile(lambda node: node.message.role == "system", page))
+            leading += said
+            if len(said) < LEADING:
+                break
+        return tuple(leading)
+
+    @reads
+    async def size(self, connection: Connection, tip: str, *, above: int, tokenizer: str) -> tuple[int, int]:
+        """Say how many tokens a branch has below a depth, and how many of its messages were never counted."""
+        bound = {"tip": tip, "above": above, "tokenizer": tokenizer}
+        found = (await connection.execute(walk.sizes(), bound)).one()
+        return found.tokens, found.uncounted
 
     async def whole(self, conversation: str, *, previews: bool = True) -> AsyncIterator[Node]:
         """Go through a whole conversation, parents before children."""

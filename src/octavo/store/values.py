@@ -79,6 +79,24 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unloaded:
+    """Messages of a branch that are not given with it, because there are too many: of all of them this is known."""
+
+    above: int
+    """They lie below this depth."""
+    stop: int
+    """The depth of the last of them."""
+    last: str
+    """Its id."""
+    tokens: int = 0
+    """What they would cost if they were sent."""
+
+    @property
+    def messages(self) -> int:
+        return self.stop - self.above
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredContext:
     """What the context of a tip is built from: all the core's `Recipe` needs from the store."""
 
@@ -86,9 +104,11 @@ class StoredContext:
     """Nodes before the first covered one (system messages), which are always sent."""
     snapshot: Snapshot | None
     retained: Branch
-    """The nodes after the snapshot's cutoff; the whole branch when there is no snapshot."""
+    """The nodes after the snapshot's cutoff; the whole branch when there is no snapshot. Of very many, the newest."""
     carried: Branch
     """The nodes that `snapshot.sent_along` names."""
+    unloaded: Unloaded | None = None
+    """Those before the retained ones, if they are too many."""
     originals_wanted: bool = field(default=False, compare=False)
     """Whether a person undid the last compression of the branch: only what must be compressed is."""
 

@@ -15,6 +15,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
+from octavo.core.context import UNSENT
 from octavo.store.schema import Id, StoredText, large_text, message, message_token, pin, snapshot
 
 Statement = sa.Select[Any] | sa.CompoundSelect[Any]
@@ -158,6 +159,60 @@ def newest(*, previews: bool) -> Statement:
 
 
 @cache
+def stretch(*, previews: bool) -> Statement:
+    """The messages of the branch of `tip` below the depth `above`, down to the depth `stop`.
+
+    The last of them is reached by jump pointers: the way there costs next to nothing however far it is.
+    """
+    m, jump = message, message.alias("jump")
+    above, stop = sa.bindparam("above", type_=sa.Integer), sa.bindparam("stop", type_=sa.Integer)
+    here = (*_HERE, m.c.depth, m.c.parent_id, m.c.jump_id, jump.c.depth.label("landing"))
+    start = (
+        sa.select(*here)
+        .select_from(m)
+        .outerjoin(jump, jump.c.id == m.c.jump_id)
+        .where(m.c.id == sa.bindparam("tip", type_=Id), m.c.depth > above)
+        .cte("climb", recursive=True)
+    )
+    step = sa.case((start.c.landing >= stop, start.c.jump_id), else_=start.c.parent_id)
+    up = (
+        sa.select(*here)
+        .select_from(start)
+        .join(m, m.c.id == step)
+        .outerjoin(jump, jump.c.id == m.c.jump_id)
+        .where(m.c.depth > above)
+    )
+    climb = start.union_all(up)
+    c = climb.c
+    return fetch(sa.select(c.n, c.id, c.large).where(c.depth <= stop).cte("some"), previews=previews)
+
+
+@cache
+def sizes() -> sa.Select[Any]:
+    """What the path from `tip` up to below the depth `above` holds: tokens in `tokenizer`, and messages not counted."""
+    m, t = message, message_token
+    here = sa.select(m.c.id, m.c.parent_id, m.c.depth, m.c.status)
+    walk = here.where(m.c.id == sa.bindparam("tip", type_=Id)).cte("walk", recursive=True)
+    up = here.join(walk, m.c.id == walk.c.parent_id).where(
+        m.c.depth > sa.bindparam("above", type_=sa.Integer)
+    )
+    walk = walk.union_all(up)
+    sent = walk.c.status.not_in([sa.literal_column(f"'{status}'", sa.Text) for status in UNSENT])
+    return (
+        sa.select(
+            sa.func.coalesce(sa.func.sum(sa.case((sent, t.c.tokens), else_=_number(0))), _number(0)).label(
+                "tokens"
+            ),
+            sa.func.count().filter(sent & t.c.tokens.is_(None)).label("uncounted"),
+        )
+        .select_from(walk)
+        .outerjoin(
+            t, (t.c.message_id == walk.c.id) & (t.c.tokenizer == sa.bindparam("tokenizer", type_=sa.Text))
+        )
+    )
+
+
+@cache
 def part_of_tree(*, previews: bool) -> Statement:
     """The messages of `conversation` in the order they were stored, `limit` of them from the row number `after` on."""
     m = message
@@ -254,13 +309,16 @@ def _leading_walk(serving: sa.CTE) -> sa.CTE:
 
 @cache
 def context() -> Statement:
-    """The snapshot that serves `tip`, the messages after its cutoff, those it never covers, and the carried one."""
+    """The snapshot that serves `tip`, the messages after its cutoff, those it never covers, and the carried one.
+
+    Of the messages after the cutoff, the newest `most` are given.
+    """
     walk, serving = _serving_walk()
     leading = _leading_walk(serving)
+    deepest = sa.select(sa.func.max(walk.c.depth)).scalar_subquery()
+    first = _greater(_cutoff(walk), deepest - sa.bindparam("most", type_=sa.Integer))
     chosen = sa.union_all(
-        sa.select(walk.c.n, walk.c.id, walk.c.large, _number(NODE).label("kind")).where(
-            walk.c.depth > _cutoff(walk)
-        ),
+        sa.select(walk.c.n, walk.c.id, walk.c.large, _number(NODE).label("kind")).where(walk.c.depth > first),
         sa.select(leading.c.n, leading.c.id, leading.c.large, _number(LEADING)),
         sa.select(*_HERE, _number(CARRIED)).join(serving, serving.c.carried_id == message.c.id),
     ).cte("chosen")

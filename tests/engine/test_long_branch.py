@@ -1,0 +1,260 @@
+"""A branch that is too long to be held is compressed all the same: block by block, and nothing of it is passed over."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from octavo.core.context import coverage_problems
+from octavo.core.messages import Branch, Message, assistant, digest, system, user
+from octavo.core.receipt import Receipt
+from octavo.engine.chat import Chat
+from octavo.engine.engine import Engine
+from octavo.engine.outcome import Answered, Compressed, ContextShrunk
+from octavo.engine.state import TipState, load_state
+from octavo.engine.worker import Child, WorkerLost
+from octavo.errors import BadInput
+from octavo.store.values import Entry
+from tests.engine.conftest import MODEL, MakeEngine
+
+pytestmark = pytest.mark.anyio
+
+LONG, LAST, BLOCK = 60, 10, 50
+MESSAGES = 400
+PLANTED = {
+    30: "The vault code is K7731-204.",
+    120: "We decided: the harbour closes on 2026-03-14.",
+    210: "Never restart the crane while a ship is moored.",
+    300: "The invoice number is INV-88123.",
+}
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Call long what is short."""
+    set_long(monkeypatch, LONG)
+    monkeypatch.setattr("octavo.engine.state.BEFORE_CUT", LAST)
+    monkeypatch.setattr("octavo.engine.compression.LAST", LAST)
+    monkeypatch.setattr("octavo.engine.worker.BLOCK", BLOCK)
+
+
+def set_long(monkeypatch: pytest.MonkeyPatch, messages: int) -> None:
+    monkeypatch.setattr("octavo.engine.state.LONG", messages)
+    monkeypatch.setattr("octavo.engine.compression.LONG", messages)
+    monkeypatch.setattr("octavo.engine.chat_snapshots.LONG", messages)
+
+
+def said(number: int) -> Message:
+    if number in PLANTED:
+        return user(PLANTED[number])
+    idle = (
+        "nothing else was said of it while the others looked at the sea and went on with what they were doing"
+    )
+    return (assistant if number % 2 else user)(f"The weather was fair again, and {idle}.")
+
+
+async def long_chat(engine: Engine, *first: Message) -> Chat:
+    chat = await engine.create()
+    entries = [Entry(message=message) for message in (*first, *map(said, range(MESSAGES)))]
+    await engine.store.messages.append_many(chat.id, entries)
+    return chat
+
+
+async def look(engine: Engine, chat: Chat) -> TipState:
+    tip = (await chat.info()).tip
+    return await load_state(
+        engine.store,
+        engine.models,
+        conversation=chat.id,
+        tip=tip,
+        model=MODEL,
+        settings=await engine.settings.of(chat.id),
+    )
+
+
+async def compressed(chat: Chat) -> Compressed:
+    outcome = await chat.compress()
+    assert isinstance(outcome, Compressed), outcome
+    return outcome
+
+
+def lines(made: Compressed) -> str:
+    return "\n".join(extract.text for extract in made.snapshot.extracts)
+
+
+def facts(made: Compressed) -> int:
+    return sum(tally.count for tally in Receipt.from_json(made.snapshot.receipt).tallies)
+
+
+async def originals(chat: Chat, made: Compressed) -> Branch:
+    return tuple(node for node in await chat.branch() if node.depth <= made.snapshot.cutoff_depth)
+
+
+async def test_what_is_not_loaded_counts_all_the_same(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(window=1_200)
+    chat = await long_chat(engine, system("Answer briefly."))
+    part = await look(engine, chat)
+    plan = await chat.plan()
+    set_long(monkeypatch, 2 * MESSAGES)
+    whole = await look(engine, chat)
+    assert whole.unloaded is None
+    assert part.unloaded is not None
+    assert len(part.recipe.branch) + part.unloaded.messages == len(whole.recipe.branch) == MESSAGES + 1
+    assert part.recipe.leading == whole.recipe.leading != ()
+    # The one notes that something is left out, the other has it.
+    assert 0 <= part.reading.tokens - whole.reading.tokens < 40
+    assert plan.messages == MESSAGES
+    assert plan.covered + plan.retained == MESSAGES
+
+
+async def test_more_is_loaded_than_the_window_takes(make: MakeEngine) -> None:
+    engine = await make(window=4_096)
+    state = await look(engine, await long_chat(engine))
+    assert len(state.recipe.branch) > LONG
+    assert sum(map(state.size, state.recipe.branch)) > 4_096
+
+
+async def test_a_planted_fact_is_kept_wherever_it_was_said(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await long_chat(engine, system("Answer briefly."))
+    made = await compressed(chat)
+    for line in PLANTED.values():
+        assert line in lines(made)
+    covered = await originals(chat, made)
+    assert made.snapshot.digest == digest(node.message for node in covered)
+    assert made.snapshot.messages == len(covered) - 1
+    assert made.snapshot.first == covered[1].id
+    assert made.snapshot.previous is None
+    assert list(await engine.store.check()) == []
+    state = await chat._state()
+    assert state.unloaded is None
+    assert coverage_problems(await chat.branch(), state.context) == ()
+
+
+async def test_the_receipt_counts_the_facts_of_all_blocks_once(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await engine.create()
+    talk = [user(f"The code of vault {n % 150} is K{n % 150}-{7_000 + n % 150}.") for n in range(MESSAGES)]
+    await engine.store.messages.append_many(chat.id, [Entry(message=message) for message in talk])
+    receipt = Receipt.from_json((await compressed(chat)).snapshot.receipt)
+    tally = receipt.tally("number")
+    assert tally.count == 150
+    assert 0 < tally.verbatim_count < 150
+
+
+async def test_the_next_compression_continues_from_what_was_kept(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await long_chat(engine)
+    first = await compressed(chat)
+    await engine.store.messages.append_many(
+        chat.id, [user("The pilot is called Ines Faro."), *map(said, range(1, 60))]
+    )
+    second = await compressed(chat)
+    assert second.snapshot.previous == first.snapshot.id
+    covered = await originals(chat, second)
+    assert second.snapshot.digest == digest(node.message for node in covered)
+    assert second.snapshot.messages == len(covered)
+    assert "K7731-204" in lines(second)
+    assert facts(second) >= facts(first)
+
+
+async def test_a_process_that_forgot_is_sent_the_long_branch_again(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await long_chat(engine)
+    first = await compressed(chat)
+    await engine.store.messages.append_many(chat.id, list(map(said, range(1, 60))))
+    await engine._workers.close()
+    second = await compressed(chat)
+    assert second.snapshot.previous == first.snapshot.id
+    covered = await originals(chat, second)
+    assert second.snapshot.digest == digest(node.message for node in covered)
+    assert second.snapshot.messages == len(covered)
+    for line in PLANTED.values():
+        assert line in lines(second)
+
+
+async def test_without_another_process_a_thread_reads_the_blocks(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = await make(window=1_600)
+    chat = await long_chat(engine)
+    made = await compressed(chat)
+    (await engine.store.snapshots.undo(made.snapshot.id))
+
+    def start() -> Child:
+        raise WorkerLost("no room")
+
+    await engine._workers.close()
+    monkeypatch.setattr("octavo.engine.worker._start", start)
+    with caplog.at_level(logging.ERROR):
+        again = await compressed(chat)
+    assert again.snapshot.extracts == made.snapshot.extracts
+
+
+async def test_a_turn_that_cannot_wait_leaves_out_what_is_not_loaded_and_says_so(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await long_chat(engine)
+    state = await chat._state()
+    small, usage = state.shrunk()
+    assert usage.reading.cautious <= state.budget.hard
+    left_out = MESSAGES - len(small.context.sent)
+    assert f"[{left_out:,} older messages are left out here" in small.context.messages[0].text
+
+
+async def test_a_rule_that_was_lifted_in_a_later_block_does_not_come_back(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await engine.create()
+    talk = [said(number) for number in range(MESSAGES) if number not in PLANTED]
+    talk[20] = user("We decided to use port 8081 for the gateway.")
+    talk[250] = user("We decided to use port 9090 for the gateway instead.")
+    await engine.store.messages.append_many(chat.id, [Entry(message=message) for message in talk])
+    told = lines(await compressed(chat))
+    assert "9090" in told
+    assert "8081" not in told
+
+
+async def test_no_turn_waits_for_a_very_long_branch(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await long_chat(engine)
+    events = [event async for event in chat.turn("What is the vault code?")]
+    assert any(isinstance(event, ContextShrunk) for event in events)
+    assert isinstance(events[-1], Answered)
+    await chat.wait_until_idle()
+    events = [event async for event in chat.turn("And now?")]
+    assert not any(isinstance(event, ContextShrunk) for event in events)
+    state = await chat._state()
+    assert state.loaded.snapshot is not None
+    assert "K7731-204" in state.context.summary[0].text
+
+
+async def test_a_cut_so_far_up_that_nothing_is_loaded_there_is_refused(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await long_chat(engine)
+    early = (await chat.branch())[20].id
+    with pytest.raises(BadInput, match="compress without it first"):
+        await chat.plan(up_to=early)
+
+
+async def test_another_version_of_a_snapshot_of_a_long_branch_covers_what_it_covers(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await long_chat(engine)
+    made = await compressed(chat)
+    again = await chat.snapshots.regenerate(made.snapshot.id, focus="the weather")
+    assert isinstance(again, Compressed), again
+    assert again.snapshot.cutoff == made.snapshot.cutoff
+    assert again.snapshot.digest == made.snapshot.digest
+    assert again.snapshot.messages == made.snapshot.messages
+
+
+async def test_a_fact_of_any_block_can_be_added_back(make: MakeEngine) -> None:
+    engine = await make(window=1_600)
+    chat = await engine.create()
+    talk = [user(f"The code of vault {n} is K{n}-{7_000 + n}.") for n in range(MESSAGES)]
+    await engine.store.messages.append_many(chat.id, [Entry(message=message) for message in talk])
+    made = await compressed(chat)
+    # Blocks of this size are gone through, and the receipt lists few of so many.
+    again = await chat.snapshots.restore(made.snapshot.id, "7083")
+    assert "K83-7083" in "\n".join(extract.text for extract in again.extracts)
