@@ -55,7 +55,7 @@ from octavo.engine.settings import MODEL_FREE, SAME, SettingLevels
 from octavo.engine.spending import SPENDING, Spending, requests_of, share_of
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.engine.state_cache import TipStateCache
-from octavo.engine.titles import may_title, write_title
+from octavo.engine.titles import write_title
 from octavo.engine.worker import WorkerPool
 from octavo.errors import NotFound, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
@@ -78,6 +78,8 @@ UNTOLD = "no model retells these messages at once (the embedded one tries in the
 
 LOOKED_AGAIN = 5.0
 """Seconds between two looks at idle conversations at least."""
+TITLED = 4
+"""Messages up to which a title is written: what failed after the first answer is tried again after the second."""
 REMEMBERED = 2_000
 """Conversations of which it is remembered how their last compressions went: about a kilobyte each."""
 
@@ -473,7 +475,8 @@ class Engine:
     def title_in_background(self, state: TipState) -> None:
         """Have a title written if nobody gave one and the conversation has just begun."""
         id = state.conversation
-        if id in self._titling or not state.policy.titles or not may_title(state):
+        begun = len(state.loaded.branch) + len(state.added) > TITLED
+        if begun or id in self._titling or not state.policy.titles:
             return
         self._titling[id] = asyncio.create_task(write_title(self, state))
         self._titling[id].add_done_callback(lambda _: self._titling.pop(id, None))

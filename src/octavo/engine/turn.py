@@ -233,7 +233,7 @@ async def _build_request(
 ) -> tuple[PreparedRequest, list[Event]]:
     """Build what is sent: with what the question recalls, or shrunk without a model if it is too large."""
     done = list[Event]()
-    if not too_large:
+    if not too_large and state.loaded.snapshot is not None:
         state, recalled = await recall(engine, state, keep=keep)
         done += [recalled] if recalled else []
     context, notes, usage = state.context, tuple[str, ...](), state.usage
@@ -261,9 +261,13 @@ def is_unfinished(node: Node) -> bool:
 
 
 def count_in_background(engine: Engine, prepared: PreparedRequest) -> None:
-    """Have the provider count a request in the background. A shrunk one is not counted: it is sent too seldom."""
-    if prepared.context is prepared.state.context:
-        engine.counts.begin(prepared.state, prepared.messages)
+    """Have the provider count a request in the background, unless a bill for such a request is known.
+
+    A shrunk one is not counted: it is sent too seldom.
+    """
+    state = prepared.state
+    if prepared.context is state.context and not state.meter.knows(state.survey):
+        engine.counts.begin(state, prepared.messages)
 
 
 async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions) -> AsyncGenerator[Event]:
