@@ -259,7 +259,6 @@ def divide(
     reply: int | None = None,
     margin: float = MARGIN,
     retained: int | float = 0.2,
-    snapshot: int | None = None,
 ) -> Budget:
     """Divide a model's window; `retained` is a token count, or a share of the history at the trigger."""
     marks, overhead = marks or Marks(), overhead or Overhead()
@@ -284,14 +283,12 @@ def divide(
     trigger = hard if soft is None else soft
     if isinstance(retained, float):
         retained = math.floor(max(0, trigger - overhead.total) * retained)
-    if snapshot is None:
-        snapshot = min(SNAPSHOT_CAP, math.floor(max(0, available) * SNAPSHOT_SHARE))
     return Budget(
         window=window,
         reply=reply,
         margin=kept_free,
         overhead=overhead,
-        snapshot=snapshot,
+        snapshot=min(SNAPSHOT_CAP, math.floor(max(0, available) * SNAPSHOT_SHARE)),
         retained=retained,
         prepare=mark(marks.prepare),
         soft=soft,

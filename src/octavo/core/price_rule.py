@@ -160,16 +160,14 @@ def _grown(habits: Habits, sizes: Iterable[tuple[int, bool]]) -> Habits:
     return replace(habits, requests=requests, tokens=tokens, largest=largest, open=added)
 
 
-def compression_cost(
-    prices: CachePrices, *, fixed: float, low: float, covered: float, summary: float = USUAL_SUMMARY
-) -> float:
+def compression_cost(prices: CachePrices, *, fixed: float, low: float, covered: float) -> float:
     """What a compression costs: what stays is written anew, and a summariser reads and writes.
 
     `fixed` is what stands before the snapshot and stays in the cache; `low` is the whole context afterwards.
     """
     rewritten = (low - fixed) * (prices.write - prices.read)
     again = low if prices.live else AGAIN
-    return rewritten + prices.summary_input * (again + covered) + prices.summary_output * summary
+    return rewritten + prices.summary_input * (again + covered) + prices.summary_output * USUAL_SUMMARY
 
 
 def distance(prices: CachePrices, habits: Habits, *, fixed: float, stays: float, share: float = 0.0) -> float:

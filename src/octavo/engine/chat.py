@@ -21,7 +21,6 @@ from octavo.core.policy import (
     KeepShare,
     KeepTokens,
     Retain,
-    Urgency,
     decide,
 )
 from octavo.core.recall.passages import Passages
@@ -41,7 +40,7 @@ from octavo.engine.outcome import (
     Outcome,
 )
 from octavo.engine.recall_tool import offered_tools
-from octavo.engine.state import NOTHING, Revision, TipState
+from octavo.engine.state import Revision, TipState
 from octavo.engine.turn import (
     PreparedRequest,
     TurnOptions,
@@ -129,10 +128,9 @@ class Chat:
         *,
         tools: Sequence[Tool] = (),
         without: Snapshot | None = None,
-        override: Mapping[str, Json] = NOTHING,
     ) -> TipState:
         """Load everything about a tip; see `Engine.state_of`."""
-        return await self._engine.state_of(self.id, tip, tools=tools, without=without, override=override)
+        return await self._engine.state_of(self.id, tip, tools=tools, without=without)
 
     # Talking
 
@@ -299,7 +297,7 @@ class Chat:
         """Say what `compress` would do now, without doing it."""
         await self.require(up_to)
         state = await self._state()
-        request = _manual_request("manual", focus, keep, up_to)
+        request = _manual_request(focus, keep, up_to)
         decision = decide(state.policy, state.budget, state.reading, force=True)
         assert isinstance(decision, Compress)
         planned = make_plan(state, request, decision, choose_cut(state, request))
@@ -328,7 +326,7 @@ class Chat:
     ) -> AsyncGenerator[Event]:
         """Compress now; yields what happens. The job is stored under `id`, if one is given."""
         await self.require(up_to)
-        request = replace(_manual_request("manual", focus, keep, up_to), id=id)
+        request = replace(_manual_request(focus, keep, up_to), id=id)
         async with aclosing(self._engine.run_compression(await self._state(), request)) as events:
             async for event in events:
                 yield event
@@ -389,9 +387,7 @@ class ChatPins:
         return await self._engine.store.pins.of_conversation(self._chat.id)
 
 
-def _manual_request(
-    urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None
-) -> CompressionRequest:
+def _manual_request(focus: str, keep: int | float | None, up_to: str | None) -> CompressionRequest:
     retain: Retain | None = None
     if keep is not None:
         if isinstance(keep, bool) or keep < 0:
@@ -399,4 +395,4 @@ def _manual_request(
         retain = (
             KeepNothing() if keep == 0 else KeepShare(keep) if isinstance(keep, float) else KeepTokens(keep)
         )
-    return CompressionRequest(urgency=urgency, kind="manual", focus=focus, retain=retain, up_to=up_to)
+    return CompressionRequest(urgency="manual", kind="manual", focus=focus, retain=retain, up_to=up_to)
