@@ -105,7 +105,7 @@ class Chat:
         return tuple(found)
 
     async def settings(self) -> dict[str, Json]:
-        """Give the settings that hold here: the conversation's before the model's before the global ones."""
+        """Give the settings that hold here. The conversation's come first, then the model's, then the global ones."""
         return await self._engine.settings.of(self.id)
 
     async def set(self, /, **settings: Json) -> None:
@@ -116,7 +116,7 @@ class Chat:
         await self._engine.store.conversations.rename(self.id, title)
 
     async def require(self, *nodes: str | None) -> None:
-        """Refuse messages of other conversations: here they do not exist."""
+        """Raise `NotFound` for messages of other conversations."""
         await self._engine.require(self.id, *nodes)
 
     async def _tip(self) -> str | None:
@@ -172,8 +172,8 @@ class Chat:
     ) -> AsyncGenerator[Event]:
         """Ask the model to go on from a tip; the answer is stored below it, under `id` if one is given.
 
-        Below an answer that broke off it goes on with that. A reply that calls tools ends the answer: add the results
-        and ask again.
+        If the tip is an answer that broke off, the model goes on with it. A reply that calls tools ends the answer: add
+        the results and ask again.
         """
         await self.require(tip)
         at = tip or await self._tip()
@@ -192,7 +192,7 @@ class Chat:
     async def regenerate(
         self, node: str | None = None, *, tools: Sequence[AnyTool] = ()
     ) -> AsyncGenerator[Event]:
-        """Ask for another answer beside one (the last one by default); yields what happens."""
+        """Ask again, for another answer beside this one (by default the last); yields what happens."""
         await self.require(node)
         at = node or await self._tip()
         if at is None:
@@ -367,7 +367,7 @@ class ChatPins:
         if not selection:
             await self._engine.store.pins.add(node)
             return
-        # Imported where it is needed: what reads messages for facts takes a fifth of the import of the engine.
+        # Imported here, because the code that reads messages for facts takes a fifth of the engine's import time.
         from octavo.core.extract.units import locate
 
         place = locate((await self._engine.store.tree.node(node)).message.text, selection)

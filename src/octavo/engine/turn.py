@@ -1,7 +1,7 @@
 """One turn, top to bottom: store, load the state of the tip, decide, compress or shrink, recall, send, keep the answer.
 
-Every face answers through here: page, terminal, library and agent call `take_turn` or `answer`. The gateway calls
-`prepare` and sends the request itself. What both do after a refusal is in `octavo.engine.overflow`.
+Everything that answers calls this module: the page, the terminal, the library and agents call `take_turn` or `answer`.
+The gateway calls `prepare` and sends the request itself. What both do after a refusal is in `octavo.engine.overflow`.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ async def prepare(
     async def load() -> TipState:
         return _spared(await engine.state_of(conversation, tip, tools=tools, override=override), spare)
 
-    # A turn that was just stored knows its revision; nothing need be read again.
+    # The revision of a message that was just stored is known, so nothing need be read again.
     known = engine.states.load(conversation, tip, revision, tools=tools) if revision else None
     state = _spared(await known, spare) if known else await load()
     too_large = forced
