@@ -1,29 +1,39 @@
 """The figures a reader wants first, taken from the tables of a run: ours, what it stands beside, and how many times.
 
-A line whose tables were not measured is left out; no figure is here that is not in a table of the page.
+A line whose tables were not measured is left out; no figure is here that is not in a table of the page. The README has
+room for fewer lines than the page of benchmarks: the first one of each kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 
 from benchmarks.figures import Cell, Results, Table
 
 NAME = "speed"
 COLUMNS = ("", "Octavo", "beside it", "", "times")
+QUALITY = "quality"
+MILDER = ("newest messages, one by one", "LangChain `trim_messages`")
+"""Ways of cutting that the README leaves out, because it shows a better form of each."""
 Line = tuple[Cell, ...]
 
 
-def headlines(results: Results) -> Table | None:
-    """Put them into a table of their own."""
-    lines = (
-        *_counting(results),
-        *_queries(results),
-        *_deciding(results),
-        *_growth(results),
-        *_beside(results),
-        *_gateway(results),
-    )
+def of_readme(results: Results, name: str) -> Table | None:
+    """Give a table as the README shows it."""
+    if name == NAME:
+        return headlines(results, each=1)
+    table = results.table(name)
+    if table is None or name != QUALITY:
+        return table
+    return replace(table, rows=tuple(row for row in table.rows if row[0] not in MILDER))
+
+
+def headlines(results: Results, *, each: int | None = None) -> Table | None:
+    """Put them into a table of their own; `each` limits the lines of a kind."""
+    kinds = (_counting, _queries, _deciding, _compressing, _growth, _beside, _gateway)
+    lines = tuple(line for kind in kinds for line in islice(kind(results), each))
     if not lines:
         return None
     return Table(
@@ -63,6 +73,17 @@ def _queries(results: Results) -> Iterator[Line]:
 
 
 def _deciding(results: Results) -> Iterator[Line]:
+    return _beside_peers(results, "decide at {:,} messages, ms", 3)
+
+
+def _compressing(results: Results) -> Iterator[Line]:
+    # Where we are slower is said as well: we read every covered message, in the background.
+    return _beside_peers(
+        results, "compress {:,} messages without a model, extracts and receipt included, ms", 5
+    )
+
+
+def _beside_peers(results: Results, what: str, at: int) -> Iterator[Line]:
     table = results.table("peers")
     if table is None:
         return
@@ -72,16 +93,11 @@ def _deciding(results: Results) -> Iterator[Line]:
     others = [row for row in rows if row is not ours]
     if ours is None:
         return
-    for what, at in (
-        (f"decide at {size:,} messages, ms", 3),
-        # Where we are slower is said as well: we read every covered message, in the background.
-        (f"compress {size:,} messages without a model, extracts and receipt included, ms", 5),
-    ):
-        timed = [row for row in others if isinstance(row[at], int | float)]
-        if timed:
-            fastest = min(timed, key=lambda row: row[at])  # type: ignore[return-value, arg-type]
-            beside = f"the fastest of {len(timed)}: {fastest[0]}" if len(timed) > 1 else fastest[0]
-            yield (what, ours[at], beside, fastest[at], _ratio(fastest[at], ours[at]))
+    timed = [row for row in others if isinstance(row[at], int | float)]
+    if timed:
+        fastest = min(timed, key=lambda row: row[at])  # type: ignore[return-value, arg-type]
+        beside = f"the fastest of {len(timed)}: {fastest[0]}" if len(timed) > 1 else fastest[0]
+        yield (what.format(size), ours[at], beside, fastest[at], _ratio(fastest[at], ours[at]))
 
 
 def _growth(results: Results) -> Iterator[Line]:

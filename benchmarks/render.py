@@ -142,11 +142,10 @@ def fill(text: str, results: Results) -> str:
 
     def replaced(found: re.Match[str]) -> str:
         name = found["name"]
-        short = name == headlines.NAME
-        table = headlines.headlines(results) if short else results.table(name)
+        table = headlines.of_readme(results, name)
         if table is None:
             return found[0]
-        when = results.dates() if short else results.dates(name)
+        when = results.dates() if name == headlines.NAME else results.dates(name)
         return f"{found['start']}\n{table_text(table)}\n\n{table.reading} ({when}.)\n\n{found['end']}"
 
     return REGION.sub(replaced, text)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import Goal, Machine, Note, Part, Results, Table, describe_machine, dump, read
-from benchmarks.headlines import headlines
+from benchmarks.headlines import MILDER, headlines, of_readme
 from benchmarks.render import fill, markdown_table, page, shown
 
 ROOT = Path(__file__).parents[2]
@@ -175,6 +175,17 @@ def test_the_first_figures_are_taken_from_the_tables() -> None:
         (9.0, "the provider itself", 2.0, None),
     ]
     assert headlines(results(part())) is None
+
+
+def test_the_readme_shows_the_first_figure_of_each_kind() -> None:
+    made = of_readme(EVERYTHING, "speed")
+    assert made is not None
+    assert [row[3] for row in made.rows] == [20.0, 75.0, 15.0, 20.0, 4.0, 0.4]
+    kept = read(json.loads(KEPT.read_text("utf-8")))
+    whole, short = kept.table("quality"), of_readme(kept, "quality")
+    assert whole is not None
+    assert short is not None
+    assert [row[0] for row in whole.rows if row not in short.rows] == list(MILDER)
 
 
 def test_a_machine_is_described_without_its_name() -> None:

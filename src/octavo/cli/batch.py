@@ -1,7 +1,7 @@
-"""Many conversations, one in a line, through as many processes as wanted; results come in the order of the lines.
+"""Compresses many conversations, one in each line, in several processes; results come in the order of the lines.
 
 A bounded number of lines is under way at a time, so memory does not grow with the file. A line that cannot be
-compressed is told and stops no other. The processes leave when this one does, however it ends.
+compressed is reported and stops no other. The processes end with this one, however it ends.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class LineDone(NamedTuple):
 
 
 def _stand_alone() -> None:
-    """Forget the snapshots of earlier lines: what comes of a line must not depend on who did which lines before."""
+    """Forget the snapshots of earlier lines: a result must not depend on which lines this process did before."""
     from octavo.engine import stateless
 
     stateless._written.clear()
@@ -130,7 +130,7 @@ def processes(jobs: int, task: LineTask) -> Iterator[Submit]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    # Not forked: a copy of a process that has threads can wait for ever for a lock that one of them held.
+    # Processes are not forked: the copy of a process with threads may wait for ever for a lock that one of them held.
     pool = ProcessPoolExecutor(
         jobs, multiprocessing.get_context("spawn"), initializer=_start, initargs=(task,)
     )
@@ -151,7 +151,7 @@ _task: LineTask
 
 
 def _start(task: LineTask) -> None:
-    """Begin the life of a process: Ctrl-C is for the one that started it, and when that one is gone, so is this."""
+    """Prepare a process: Ctrl-C is for the process that started it, and when that one ends, this one does, too."""
     import threading
 
     global _task

@@ -75,8 +75,8 @@ def chat(
     [LongText#1] and sent whole. @FILE attaches a text file or a PDF; !COMMAND runs a command, and what it prints goes
     with the next message.
 
-    With something piped in, every line is a message or a command, and answers are printed as plain Markdown. What
-    fails is told on standard error; the rest is read all the same, and the exit code is 1.
+    With something piped in, every line is a message or a command, and answers are printed as plain Markdown. Failures
+    are reported on standard error; the other lines are still read, and the exit code is 1.
     """
     setup = setup_of(context, db)
     wanted: dict[str, Json] = {

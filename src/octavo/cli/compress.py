@@ -105,9 +105,7 @@ def compress(
     ] = 1,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Go on where an earlier run with the same --out was stopped, if one was."
-        ),
+        typer.Option("--resume", help="Go on where an earlier run with the same --out stopped."),
     ] = False,
     receipt: Annotated[
         bool,
@@ -131,7 +129,7 @@ def compress(
     already comes out unchanged.
 
     A file with one conversation in each line may have any number of them: results come in the order of the lines, and
-    memory does not grow. A line that cannot be compressed is told with its number, has no result, and makes the exit
+    memory does not grow. A line that cannot be compressed is reported by its number, has no result, and makes the exit
     code 1; all others are done. A run with --out that was stopped goes on with --resume.
 
     The receipt goes to standard error, so a pipe gets nothing but messages.
@@ -231,7 +229,7 @@ async def _compress_many(
 
 @contextmanager
 def _opened_out(asked: _Asked, options: CompressOptions) -> Iterator[BatchOut]:
-    """Open where results go: a file is gone on with, all else is written as it comes."""
+    """Open the place where results go: a file can be continued later, anything else is written as it comes."""
     if asked.out is None or (asked.out.exists() and not asked.out.is_file()):
         if asked.resume:
             raise UsageError("--resume goes on with a file: name it with --out")
@@ -244,7 +242,7 @@ def _opened_out(asked: _Asked, options: CompressOptions) -> Iterator[BatchOut]:
 
 
 class PlainOut:
-    """A pipe, a terminal or a device, which cannot be gone on with."""
+    """A pipe, a terminal or a device, which a later run cannot continue."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write

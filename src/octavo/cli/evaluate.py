@@ -1,7 +1,7 @@
 """`eval`: what compressors keep, lose and cost, measured side by side.
 
-Without arguments it runs on conversations that Octavo makes itself, asks no model and needs no network. Whatever costs
-money says how much before it starts.
+Without arguments it runs on conversations that Octavo makes itself, asks no model and needs no network. If something
+costs money, the command says how much before it starts.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def evaluate(
 
 
 def _refuse_useless(context: typer.Context) -> None:
-    """Refuse options that would change nothing: whoever gives one expects something of it."""
+    """Refuse options that would change nothing: a person who gives one expects an effect."""
 
     def given(name: str) -> bool:
         source = context.get_parameter_source(name)
@@ -363,7 +363,7 @@ def _own(name: str, meter: Meter) -> Iterator[Case]:
 
 
 async def _stored(setup: Setup, wanted: str) -> tuple[tuple[Case, ...], tuple[FixedCompressor, ...]]:
-    """Give a stored conversation as a case, and what it is sent as now as something to measure."""
+    """Give a stored conversation as a case, and the context that is sent for it now as a result to measure."""
     from octavo.evals.compressors import FixedCompressor
     from octavo.evals.measure.score import Case
 

@@ -41,9 +41,9 @@ def line(*pieces: str | Piece) -> Line:
     return tuple(("", piece) if isinstance(piece, str) else piece for piece in pieces)
 
 
-def text_lines(text: str, style: Style = "") -> list[Line]:
-    """Make lines of a text, all in one style."""
-    return [line((style, each)) for each in text.split("\n")]
+def text_lines(text: str) -> list[Line]:
+    """Make lines of a text, without any style."""
+    return [line(each) for each in text.split("\n")]
 
 
 def plain(made: Line) -> str:

@@ -39,7 +39,7 @@ COMMANDS = (
 """The modules that add commands when they are imported."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""How a disk, or a device, says that it takes no more."""
+"""The errors of a disk or a device that is full."""
 
 for _name in COMMANDS:
     import_module(f"octavo.cli.{_name}")
@@ -65,7 +65,7 @@ def run(
     except OctavoError as error:
         _fail(error, 1)
     except OSError as error:
-        # Whoever opens a file says in words what is wrong with it; what is left is what everybody writes to.
+        # Errors of files are reported where a file is opened; what is left are errors of standard output.
         if error.filename is not None or error.errno not in FULL:
             raise
         give_up_output()

@@ -1,4 +1,4 @@
-"""`backup`, `check` and `doctor`: is everything there, does it add up, and a copy of it."""
+"""`backup`, `check` and `doctor`: copy the database, check it, and look at what is set up."""
 
 from __future__ import annotations
 

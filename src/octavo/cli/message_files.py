@@ -1,4 +1,4 @@
-"""Message lists out of a file or a pipe.
+"""Reads message lists from a file or a pipe.
 
 Accepted: one JSON array of messages; one object that holds them, such as the body of a request to OpenAI, Anthropic
 or Gemini; JSON Lines of messages; JSON Lines of such arrays or objects. Memory is bounded by one conversation, and a
@@ -100,7 +100,7 @@ def read_opening(file: IO[bytes]) -> History | Iterator[RawLine]:
 
 
 def _check_kind(value: Json, first: RawLine, following: RawLine) -> None:
-    """Refuse a file of something else: one bad line may be passed over, a file that begins with two is no such file."""
+    """Refuse a file of another kind: one bad line may be passed over, but two at the beginning mean a wrong file."""
     try:
         read_history(value, f"line {first.number}", indent=None)
     except BadInput as refusal:

@@ -31,7 +31,7 @@ local = typer.Typer(
 app.add_typer(local, name="local")
 MEGABYTE = 1_000_000
 OURS = "octavo"
-"""The provider of what is a yardstick for counting and no model."""
+"""The provider of cards that are only yardsticks for counting, not models."""
 
 
 @app.command(
@@ -87,9 +87,9 @@ def providers(setup: Setup) -> tuple[Availability, ...]:
 
 
 async def _cards(setup: Setup) -> tuple[list[ModelCard], frozenset[str]]:
-    """Give the cards, with the names of people's own among them.
+    """Give the cards, and the names of those that users defined. Without a database these are the ones that ship.
 
-    Without a database those that ship; with one, people's own come first, and what was learned there is on them.
+    With one, the users' cards come first, and the cards show what was learned there.
     """
     from octavo.meters.cards import shipped
 

@@ -1,4 +1,4 @@
-"""Results to standard output, all else to standard error; JSON as UTF-8 whatever the terminal is set to."""
+"""Prints results to standard output, everything else to standard error, and JSON always as UTF-8."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def prepare_streams() -> None:
 
 
 def give_up_output() -> None:
-    """Throw away what standard output does not take: the interpreter would complain of it once more when it ends."""
+    """Throw away what standard output does not take: the interpreter would complain about it again when it ends."""
     with suppress(OSError, ValueError):  # a stream in memory has no descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -13,7 +13,7 @@ from octavo.cli.lines import bar, fit, is_terminal, screen_columns
 PATIENCE = 0.5
 """Seconds before the line appears: what is quicker needs none."""
 LONG = 5.0
-"""Seconds before something is said in a pipe: what is quicker needs no log of it."""
+"""Seconds before anything is logged in a pipe: what is quicker needs no log."""
 PAUSE = 0.1
 """Seconds between two drawings."""
 COLUMNS = 24

@@ -1,4 +1,4 @@
-"""A result file that is written line by line for hours: after whatever stops it, it is gone on with.
+"""A result file that may take hours to write: a run that was stopped can be continued.
 
 Until it is complete it is called FILE.partial. Beside it, FILE.partial.json says how far it is: the last line of the
 input that is done, and how many bytes stand for the lines up to there. What was written after that is cut off and done

@@ -36,7 +36,8 @@ def serve(
             "--host",
             metavar="ADDRESS",
             show_default=False,
-            help="The address to listen on; one that others reach needs a key. Default: OCTAVO_HOST, or 127.0.0.1.",
+            help="The address to listen on; one that other machines can reach needs a key. "
+            "Default: OCTAVO_HOST, or 127.0.0.1.",
         ),
     ] = None,
     port: Annotated[

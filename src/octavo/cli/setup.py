@@ -1,4 +1,4 @@
-"""What the commands are given from outside, and how they open the engine with it.
+"""The surroundings of a command, and how commands open the engine.
 
 A command touches neither the environment nor a global: it is handed a `Setup`. A test, or a program that embeds the
 command line, hands it another one, with a provider of its own for example.

@@ -1,4 +1,4 @@
-"""`import`, `export`, `delete`: conversations in, out, and away for good."""
+"""`import`, `export`, `delete`: read conversations from files, write them to files, and delete them for good."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token use over time, drawn: bars by day for a database, a line of blocks for one conversation."""
+"""Draws token use over time: bars by day for a database, a line of blocks for one conversation."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ MARGIN = 0.05
 REPLY_SHARE = 4
 """At most a quarter of the window is kept for the reply, whatever the model could write."""
 REPLY_CAP = 32_000
-"""Nobody reads a longer answer; a caller that wants one says so."""
+"""Few people read a longer answer; a caller that wants one can ask for it."""
 SNAPSHOT_SHARE = 0.2
 """A snapshot may take a fifth of what is available: with a fifth retained, 40 % is used after compressing."""
 SNAPSHOT_CAP = 24_000
 """Models read a longer summary worse than a shorter one, and every turn pays for it."""
 ASSUMED_WINDOW = 32_000
-"""For models nothing is known about: small enough to be true of nearly all, large enough to be useful."""
+"""The window of an unknown model: small enough that nearly every model has it, large enough to be useful."""
 
 Basis = Literal["exact", "calibrated", "estimated"]
 
@@ -86,7 +86,7 @@ class ModelCard:
     retained: int | None = None
     """Tokens this model prefers to keep verbatim; None: the policy's."""
     cache_write: float = 1.0
-    """What a token costs that is written to the provider's cache, in input tokens."""
+    """The price of a token that is written to the provider's cache, in input tokens."""
     cache_seconds: int = 300
     """How long the provider's cache lives without being used."""
     price_step: int | None = None
@@ -183,7 +183,7 @@ class Budget:
     soft: int | None
     hard: int
     priced: bool = False
-    """Whether the soft mark lies where it does because of prices, below where the window would have it."""
+    """Whether prices moved the soft mark below the place that the window gives it."""
 
     def __post_init__(self) -> None:
         if self.available < MIN_AVAILABLE:
@@ -221,7 +221,7 @@ class Budget:
 
     @property
     def settled(self) -> int:
-        """What a context holds right after compressing, at the most."""
+        """The most that a context holds right after a compression."""
         return self.overhead.total + self.snapshot + self.retained
 
     @property
@@ -259,7 +259,6 @@ def divide(
     reply: int | None = None,
     margin: float = MARGIN,
     retained: int | float = 0.2,
-    snapshot: int | None = None,
 ) -> Budget:
     """Divide a model's window; `retained` is a token count, or a share of the history at the trigger."""
     marks, overhead = marks or Marks(), overhead or Overhead()
@@ -284,14 +283,12 @@ def divide(
     trigger = hard if soft is None else soft
     if isinstance(retained, float):
         retained = math.floor(max(0, trigger - overhead.total) * retained)
-    if snapshot is None:
-        snapshot = min(SNAPSHOT_CAP, math.floor(max(0, available) * SNAPSHOT_SHARE))
     return Budget(
         window=window,
         reply=reply,
         margin=kept_free,
         overhead=overhead,
-        snapshot=snapshot,
+        snapshot=min(SNAPSHOT_CAP, math.floor(max(0, available) * SNAPSHOT_SHARE)),
         retained=retained,
         prepare=mark(marks.prepare),
         soft=soft,

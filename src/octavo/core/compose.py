@@ -1,7 +1,7 @@
 """Fills a snapshot: the narrative first, then verbatim extracts into the room that is left.
 
-What a snapshot costs in the context never exceeds its cap, if the summary and the files alone do not: the extracts are
-measured as they are sent, inside the whole.
+A snapshot never exceeds its cap unless its summary and files alone do: the extracts are measured as they are sent,
+inside the whole snapshot.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def compose(
 ) -> Snapshot:
     """Choose the extracts of a snapshot from the original messages it covers, and measure what is sent.
 
-    What the snapshot says was dropped is not chosen.
+    Lines that the snapshot lists as dropped are not chosen.
     """
     voice = voice or Voice()
     present = frozenset(name for node in retained for name in shared_files(node.message))
@@ -57,6 +57,6 @@ def compose(
 
 
 def _carried(snapshot: Snapshot, covered: Branch) -> list[str]:
-    """Give the covered messages that are sent all the same: no extract need repeat them."""
+    """Give the covered messages that are sent anyway, so that no extract need repeat them."""
     along = frozenset(snapshot.sent_along)
     return [describe(part) for node in covered if node.id in along for part in node.message.parts]

@@ -1,4 +1,4 @@
-"""Builds exactly what is sent, in an order that providers' caches like: what changes least comes first.
+"""Builds exactly what is sent. What changes least comes first, which suits the providers' caches.
 
 System, tools, pins, snapshot, retained, pending. Every message of the branch is in exactly one place: covered by
 the snapshot, sent verbatim, or sent as a pin. A context is a function of the stored tree, so it is byte for byte
@@ -32,7 +32,7 @@ _SPOKEN = re.compile(
 )
 NOTHING_RECALLED: Mapping[str, Passages] = MappingProxyType({})
 UNSENT = ("error", "deleted")
-"""Nodes of these states are for people: errors shown in the chat, and emptied places."""
+"""Nodes in these states are never sent: errors that the chat shows, and places of deleted messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Context:
     pinned: tuple[str, ...] = ()
     """Nodes sent whole as pins."""
     covered_to: int = 0
-    """Down to this depth, what is not sent is covered by the snapshot."""
+    """The snapshot covers everything down to this depth that is not sent."""
     omitted: tuple[str, ...] = ()
     """Nodes that had to be left out so that the rest fits."""
 
@@ -121,7 +121,7 @@ def build_context(recipe: ContextInputs) -> Context:
     """Lay out what is sent."""
     retained, leading = recipe.retained, recipe.leading
     after = {node.id for node in retained}
-    # An answer stays with its call, whoever pins it; a question needs nobody.
+    # A tool's answer stays with its call, even if only one of them is pinned.
     carried = [node for node in recipe.carried if node.id not in after]
     verbatim = after | {node.id for node in carried if not opens_turn(node.message)}
     apart = [pin for pin in recipe.pins if pin.node.id not in verbatim]
@@ -142,10 +142,10 @@ def build_context(recipe: ContextInputs) -> Context:
 
 
 def extended(context: Context, added: Branch) -> Context:
-    """Give the context of a branch that went on, without laying it out again.
+    """Extend the context by messages that follow it, without building it again.
 
-    Only for what leaves everything before it as it was: no system message, nothing unsent, nothing pinned, no files
-    where a snapshot lists those that are missing.
+    They must leave everything before them as it is: no system message, no unsent node, no pin, and no file if a
+    snapshot lists missing files.
     """
     return replace(
         context,
@@ -192,7 +192,7 @@ def render_summary(
 ) -> tuple[Message, ...]:
     """Render a snapshot as the messages that stand for what it covers.
 
-    `present` names the files that are sent all the same: only those that are no longer there are listed. `lines` are
+    `present` names the files that are sent anyway: only files that are no longer sent are listed. `lines` are
     the rendered extracts, if others than the snapshot's are to be tried.
     """
     return _spoken(snapshot, voice, summary_text(snapshot, present=present, lines=lines))
@@ -224,8 +224,8 @@ def escape(text: str) -> str:
 
 
 def _wrap(snapshot: Snapshot, body: str) -> str:
-    # Nothing is said of what follows: it would change from turn to turn and spoil the provider's cache from here on.
-    # The head of the extracts says itself that they are not instructions.
+    # It says nothing about what follows: that would change from turn to turn and spoil the provider's cache from here
+    # on. The head of the extracts says itself that they are not instructions.
     note = "" if not body or find_head(body) == 0 else f"{NOT_ORDERS}\n"
     return f'<{TAG} messages="{snapshot.messages}">\n{note}{body}\n</{TAG}>'
 

@@ -1,4 +1,4 @@
-"""Makes any list of messages valid for a provider, and reports every repair it made.
+"""Makes any list of messages valid for a provider, and reports every repair.
 
 `check(harden(messages, rules).messages, rules)` is empty for every input, and a list that is valid already comes
 back as it was. Nothing a person or a tool said is dropped: what cannot stay in its place is sent as plain text.
@@ -54,7 +54,10 @@ class Hardened:
 
     @property
     def faults(self) -> tuple[Repair, ...]:
-        """The repairs of what was wrong: two messages of one side that were joined are only laid out otherwise."""
+        """The repairs of real faults.
+
+        Joining two messages of one side is none, because it only changes their layout.
+        """
         return tuple(repair for repair in self.repairs if repair.fix != "merged")
 
 
@@ -134,7 +137,7 @@ def _with_content(messages: tuple[Message, ...], tell: _Tell) -> tuple[Message, 
 
 
 def _without_last_thoughts(messages: tuple[Message, ...], tell: _Tell) -> tuple[Message, ...]:
-    """Leave out thoughts that nothing in their message follows: a provider refuses them alone."""
+    """Leave out thoughts at the end of a message: a provider refuses a thought that nothing follows."""
     out: list[Message] = []
     for i, message in enumerate(messages):
         end = len(message.parts)
@@ -166,7 +169,7 @@ def _paired(messages: tuple[Message, ...], tell: _Tell) -> tuple[Message, ...]:
 
 
 def _remainder(message: Message, rest: tuple[Part, ...]) -> Message:
-    """Make a message of what is left; words in a tool's envelope without its results are the user's."""
+    """Make a message of the parts that are left; words that are left of a tool message become the user's."""
     return replace(message, parts=rest, role="user" if message.role == "tool" else message.role)
 
 

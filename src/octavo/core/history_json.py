@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _MESSAGES = ("messages", "contents")
 _SYSTEM = ("system", "systemInstruction", "system_instruction")
 _ESCAPED = re.compile("[\x85\u2028\u2029\ud800-\udfff]")
-"""Lone surrogates, which UTF-8 has no form for, and what some readers of JSON Lines take for the end of a line."""
+"""Lone surrogates, which UTF-8 cannot hold, and characters that some readers of JSON Lines take for the end of a
+line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A cache of limited size. What it drops is found again, so it changes the speed and never the answer."""
+"""A cache of limited size. What it drops can be found again, so it affects speed only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Answers of Octavo's own tools, as agents call them over MCP: what was just looked up is not shortened again.
+"""Answers of Octavo's own tools, which agents call over MCP: what an agent has just looked up is not shortened.
 
-Nor is it covered while its turn goes on: a model would look it up again. Clients put the name of the server before that
-of a tool, each in its own way: `mcp__octavo__recall`, `octavo_recall`.
+Nor is it covered during the same turn, because the model would look it up again. Clients put the name of the server
+before that of a tool, each in its own way: `mcp__octavo__recall`, `octavo_recall`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from octavo.core.messages import Branch, Message, Node, has_results, last_turn, 
 SERVER = "octavo"
 READING = ("recall", "expand", "receipt", "budget")
 ANSWERS_SHARE = 0.5
-"""Of the room beside a snapshot, what answers may take that are kept: the other half is for the work that goes on."""
+"""Share of the room beside a snapshot that kept answers may take: the other half is for the work that goes on."""
 
 
 def is_memory_tool(name: str) -> bool:

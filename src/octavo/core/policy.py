@@ -94,7 +94,7 @@ class Tolerance:
 
 
 MAX_BACKOFF = 3_600.0
-"""However often it failed, try again within the hour."""
+"""The longest wait: after any number of failures it is tried again within the hour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +193,7 @@ def preset(name: str) -> Policy:
 def adjust(policy: Policy, card: ModelCard, settings: Mapping[str, object]) -> Policy:
     """Apply what the model prefers, then what the user set: the user's word wins.
 
-    What a model prefers serves the default policy; the others mean what their documents say on every model.
+    A model's preferences hold for the default policy only; the other policies follow their documents on every model.
     Settings: `auto`, `prepare`, `soft`, `hard`, `retained` (tokens, or a share), `minimum`, `prompt`,
     `recall`, `titles`.
     """

@@ -1,4 +1,4 @@
-"""When compressing pays: how far apart the marks lie that cost least, by the prices of a provider's cache.
+"""Says when compressing pays: how far apart the marks should lie, by the prices of a provider's cache.
 
 Providers charge a tenth or less for the front of a request that they have seen before. A compression changes that
 front, so all that stays is written to the cache anew; in return every later request is shorter. Between two
@@ -31,11 +31,11 @@ ENOUGH = 3
 USUAL_SUMMARY = 1_500
 """Tokens that a summariser writes: what it may write is several times that, and hardly ever used up."""
 NEVER_DEAR = 32_000
-"""Tokens of a context that is not compressed for its price: so little is saved that the originals are worth more."""
+"""A context with fewer tokens is not compressed for its price: too little would be saved."""
 LIKELY = 50
 """Turns that a conversation may well go on for."""
 LEAST_CACHED = 1_024
-"""Tokens below which hardly any provider keeps a front: what is not found of so few tells nothing of its cache."""
+"""Tokens below which hardly any provider caches the front of a request: a miss of so few tells nothing."""
 AGAIN = 2_500
 """Tokens that a summariser reads at every compression: what it is told to do, and the previous summary."""
 
@@ -80,10 +80,10 @@ def cache_prices(card: ModelCard, writer: Price | None = None) -> CachePrices | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheUse:
-    """What a provider's cache had of a conversation's requests, by their bills.
+    """How much of a conversation's requests came from the provider's cache, by their bills.
 
-    A request that is as long as the one before, or longer, begins with it: so much of it could have been cached. One
-    that is shorter was compressed, or belongs to another branch, and tells nothing.
+    A request that is at least as long as the one before begins with it, so that much of it could have been cached. A
+    shorter request was compressed, or belongs to another branch, and tells nothing.
     """
 
     requests: int = 0
@@ -160,16 +160,14 @@ def _grown(habits: Habits, sizes: Iterable[tuple[int, bool]]) -> Habits:
     return replace(habits, requests=requests, tokens=tokens, largest=largest, open=added)
 
 
-def compression_cost(
-    prices: CachePrices, *, fixed: float, low: float, covered: float, summary: float = USUAL_SUMMARY
-) -> float:
+def compression_cost(prices: CachePrices, *, fixed: float, low: float, covered: float) -> float:
     """What a compression costs: what stays is written anew, and a summariser reads and writes.
 
     `fixed` is what stands before the snapshot and stays in the cache; `low` is the whole context afterwards.
     """
     rewritten = (low - fixed) * (prices.write - prices.read)
     again = low if prices.live else AGAIN
-    return rewritten + prices.summary_input * (again + covered) + prices.summary_output * summary
+    return rewritten + prices.summary_input * (again + covered) + prices.summary_output * USUAL_SUMMARY
 
 
 def distance(prices: CachePrices, habits: Habits, *, fixed: float, stays: float, share: float = 0.0) -> float:

@@ -1,8 +1,8 @@
 """The receipt of a compression: what it cost, and which facts it kept word for word, retold, or lost.
 
 Every fact of the covered messages is counted exactly once, as verbatim, told or lost, and a lost one names the newest
-message that has it, so that its line can be added back. Counts are of all facts; what is listed stays small, also of a
-conversation that is compressed for the fiftieth time, because the originals have the rest.
+message that has it, so that its line can be added back. All facts are counted. Only few are listed, so that a receipt
+stays small even after fifty compressions; the originals have the rest.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ T = TypeVar("T")
 ELLIPSIS = "…"
 """Ends what was cut off to be shown."""
 LISTED = 1_000
-"""Facts listed of one kind and fate while a receipt is in hand; beyond that they are counted only."""
+"""Facts of one kind and fate that are listed while a receipt is in memory; more are only counted."""
 STORED, STORED_CHARACTERS = 10, 500
 """Facts of one kind and fate that a stored receipt lists, and their characters: enough to see what they are like.
 
@@ -137,7 +137,7 @@ class Receipt:
     no_summary: str = ""
     """Why no summary was written; empty when one was."""
     taken_out: tuple[str, ...] = ()
-    """Lines that were taken out of the summary because they name what the originals do not."""
+    """Lines that were taken out of the summary because they name something that the originals do not."""
     taken_out_count: int = 0
     summary_requests: int = 0
     """How often a model was asked for the summary."""
@@ -185,7 +185,7 @@ class Receipt:
         )
 
     def redirected(self, ids: Mapping[str, str]) -> Receipt:
-        """Point at copies of messages; what was not copied is no longer pointed at."""
+        """Let the receipt point at copies of messages; references to messages that were not copied are dropped."""
 
         def to(source: str) -> str:
             return ids.get(source, "")
@@ -306,7 +306,7 @@ def receipt(
 
 
 class Remains:
-    """What is left of messages, prepared for being asked what became of their facts."""
+    """What is left of messages, prepared for the question what became of each fact."""
 
     def __init__(self, verbatim: str, narrative: str = "", lines: Iterable[str] = ()) -> None:
         self.kept = Wording(verbatim, lines)
@@ -454,7 +454,7 @@ def _trimmed_standing(tally: StandingTally) -> StandingTally:
 
 
 def _settle(extract: Extract, extracts: Extracts) -> Extract:
-    """Take over from neighbours what one message alone does not tell: the day, the call, the speaker."""
+    """Take the day, the call and the speaker from neighbouring messages where a message does not tell them."""
     before = [other for other in extracts if (other.depth, other.at) <= (extract.depth, extract.at)]
     same = [
         other for other in extracts if other.source == extract.source and other.channel == extract.channel
@@ -511,7 +511,7 @@ def _trimmed(tally: Tally) -> Tally:
 
 
 def _newest(listed: Sequence[T], size: Callable[[T], int]) -> Iterator[T]:
-    """Give the newest that have room; one that is longer than all that room is left to the originals."""
+    """Give the newest that fit; one that is too long for all the room is left out."""
     room = STORED_CHARACTERS
     for one in listed[:STORED]:
         if size(one) <= room:

@@ -197,7 +197,7 @@ def _rounds(recipe: ContextInputs) -> _Stage:
 
 
 def _answers(recipe: ContextInputs) -> _Stage:
-    """Leave out the oldest of what was looked up in the last turn, but for what was answered just now."""
+    """Leave out the oldest answers that were looked up in the last turn, except the one that came just now."""
     nodes = recipe.carried + recipe.branch
     places = [one for one in lookups([node.message for node in nodes]) if one.stop < len(nodes)]
     cutoff = recipe.snapshot.cutoff_depth if recipe.snapshot else 0
@@ -265,7 +265,7 @@ def _summary(recipe: ContextInputs) -> _Stage:
 
 
 def _silence(recipe: ContextInputs) -> _Stage:
-    """Where every token counts, what is left of the summary goes, and the line that says what is missing."""
+    """Drop what is left of the summary, and the line that says what is missing: here every token counts."""
     snapshot = recipe.snapshot
     empty = silenced(snapshot) if snapshot else None
     quiet = replace(recipe, announce=False, snapshot=empty)

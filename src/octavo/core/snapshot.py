@@ -59,7 +59,7 @@ class DroppedLine(NamedTuple):
 
     text: str
     depth: int
-    """The cutoff's depth at that time; who says it again further down is heard."""
+    """The cutoff's depth at that time: if somebody says it again further down, it counts again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,12 +186,12 @@ def draft(
 
 
 def silenced(snapshot: Snapshot) -> Snapshot:
-    """Leave of a snapshot only its place: nothing of it is sent."""
+    """Keep only the place of a snapshot, so that nothing of it is sent."""
     return replace(snapshot, summary="", extracts=(), files=(), earlier_files=0, earlier_pictures=0)
 
 
 def says_nothing(snapshot: Snapshot) -> bool:
-    """Tell whether a snapshot has no word of what it covers; such a one is never stored."""
+    """Tell whether a snapshot says nothing about what it covers; such a snapshot is never stored."""
     return not snapshot.summary.strip() and not snapshot.extracts
 
 

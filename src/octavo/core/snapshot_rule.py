@@ -5,7 +5,7 @@ then the newest version that is active. Order is position on the branch, never a
 same tree gives the same context on every machine and after every restart.
 
 This is the reference, not what runs. The database decides, in one statement each: `store/walk.py` picks while it walks
-up the branch, and `store/remove.py` retires. Property tests compare both with these functions on random trees.
+up the branch, and `store/deletion.py` retires. Property tests compare both with these functions on random trees.
 """
 
 from __future__ import annotations

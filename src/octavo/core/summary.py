@@ -1,6 +1,6 @@
-"""What a summariser is given and what it gives back: values only.
+"""What a summariser is given, and what it gives back.
 
-A `Narrative` without text is an honest outcome: the model had nothing usable to say, and the extracts speak alone.
+A `Narrative` may have no text: then the model had nothing usable to say, and the snapshot has extracts only.
 No placeholder sentence ever stands in for a summary.
 """
 

@@ -1,7 +1,7 @@
 """The title of a conversation: what a model is asked for, and whether its answer will do.
 
-A small model answers with a sentence, a list or something about another matter. What is no title is no reason to
-trouble anybody: the first words of the conversation stay its title.
+A small model may answer with a sentence, a list or something else altogether. If there is no title in its answer,
+nobody is told, and the first words of the conversation stay its title.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORD = re.compile(r"\w+")
 _SHARED = 4
 """Letters that a word of the title has in common with one of the conversation: endings differ."""
 _UNPARTED = "\u0e00"
-"""Thai and what stands behind it, Chinese and Japanese among it, parts no words."""
+"""Letters from Thai on, Chinese and Japanese among them: scripts that put no spaces between words."""
 
 
 def title_request(question: str, answer: str) -> tuple[Message, ...]:
@@ -61,7 +61,7 @@ def _bare(line: str) -> str:
 
 
 def _beginnings(text: str) -> set[str]:
-    """Give the beginnings of the longer words of a text; where words are not parted, its pairs of characters."""
+    """Give the beginnings of the longer words of a text; in scripts without spaces, its pairs of characters."""
     found = set[str]()
     for word in _WORD.findall(text.casefold()):
         if max(word) >= _UNPARTED:

@@ -1,4 +1,4 @@
-"""Finds out what is wrong with a draft before anything is stored or sent.
+"""Finds what is wrong with a draft before anything is stored or sent.
 
 A problem is a value, not a sentence in a summary: a draft with a fatal problem is never stored.
 """
@@ -72,7 +72,10 @@ class Problem:
 
     @property
     def fatal(self) -> bool:
-        """A result that shrank but is larger, or keeps less, than it should is reported and used; no other is."""
+        """Whether the result must not be used.
+
+        One that shrank, but less than it should, or that keeps too little, is reported and used.
+        """
         return self.flaw not in ("over_mark", "looked_up")
 
 

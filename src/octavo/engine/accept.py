@@ -1,4 +1,4 @@
-"""Takes messages and tools as programs have them: text, values, plain dicts of any wire format, replies of the SDKs."""
+"""Reads messages and tools as programs pass them in: text, values, plain dicts of any wire format, replies of SDKs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Accepted:
 
 
 def accept(content: object, role: str = "user") -> Accepted:
-    """Read whatever stands for one message; `role` is for plain text."""
+    """Read one message in any of these forms; `role` is for plain text."""
     match content:
         case Message():
             return Accepted(message=content)
@@ -70,7 +70,7 @@ AnyTool: TypeAlias = Tool | Mapping[str, Any]
 
 
 def accept_tools(tools: Sequence[AnyTool]) -> tuple[Tool, ...]:
-    """Read tools, values and plain dicts, each in the format that its fields tell."""
+    """Read tools: values, or plain dicts, whose fields tell their format."""
     if isinstance(tools, Tool | Mapping | str) or not isinstance(tools, Iterable):
         raise BadInput("tools", f"expected a list of tools, got {type(tools).__name__}")
     found: list[Tool] = []

@@ -1,7 +1,7 @@
-"""An answer on its way: kept in the store as far as it came, about once a second, until it is whole.
+"""An answer that is being written: about once a second, the store is given what it says so far.
 
-An answer that is there within a second is written once, when it ends. Nothing that happens here breaks an answer: what
-could not be stored now is stored with the next piece, or at the end.
+An answer that takes less than a second is stored once, when it ends. A failure here breaks no answer: what could not be
+stored now is stored with the next piece, or at the end.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AnswerDraft:
         return "".join(self.said)
 
     def begin(self) -> None:
-        """Keep it, if it takes longer than a moment."""
+        """Start storing pieces, if the answer takes longer than a moment."""
         self._waiting = asyncio.get_running_loop().call_later(KEPT_EVERY, self._begin)
 
     def _begin(self) -> None:
@@ -76,7 +76,7 @@ class AnswerDraft:
         return Entry(message=message, id=self.id, model=self.model)
 
     async def end(self) -> None:
-        """Stop keeping it; what is being stored is stored."""
+        """Stop storing pieces; one that is on its way still arrives."""
         self._ended.set()
         if self._waiting is not None:
             self._waiting.cancel()
@@ -95,7 +95,7 @@ class AnswerDraft:
         return await self.store.messages.add(self.conversation, [entry], parent=self.parent, select=select)
 
     async def stop(self, *, select: bool) -> Added | None:
-        """Store what it had said when it was stopped; None if that was nothing."""
+        """Store what the answer had said when it was stopped; None if it had said nothing."""
         await self.end()
         if not self.text.strip():
             return None

@@ -1,6 +1,6 @@
-"""What is told of every attempt to compress: once, however it ended, in numbers and names.
+"""The record of an attempt to compress: written once, however the attempt ended, in numbers and names.
 
-No word of a conversation is in it: it goes to logs and to metrics.
+It holds no word of a conversation, because it goes to logs and metrics.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def attempt_of(
     seconds: float,
     unwritten: Unwritten | None = None,
 ) -> Attempt:
-    """Tell of an attempt; what stored nothing left the context as it was."""
+    """Describe an attempt; one that stored nothing left the context as it was."""
     after, why = before, unwritten.kind if unwritten else ""
     ending: Ending
     match outcome:

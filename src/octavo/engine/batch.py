@@ -1,4 +1,4 @@
-"""One line of a large file: in goes a conversation as JSON, out comes the same, made to fit.
+"""Compresses one line of a large file: a conversation as JSON goes in, and comes out made to fit.
 
 A plain function from text to a flat tuple. It needs nothing but its arguments, so it runs as it is in a process pool,
 in Ray Data and in PySpark. A line that cannot be compressed is a result that says why: in a million there are some.
@@ -68,7 +68,7 @@ def options_for(history: History, options: CompressionOptions) -> CompressionOpt
 
 
 def written_line(history: History, result: Result) -> CompressedLine:
-    """Write down what became of a conversation."""
+    """Write a result as a line."""
     check_left(history, result)
     return CompressedLine(
         text=rewrap(history, result.messages, result.system).rstrip("\n"),
@@ -83,7 +83,7 @@ def written_line(history: History, result: Result) -> CompressedLine:
 
 
 def check_left(history: History, result: Result) -> None:
-    """Refuse a result that says nothing any more: no provider takes it, and nobody means it."""
+    """Refuse a result that no longer says anything: no provider takes it, and nobody wants it."""
     if history.messages and not result.messages:
         raise ContextOverflow(
             "no message fits: give a larger budget or ratio", {"needed": result.before, "left": result.after}

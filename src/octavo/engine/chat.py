@@ -21,7 +21,6 @@ from octavo.core.policy import (
     KeepShare,
     KeepTokens,
     Retain,
-    Urgency,
     decide,
 )
 from octavo.core.recall.passages import Passages
@@ -41,7 +40,7 @@ from octavo.engine.outcome import (
     Outcome,
 )
 from octavo.engine.recall_tool import offered_tools
-from octavo.engine.state import NOTHING, Revision, TipState
+from octavo.engine.state import Revision, TipState
 from octavo.engine.turn import (
     PreparedRequest,
     TurnOptions,
@@ -106,7 +105,7 @@ class Chat:
         return tuple(found)
 
     async def settings(self) -> dict[str, Json]:
-        """Give the settings that hold here: the conversation's before the model's before the global ones."""
+        """Give the settings that hold here. The conversation's come first, then the model's, then the global ones."""
         return await self._engine.settings.of(self.id)
 
     async def set(self, /, **settings: Json) -> None:
@@ -117,7 +116,7 @@ class Chat:
         await self._engine.store.conversations.rename(self.id, title)
 
     async def require(self, *nodes: str | None) -> None:
-        """Refuse messages of other conversations: here they do not exist."""
+        """Raise `NotFound` for messages of other conversations."""
         await self._engine.require(self.id, *nodes)
 
     async def _tip(self) -> str | None:
@@ -129,10 +128,9 @@ class Chat:
         *,
         tools: Sequence[Tool] = (),
         without: Snapshot | None = None,
-        override: Mapping[str, Json] = NOTHING,
     ) -> TipState:
         """Load everything about a tip; see `Engine.state_of`."""
-        return await self._engine.state_of(self.id, tip, tools=tools, without=without, override=override)
+        return await self._engine.state_of(self.id, tip, tools=tools, without=without)
 
     # Talking
 
@@ -174,8 +172,8 @@ class Chat:
     ) -> AsyncGenerator[Event]:
         """Ask the model to go on from a tip; the answer is stored below it, under `id` if one is given.
 
-        Below an answer that broke off it goes on with that. A reply that calls tools ends the answer: add the results
-        and ask again.
+        If the tip is an answer that broke off, the model goes on with it. A reply that calls tools ends the answer: add
+        the results and ask again.
         """
         await self.require(tip)
         at = tip or await self._tip()
@@ -194,7 +192,7 @@ class Chat:
     async def regenerate(
         self, node: str | None = None, *, tools: Sequence[AnyTool] = ()
     ) -> AsyncGenerator[Event]:
-        """Ask for another answer beside one (the last one by default); yields what happens."""
+        """Ask again, for another answer beside this one (by default the last); yields what happens."""
         await self.require(node)
         at = node or await self._tip()
         if at is None:
@@ -299,7 +297,7 @@ class Chat:
         """Say what `compress` would do now, without doing it."""
         await self.require(up_to)
         state = await self._state()
-        request = _manual_request("manual", focus, keep, up_to)
+        request = _manual_request(focus, keep, up_to)
         decision = decide(state.policy, state.budget, state.reading, force=True)
         assert isinstance(decision, Compress)
         planned = make_plan(state, request, decision, choose_cut(state, request))
@@ -328,7 +326,7 @@ class Chat:
     ) -> AsyncGenerator[Event]:
         """Compress now; yields what happens. The job is stored under `id`, if one is given."""
         await self.require(up_to)
-        request = replace(_manual_request("manual", focus, keep, up_to), id=id)
+        request = replace(_manual_request(focus, keep, up_to), id=id)
         async with aclosing(self._engine.run_compression(await self._state(), request)) as events:
             async for event in events:
                 yield event
@@ -369,7 +367,7 @@ class ChatPins:
         if not selection:
             await self._engine.store.pins.add(node)
             return
-        # Imported where it is needed: what reads messages for facts takes a fifth of the import of the engine.
+        # Imported here, because the code that reads messages for facts takes a fifth of the engine's import time.
         from octavo.core.extract.units import locate
 
         place = locate((await self._engine.store.tree.node(node)).message.text, selection)
@@ -389,9 +387,7 @@ class ChatPins:
         return await self._engine.store.pins.of_conversation(self._chat.id)
 
 
-def _manual_request(
-    urgency: Urgency, focus: str, keep: int | float | None, up_to: str | None
-) -> CompressionRequest:
+def _manual_request(focus: str, keep: int | float | None, up_to: str | None) -> CompressionRequest:
     retain: Retain | None = None
     if keep is not None:
         if isinstance(keep, bool) or keep < 0:
@@ -399,4 +395,4 @@ def _manual_request(
         retain = (
             KeepNothing() if keep == 0 else KeepShare(keep) if isinstance(keep, float) else KeepTokens(keep)
         )
-    return CompressionRequest(urgency=urgency, kind="manual", focus=focus, retain=retain, up_to=up_to)
+    return CompressionRequest(urgency="manual", kind="manual", focus=focus, retain=retain, up_to=up_to)

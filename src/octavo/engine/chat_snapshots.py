@@ -33,7 +33,7 @@ class SummarySize:
     tokens: int
     """Of the whole snapshot, its exact lines included."""
     room: int
-    """The most it may have; with more, the next turn would have to replace it."""
+    """The most tokens it may have; if it had more, the next turn would have to replace it."""
 
     def check(self) -> None:
         """Refuse what does not fit."""
@@ -53,8 +53,8 @@ class SnapshotOverview:
     """Those that belong to the branch of the tip."""
     serving: Snapshot | None = None
     left_behind: Snapshot | None = None
-    """The compression that this branch has left: it covers messages of the branch, and is not true here. None if none
-    covers more than the one in use here does."""
+    """A compression of another branch that covers messages of this one, and would not be true here. None if no such
+    compression covers more than the one in use here."""
 
 
 class ChatSnapshots:
@@ -100,7 +100,10 @@ class ChatSnapshots:
         return snapshot
 
     async def get_here(self, id: str) -> Snapshot:
-        """Give a snapshot that is true on the branch of the tip; any other may know what nobody said here."""
+        """Give a snapshot that is true on the branch of the tip.
+
+        Another one may hold what was never said on this branch.
+        """
         snapshot, at = await self.get(id), await self._chat._tip()
         if at is None or not await self._engine.store.tree.on_branch(at, [snapshot.anchor]):
             raise NotOnBranch(f"snapshot {id} belongs to another branch: switch to that branch first")
@@ -161,7 +164,7 @@ class ChatSnapshots:
         return "\n".join(lines)
 
     async def use(self, id: str) -> Snapshot:
-        """Choose the version of a snapshot that is in use on this branch; what stood above it there is undone."""
+        """Put a version of a snapshot into use on this branch; versions that would be chosen before it are undone."""
         chosen, at = await self.get(id), await self._chat._tip()
         assert at is not None  # where there is a snapshot, there are messages
         return await self._engine.store.snapshots.use(chosen.id, tip=at)
@@ -175,7 +178,7 @@ class ChatSnapshots:
 
     async def receipt(self, id: str) -> Receipt | None:
         """Give what a compression cost, kept and lost."""
-        # Imported where it is needed: what reads messages for facts takes a fifth of the import of the engine.
+        # Imported here, because the code that reads messages for facts takes a fifth of the engine's import time.
         from octavo.core.receipt import Receipt
 
         text = (await self.get(id)).receipt
@@ -214,7 +217,7 @@ class ChatSnapshots:
         return tuple(line for line in serving.extracts if line.standing) if serving else ()
 
     async def drop(self, id: str, source: str, text: str) -> Snapshot:
-        """Take an exact line out: a new version without it, and later compressions do not find it again."""
+        """Take an exact line out: makes a new version without it, and later compressions leave it out too."""
         from octavo.core.receipt import lost_of
 
         snapshot, paper = await self.get_here(id), await self.receipt(id)
@@ -231,9 +234,7 @@ class ChatSnapshots:
             created="",
         )
         if says_nothing(made):
-            raise BadInput(
-                "text", "it is all that this snapshot says, and without it nothing is left; undo it instead"
-            )
+            raise BadInput("text", "this snapshot says nothing else; undo it instead")
         if paper is not None:
             node = await self._engine.store.tree.node(source)
             before, after = [

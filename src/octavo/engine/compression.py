@@ -1,4 +1,4 @@
-"""One compression, from plan to stored snapshot: the only path there is, whoever asked for it.
+"""One compression, from plan to stored snapshot. Every compression takes this path, whoever asked for it.
 
 Pick, split, claim the job, ask the summariser, fill with extracts, verify, store. No transaction is open while a model
 works; the draft holds its own anchor and cutoff, so a moving tip cannot misplace it; the job row keeps a second
@@ -62,19 +62,19 @@ if TYPE_CHECKING:
     from octavo.store.store import Store
 
 PRESSED_SHARE = 0.5
-"""Share of its room that a snapshot is given when one that took all of it left too little for the rest."""
+"""Share of its room that a snapshot gets in a second attempt, after one that used all of it left too little for the
+rest."""
 LAST = 1_000
-"""Messages of a very long branch that are chosen from as they are, the last; what stands before them is read in blocks
-first."""
+"""Messages at the end of a very long branch that are chosen from as they are; those before them are read in blocks."""
 HEARTBEAT = 10.0
 """Seconds between renewals of the lease."""
 WAITED_FOR, NOT_WAITED_FOR = 20.0, 300.0
-"""Seconds a compression may take in all, whatever it takes them for: one that a turn waits for, and any other."""
+"""Seconds that a whole compression may take: one that a turn waits for, and any other."""
 SECONDS_A_MESSAGE = 0.005
 """Seconds more for each message of a very long branch, unless a turn waits: one takes a fifth of a millisecond on a
 machine with nothing else to do."""
 FOR_LINES = 5.0
-"""Seconds of those that are left for the exact lines: those of 1,000,000 tokens take about two."""
+"""Seconds of these that are kept for choosing the exact lines: for 1,000,000 tokens that takes about two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +91,9 @@ class CompressionRequest:
     replaces: Snapshot | None = None
     """Make a new version of this snapshot: cover what it covers."""
     id: str | None = None
-    """What its job is stored as, so that it is found by those who know it by this id."""
+    """The id under which its job is stored."""
     until: float | None = None
-    """When it has to have ended, by the event loop's clock; None: as late as its urgency allows."""
+    """When it must be over, by the event loop's clock; None: its urgency decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
         answers=math.floor(_beside(state) * ANSWERS_SHARE * unit),
     )
     waits = request.urgency == "soft" and not state.budget.priced
-    # Every cut inside a turn is paid for with all that a provider had cached of it: it is made when the window is full.
+    # A cut inside a turn loses what the provider had cached of that turn, so it is made only when the window is full.
     return None if waits and cut is not None and cut.inside else cut
 
 
@@ -162,7 +162,7 @@ def _beside(state: TipState) -> int:
 
 
 def _answers(state: TipState, cut: int) -> Branch:
-    """Give what was looked up in the turn that goes on, and is sent although it is covered by a snapshot cut there."""
+    """Give what was looked up in the current turn: it is sent even if a snapshot that is cut there covers it."""
     if not _goes_on(state, cut):
         return ()
     most = math.floor(_beside(state) * ANSWERS_SHARE)
@@ -176,7 +176,7 @@ def _goes_on(state: TipState, cut: int) -> bool:
 
 
 def _turn_before(state: TipState, cut: int) -> Branch:
-    """Give what is known of the turn that goes on, up to a cut."""
+    """Give the part of the current turn that lies before a cut."""
     return state.recipe.carried + state.recipe.branch[_start(state) : cut]
 
 
@@ -334,9 +334,10 @@ def _depth(state: TipState, cut: Split) -> int:
 
 
 def _hopeless(state: TipState, cut: Split) -> str:
-    """Say why even a snapshot of no size would not be accepted; empty if one may be.
+    """Say why even an empty snapshot would not be accepted; an empty text means that one may be.
 
-    That is so when the last turn is nearly all there is. It is no failure: after the next turn it can be compressed.
+    This happens when the last turn is nearly all there is. It is no failure: the turn can be compressed after the next
+    one.
     """
     before = state.reading.tokens
     sent = (*_answers(state, cut.cut), *state.recipe.branch[cut.cut :])
@@ -368,7 +369,7 @@ async def _claim(
 
 
 def _turn_of(branch: Branch, cut: int) -> Node:
-    """Give the node by which compressions of one turn keep out of each other's way, wherever each of them cuts."""
+    """Give the node by which compressions of the same turn exclude each other, wherever they cut."""
     return next((node for node in reversed(branch[cut:]) if opens_turn(node.message)), branch[cut - 1])
 
 
@@ -388,7 +389,7 @@ class Attempted:
 
     cut: Split
     pressed: bool = False
-    """A result that could not be sent is made again with half the room, and tersely."""
+    """Whether it is made again with half the room, because the first result could not be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,7 +404,7 @@ class Proposal:
 async def _work(
     state: TipState, cut: Split, request: CompressionRequest, tools: CompressionTools, held: Job
 ) -> AsyncGenerator[Event]:
-    """Make a snapshot; one with which the next request still cannot be sent is made smaller, as far as that goes."""
+    """Make a snapshot; as long as the next request cannot be sent with it, make it smaller."""
     started, spent, asked = time.monotonic(), Usage(), 0
     trying: Attempted | None = Attempted(cut)
     best: Proposal | None = None
@@ -445,7 +446,7 @@ async def _work(
 
 
 def _smaller(state: TipState, request: CompressionRequest, tried: Attempted) -> Attempted | None:
-    """Say how a result that cannot be sent is made smaller: retain less, then say less; None: it cannot be."""
+    """Say how a result that cannot be sent is made smaller: retain less, then say less; None if neither helps."""
     less = choose_cut(state, replace(request, retain=KeepTokens(0)))
     if less is not None and less.cut > tried.cut.cut:
         return replace(tried, cut=less)
@@ -495,7 +496,7 @@ async def _propose(
 
 
 class Authorship(TypedDict):
-    """Who wrote a summary, and for how much; or why nobody did."""
+    """Who wrote a summary, and what it cost; or why nobody did."""
 
     model: str
     price: float | None
@@ -546,7 +547,7 @@ def _shown(state: TipState, cut: Split) -> Branch:
 
 
 def _live(state: TipState, cut: Split) -> Context:
-    """Give what the chat model was sent, up to the anchor: a snapshot may know nothing of what follows it."""
+    """Give what the chat model was sent, up to the anchor: a snapshot must not contain anything that follows it."""
     shown = (*state.recipe.branch[: cut.cut], *_shown(state, cut))
     return build_context(replace(state.recipe, branch=shown, pending=()))
 
@@ -664,7 +665,7 @@ async def _conclude(
 
 
 def _given_up(state: TipState, made: Snapshot) -> tuple[Problem, ...]:
-    """Tell of answers that were looked up in the turn that goes on, and are covered for lack of room."""
+    """Report how many answers that were looked up in the current turn had to be covered for lack of room."""
     branch = state.recipe.branch
     cut = sum(node.depth <= made.cutoff_depth for node in branch)
     if not _goes_on(state, cut):
@@ -681,7 +682,7 @@ def _given_up(state: TipState, made: Snapshot) -> tuple[Problem, ...]:
 
 
 async def _too_small(made: Snapshot, tools: CompressionTools, held: Job) -> Skipped:
-    """Leave a history alone that is so short that nothing of it would fit a snapshot."""
+    """Tell whether a history is so short that a snapshot would have no room for any of it."""
     detail = (
         f"a snapshot of {made.messages:,} messages with {made.tokens_before:,} tokens would say nothing of them: "
         "they stay as they are"

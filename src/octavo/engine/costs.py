@@ -1,6 +1,6 @@
 """What conversations cost in tokens and dollars: what was sent, cached, saved, and spent on summaries.
 
-Dollars are those of today's cards: prices change, bills of tokens do not.
+Amounts in dollars use the prices of today's model cards. Prices change; the billed tokens do not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GroupBy = Literal["conversation", "model", "day"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostLine:
-    """What belongs together cost so much."""
+    """What a conversation, a model or a day cost."""
 
     conversation: str = ""
     model: str = ""
@@ -73,7 +73,7 @@ class SavedSoFar:
     turns: int
     """Requests since."""
     saved: float | None
-    """Dollars that these would have cost more; None if no price is known."""
+    """Dollars that these requests would have cost more without it; None if no price is known."""
 
     @property
     def in_words(self) -> str:
@@ -138,7 +138,7 @@ def _of_writing(bill: CompressionBill | TitleBill) -> CostLine:
 
 def _of_bill(engine: Engine, bill: BilledDay) -> CostLine:
     card = engine.models.book.find(bill.model) if bill.model else None
-    # No bill names what was written to the cache. Where the cache was used at all, all that it did not have was.
+    # No bill says what was written to the cache. Where the cache was used at all, that is everything it did not have.
     write = card.cache_write if card and bill.cached else 1.0
     usage = Usage(input=bill.input, output=bill.output, cached=bill.cached)
     return CostLine(

@@ -1,7 +1,7 @@
 """The text of a PDF, so that any model can be asked about it.
 
-It is read in a process of its own, which is given limits: a file of a few kilobytes can be made to take hours and
-gigabytes. What a model is sent, and what is counted, is the text.
+A process with limits of its own reads the file, because a file of a few kilobytes can be made to take hours and
+gigabytes. The model is sent the text, and the text is what is counted.
 """
 
 from __future__ import annotations

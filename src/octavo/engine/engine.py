@@ -55,7 +55,7 @@ from octavo.engine.settings import MODEL_FREE, SAME, SettingLevels
 from octavo.engine.spending import SPENDING, Spending, requests_of, share_of
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.engine.state_cache import TipStateCache
-from octavo.engine.titles import may_title, write_title
+from octavo.engine.titles import write_title
 from octavo.engine.worker import WorkerPool
 from octavo.errors import NotFound, OctavoError, ReadOnly, UnknownModel, UsageError
 from octavo.protocols import Provider, Summariser
@@ -78,12 +78,14 @@ UNTOLD = "no model retells these messages at once (the embedded one tries in the
 
 LOOKED_AGAIN = 5.0
 """Seconds between two looks at idle conversations at least."""
+TITLED = 4
+"""Messages up to which a title is written: what failed after the first answer is tried again after the second."""
 REMEMBERED = 2_000
 """Conversations of which it is remembered how their last compressions went: about a kilobyte each."""
 
 
 class Hook(Protocol):
-    """Something that wants to know of compressions; one that fails never breaks a turn."""
+    """A listener of your own that takes part in compressions. A hook that fails never breaks a turn."""
 
     async def before(self, chat: Chat, request: CompressionRequest) -> str | Literal[False] | None:
         """Give further instructions, or False to veto, or None."""
@@ -93,7 +95,7 @@ class Hook(Protocol):
 
 
 class EngineOptions(TypedDict, total=False):
-    """What an engine may be told; see `Engine`."""
+    """The options of an engine; see `Engine`."""
 
     model: str
     provider: Provider | None
@@ -160,9 +162,9 @@ class Engine:
         """`provider` serves every model; without one it is found by the model's name.
 
         `summariser` is one of your own, or what holds where no setting says otherwise: a model's name, `same`, or
-        `none` (exact lines only); by default the cheap model of the provider. `listen` is told what happens in the
-        background: the conversation and the event. `ranker` makes what orders covered messages for a question:
-        for those who have something better than words, such as embeddings.
+        `none` (exact lines only); by default the cheap model of the provider. `listen` is called with the conversation
+        and the event for everything that happens in the background. `ranker` makes the object that orders covered
+        messages for a question; give one if you have something better than words, such as embeddings.
         """
         # Imported with the first engine, like the store: a program that only imports Octavo does not pay for them.
         from octavo.engine.models import Models
@@ -239,7 +241,7 @@ class Engine:
         """Give a conversation by its id."""
         found = await self.store.conversations.get(id)
         with suppress(ReadOnly):
-            # Whatever was begun here and broke off: the next turn compresses if it has to.
+            # Close compressions that broke off here: the next turn compresses again if it has to.
             await self.store.jobs.close_abandoned(found.id)
         return Chat(self, found.id)
 
@@ -269,7 +271,7 @@ class Engine:
         return await self.states.load(conversation, at, revision, tools=tuple(tools), without=without)
 
     async def require(self, conversation: str, *nodes: str | None) -> None:
-        """Refuse messages of other conversations: here they do not exist."""
+        """Raise `NotFound` for messages of other conversations."""
         named = [node for node in nodes if node]
         if named and (missing := await self.store.tree.missing(conversation, named)):
             raise NotFound(f"there is no message {missing[0]} in this conversation")
@@ -277,7 +279,10 @@ class Engine:
     # Models
 
     def rules_of(self, model: str) -> Rules:
-        """Give what the model's provider demands; its name tells as long as it is not opened, which takes a while."""
+        """Give the rules of the model's provider.
+
+        Before it is opened, which takes a while, the model's name tells them.
+        """
         if self._given or not model or self.models.is_opened(model):
             return self.models.provider(model).rules
         return _rules_by_name(self.models.address(model))
@@ -333,7 +338,7 @@ class Engine:
             log.warning("cannot note what the summary of %s cost: %s", state.conversation, error)
 
     async def summary_writer(self, state: TipState, *, asked: str = "") -> SummaryWriter:
-        """Find who writes the summary of a compression: the model `asked`, or what the settings and the card say."""
+        """Find who writes a summary: the model `asked`, or the one in the settings or on the card."""
         if self._summariser is not None:
             return SummaryWriter(self._summariser, type(self._summariser).__name__)
         chosen, card = asked or str(state.settings.get("summariser") or ""), state.meter.card
@@ -351,7 +356,7 @@ class Engine:
         except UsageError as error:
             if chosen:
                 raise
-            # Nobody asked for this model by name: without a key for it the exact lines speak alone.
+            # Nobody asked for this model by name, so without a key for it the snapshot has exact lines only.
             return SummaryWriter(unasked=one_line(f"no model was asked: {error}"))
         meter = await self.models.meter(name)
         embedded = self.models.address(name).startswith(LOCAL)
@@ -368,7 +373,7 @@ class Engine:
     # Compressing
 
     def record(self, conversation: str) -> CompressionRecord:
-        """Give what is remembered of a conversation; one that nobody used for long begins anew."""
+        """Give what is remembered of a conversation; nothing is, if it was not used for long."""
         record = self._records.setdefault(conversation, CompressionRecord())
         self._records.move_to_end(conversation)
         while len(self._records) > REMEMBERED and not self._records[oldest := next(iter(self._records))].busy:
@@ -449,11 +454,11 @@ class Engine:
         return made
 
     async def _look_at(self, conversations: Sequence[str]) -> None:
-        """Look at conversations once: what was never counted is, and stays known."""
+        """Load conversations once, so that their messages are counted and the counts stored."""
         for id in conversations:
             try:
                 await self.state_of(id)
-            except OctavoError as error:  # whoever looks at it is told
+            except OctavoError as error:  # the first who opens it is told
                 log.debug("conversation %s was not counted after its import: %s", id, error)
 
     def index_in_background(self, cutoff: str) -> None:
@@ -466,20 +471,24 @@ class Engine:
         try:
             await self.store.recall.fill(cutoff)
         except ReadOnly:
-            pass  # whoever can write does it
+            pass  # a process that can write does it
         except OctavoError as error:
             log.warning("cannot index what was compressed, so that it can be recalled: %s", error)
 
     def title_in_background(self, state: TipState) -> None:
         """Have a title written if nobody gave one and the conversation has just begun."""
         id = state.conversation
-        if id in self._titling or not state.policy.titles or not may_title(state):
+        begun = len(state.loaded.branch) + len(state.added) > TITLED
+        if begun or id in self._titling or not state.policy.titles:
             return
         self._titling[id] = asyncio.create_task(write_title(self, state))
         self._titling[id].add_done_callback(lambda _: self._titling.pop(id, None))
 
     def retell_in_background(self, state: TipState, made: Snapshot) -> None:
-        """Have a compression retold by the embedded model; one that is retold already is given up."""
+        """Have the embedded model write a summary for a compression.
+
+        One that it is still writing for this conversation is given up.
+        """
         id = state.conversation
         if id in self._retelling:
             self._retelling[id].cancel()
@@ -487,7 +496,7 @@ class Engine:
         task.add_done_callback(lambda _: self._retelling.get(id) is task and self._retelling.pop(id))
 
     async def wait_until_retold(self, conversation: str) -> None:
-        """Wait until nothing is retold in the background; that takes minutes, and nothing depends on it."""
+        """Wait until no summary is written in the background; that takes minutes, and nothing depends on it."""
         if task := self._retelling.get(conversation):
             await asyncio.wait([task])
 
@@ -525,7 +534,7 @@ class Engine:
         """Start a compression in the background if a mark asks for one and none is under way.
 
         A conversation that may be compressed once the provider's cache has forgotten it is remembered until then;
-        `cold` says that it has. `ahead` are tokens that are to find room below the mark.
+        `cold` says that it has. `ahead` are tokens that must still fit below the mark.
         """
         self._cooling.pop(state.conversation, None)
         if self.is_compressing(state.conversation):
@@ -633,7 +642,7 @@ class Engine:
             answers = await self.store.answers.close(conversation)
             left = await self.store.jobs.close_abandoned(conversation)
         except ReadOnly:
-            # Whoever can write does it.
+            # A process that can write does it.
             return 0
         for id in {job.conversation for job in left}:
             try:
@@ -644,7 +653,7 @@ class Engine:
 
 
 def _asked_for(state: TipState, writer: str) -> tuple[str, ...]:
-    """Tell by what a summariser that failed is known: who it is, and what it is asked for."""
+    """Give what identifies a summariser that failed: its name, its prompt and its instructions."""
     return (writer, state.policy.prompt, str(state.settings.get("instructions") or ""))
 
 
@@ -665,7 +674,7 @@ async def _safely(work: Awaitable[object], when: str) -> object:
 
 
 def _serving(provider: Provider | None) -> Callable[[str], tuple[Provider, str]] | None:
-    """Have the provider that was given serve all models; None: there is none."""
+    """Have one provider serve all models; None if none was given."""
     return None if provider is None else lambda model: (provider, model)
 
 

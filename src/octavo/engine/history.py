@@ -1,4 +1,4 @@
-"""Histories that a caller keeps and sends whole each time: found in the store by content, and stored once.
+"""Finds a history that its caller keeps and sends whole each time, and stores what is new in it.
 
 Prefixes are compared by a chain of hashes over the canonical form of each message. Clients drop reasoning, empty texts
 and the spaces of tool arguments before they send a message back; two messages that differ in nothing else have one
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 TITLE = 80
 """Characters of the first question that become the title."""
 FIRST = 1
-"""The revision of a conversation that was just made; nothing is known of it yet that could be out of date."""
+"""The revision of a conversation that was just made."""
 PLACES = "places"
-"""The note of a stored message that tells before which of its parts each thought stood."""
+"""The note in a stored message that says before which of its parts each thought stood."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class BranchMatch:
 async def find_branch(
     store: Store, owner: str, messages: Sequence[Message], digests: tuple[bytes, ...]
 ) -> BranchMatch:
-    """Find the branch that a history continues; one that nobody has stored gets the id that its beginning gives."""
+    """Find the branch that a history continues; for a new one, derive the id from its beginning."""
     least = first_turn(messages)
     node = await store.tree.find_prefix(digests[least - 1 :], owner=owner)
     if node is not None:

@@ -1,7 +1,7 @@
-"""From a model's name to what the engine needs of it: its card, its meter, the provider that serves it.
+"""Finds by a model's name what the engine needs of it: its card, its meter, and the provider that serves it.
 
 Cards that people defined, windows learned from overflow errors and calibrations learned from bills are kept in the
-store, so that every process knows them. What a person says of a window wins over what was learned.
+store, so that every process knows them. If a person says how large a window is, that wins over what was learned.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAMED = "named_window"
 LOCAL = "local/"
 """How the names of models in this process begin."""
 SAVED_EVERY = 5.0
-"""Seconds between two times that what bills taught is stored: what a crash loses of it, the next bills teach again."""
+"""Seconds between two times that calibrations are stored: what a crash loses, the next bills teach again."""
 SMALLEST_WINDOW = 1_024
 """An overflow error that names a smaller window is not believed."""
 
@@ -46,11 +46,11 @@ class Models:
     """The models one engine has met."""
 
     CARDS: ClassVar[str] = "cards"
-    """The note in the store that holds the cards of people's own."""
+    """The note in the store that holds the users' cards."""
 
     store: Store
     open: Callable[[str], tuple[Provider, str]]
-    """Opens the provider of a model, and tells the name it knows the model by."""
+    """Opens the provider of a model; gives it with the name that it has for the model."""
     book: CardBook = field(default_factory=shipped)
     own: JsonObject = field(default_factory=dict)
     """Cards that people defined, by name: the fields they gave."""
@@ -62,7 +62,7 @@ class Models:
     _named: dict[str, int] = field(default_factory=dict)
     """Windows that errors named; what is only guessed lives as long as this process."""
     _taken: bool = False
-    """Whether the cards of people's own were ever read."""
+    """Whether the users' cards were ever read."""
     _due: float = 0.0
     _opening: threading.Lock = field(default_factory=threading.Lock)
     """A server opens providers in threads; two that want the same one get one."""
@@ -90,10 +90,10 @@ class Models:
         return self.address(model) in self.opened
 
     def address(self, model: str) -> str:
-        """Give a model's name, with its provider before it if only a card of somebody's own says whose it is.
+        """Give a model's name, with its provider in front if only a user's card says which one it is.
 
-        A provider that is named there wins over what a name looks like; one that comes from the card that it is like
-        serves a name that gives nothing away.
+        A provider that the card names itself wins over one that the name suggests; a provider taken over from another
+        card (`like`) serves only names that suggest none.
         """
         given = self._given(model)
         if given is None:
@@ -109,7 +109,7 @@ class Models:
     # Cards
 
     def take(self, cards: Json) -> None:
-        """Use the cards of people's own as they are in the store now."""
+        """Use the cards of users as they are in the store now."""
         self._taken = True
         own = cards if isinstance(cards, dict) else {}
         if own == self.own:
@@ -141,7 +141,7 @@ class Models:
         await self.save()
         await self.store.notes.put(self.CARDS, cards)
         self.take(cards)
-        # Also a word that was said before counts anew: what a provider has refused since may be tried again.
+        # Saying the same window again counts, too: sizes that a provider has refused since may be tried again.
         self.meters.clear()
 
     def is_set(self, model: str) -> bool:
@@ -150,7 +150,7 @@ class Models:
         return given is not None and bool(given.keys() & {"window", "like"})
 
     def _given(self, model: str) -> JsonObject | None:
-        """Give the fields of the card of somebody's own that holds for a model."""
+        """Give the fields of the user's card that holds for a model."""
         if not self.own:
             return None
         key = self.book.key(model)
@@ -213,12 +213,12 @@ class Models:
             await self.save()
 
     async def learn_count(self, model: str, sent: Survey, counted: int) -> None:
-        """Calibrate by what the provider counted, unless a bill has told the same meanwhile: it is what is paid."""
+        """Calibrate by what the provider counted, unless a bill has come in the meantime: the bill is what is paid."""
         if not (await self.meter(model)).knows(sent):
             await self.learn_bill(model, sent, counted)
 
     async def doubt(self, model: str, refused: Context, counts: Mapping[Message, int]) -> bool:
-        """Forget what bills taught if by their word a request was smaller than it counts, and it was refused."""
+        """Forget what bills taught if it made a request look smaller than its count, and the request was refused."""
         meter = await self.meter(model)
         plain = meter.untaught()
         if plain.read(refused, counts).tokens <= meter.read(refused, counts).tokens:
@@ -231,7 +231,8 @@ class Models:
     async def learn_window(self, model: str, window: int, *, named: bool = True) -> ModelCard:
         """Believe an overflow error about the size of the window.
 
-        For good only if the error named it, and no person did: what a person said is tried again by the next process.
+        It is believed for good only if the error named it and no person did; a person's number is tried again by the
+        next process.
         """
         meter = await self.meter(model)
         card = replace(meter.card, window=max(SMALLEST_WINDOW, min(window, meter.card.window)))
@@ -267,7 +268,7 @@ class Models:
             model = self._unsaved.pop()
             meter = self.meters.get(model)
             if meter is None:
-                continue  # its card was changed meanwhile: what was learned was learned of another one
+                continue  # its card was changed in the meantime, so what was learned belongs to another one
             learned: dict[str, Json] = {"calibration": dump(meter.calibration)}
             if model in self._named:
                 learned[NAMED] = self._named[model]
@@ -290,7 +291,7 @@ def _calibration(learned: dict[str, Json]) -> Calibration | None:
 
 
 def _read(own: JsonObject) -> CardBook:
-    """Put cards of people's own before those that ship; one that this version cannot read is left out."""
+    """Put users' cards before those that ship; one that this version cannot read is left out."""
     found = shipped()
     for name, fields in own.items():
         try:

@@ -1,4 +1,4 @@
-"""What can come of a turn or a compression: typed values that the web page, the terminal and the evaluation share.
+"""What a turn or a compression can lead to, as typed values that the web page, the terminal and the evaluation share.
 
 Every compression ends in exactly one outcome. The cases of the Gemini seed are told apart by these types: compressed;
 no-op with its reason (`Skipped`); inflated, empty, ... (`Rejected` with the flaw); truncated (`ContextShrunk`).
@@ -35,7 +35,7 @@ class Compressed:
     """The same, measured the same way, after."""
     urgency: Urgency
     problems: tuple[Problem, ...] = ()
-    """What is not fatal: still above the mark, or a narrative that had to be given up."""
+    """Problems that are not fatal: it is still above the mark, or its narrative had to be given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,8 @@ class ContextUsage:
     recalled: int = 0
     """Tokens of recalled passages among them."""
     turns: int | None = None
-    """About how many turns until the next compression, if they go on like the last ones; None without any."""
+    """About how many turns are left until the next compression, if they are like the last ones; None before the
+    first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +205,7 @@ class CompressionEnded:
 
     outcome: Outcome
     unwritten: Unwritten | None = None
-    """What kept the summariser from writing, whatever became of the compression."""
+    """Why the summariser wrote nothing, if it did not, however the compression ended."""
     spent: Usage = Usage()
     """Tokens that the summariser read and wrote, whatever became of it."""
 

@@ -5,7 +5,7 @@ A turn of a chat and a request of the gateway follow the same rule:
 - An error that names a smaller window teaches that window, for good.
 - Any other refusal says only that this request was too large. The next attempt leaves more tokens free, and nothing
   is learned yet: the bill of the attempt that gets through tells whether the provider counts more than we do.
-- If that bill does not explain the refusal, or if no attempt gets through, this process believes in a smaller window.
+- If that bill does not explain the refusal, or if no attempt gets through, this process assumes a smaller window.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OVERFLOW_RETRIES = 2
 SPARED_SHARE = 5
 """Each attempt sends a fifth less than what was refused: two reach a provider that counts half as much again."""
 UNKNOWN_OVERFLOW = 0.9
-"""The window believed in after refusals that nothing explains: a tenth less than the smallest request refused."""
+"""The window assumed after refusals that nothing explains: a tenth less than the smallest request refused."""
 EXPLAINED = 0.9
 """A bill explains a refusal if, by its measure, the refused request came this close to the window."""
 

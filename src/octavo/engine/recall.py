@@ -1,6 +1,6 @@
 """Recall: what a question asks for comes back from the covered messages, directly before the question.
 
-A snapshot has to choose before it knows the question; here the question is known. The passages come only from free
+A snapshot has to be made before the question is known; recall knows it. The passages come only from free
 room below the soft mark, so they never cause a compression, and they are stored with the question, so that later
 requests repeat the same bytes.
 """
@@ -29,9 +29,9 @@ WAITED_FOR = 1_000
 
 
 async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipState, Recalled | None]:
-    """Add to a state what its pending question asks for; tells also what that was.
+    """Add to a state what its pending question asks for; gives the state, and what was found.
 
-    `keep`: keep the state for whoever asks next; not if its budget is meant for one request.
+    `keep`: cache the new state; not if its budget is meant for one request only.
     """
     snapshot, question = state.loaded.snapshot, pending_question(state)
     if snapshot is None or question is None or question.id in state.loaded.recalled:
@@ -69,7 +69,7 @@ async def find_passages(engine: Engine, state: TipState, words: str) -> Passages
 
 
 async def search_covered(engine: Engine, state: TipState, words: str, *, room: int) -> Passages:
-    """Find words in the covered messages for somebody who looks for them: also what the snapshot says already."""
+    """Find words in the covered messages for somebody who searches: what the snapshot says is found, too."""
     snapshot = state.loaded.snapshot
     return await _find(engine, state, snapshot, ask(words), room) if snapshot else ()
 
@@ -116,7 +116,10 @@ def pending_question(state: TipState) -> Node | None:
 
 
 async def _index(engine: Engine, snapshot: Snapshot, filled: int, *, patient: bool) -> bool:
-    """Index what is covered, if that takes a moment or somebody is patient; else behind the turn, and false."""
+    """Index what is covered, if that is quick or the caller is patient.
+
+    Else begin it in the background and give false.
+    """
     if snapshot.cutoff_depth - filled > WAITED_FOR and not patient:
         engine.index_in_background(snapshot.cutoff)
         return False

@@ -55,7 +55,6 @@ class RemoteCounts:
             or key in self._asked
             or len(self._tasks) >= AT_ONCE
             or not isinstance(self._models.provider(model), Counting)
-            or state.meter.knows(state.survey)
         ):
             return
         self._asked[key] = None

@@ -1,7 +1,7 @@
-"""What was compressed to exact lines, retold by the embedded model in the background, while nobody waits for it.
+"""Has the embedded model write a summary in the background for what was compressed to exact lines. Nobody waits for it.
 
-The exact lines stay: a summary only comes on top of them, and only if it passes every check, fits, and what it retells
-is still in use. Whatever goes wrong, the exact lines go on speaking alone.
+The exact lines stay. The summary is added to them only if it passes every check, fits, and the compression is still in
+use. Whatever goes wrong, the exact lines are left as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LARGEST = 0.75
-"""Share of what the covered messages took that a compression with its summary may take: beyond it there is no point."""
+"""Share of the covered messages' tokens that a compression may take with its summary; a larger one would be
+pointless."""
 
 
 def retells(engine: Engine, state: TipState) -> bool:

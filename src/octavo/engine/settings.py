@@ -1,4 +1,4 @@
-"""Every setting there is, in one table, and how the levels are resolved.
+"""All settings in one table, and how their levels are resolved.
 
 Validation, `octavo settings`, the HTTP schema, the page's form and the documentation are derived from `SETTINGS`. The
 nearest level wins: the conversation, then its model, then everywhere, then the engine's own values, then the policy's.

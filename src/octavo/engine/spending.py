@@ -1,4 +1,4 @@
-"""How much a conversation may spend on summaries, and when a summariser is not worth asking.
+"""Limits what a conversation spends on summaries, and says when a summariser is not worth asking.
 
 A summary costs what it reads. Where every few requests are compressed, that may come to more than the requests
 themselves; so all summaries of a conversation together take at most a set share of what its requests were billed for.

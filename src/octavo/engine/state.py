@@ -52,7 +52,7 @@ OUTPUT_SHARE = 4
 OUTPUT_CHARACTERS = 3
 """Characters per token when a long output is cut: on the safe side for code and logs."""
 NEAR, FULL = 0.80, 0.95
-"""Shares of what may be sent from which on the gauge warns, also where the marks lie higher."""
+"""Shares of what may be sent at which the gauge warns, even where the marks lie higher."""
 TURNS_SEEN = 6
 """Turns whose mean says how long the next ones will be: enough for a mean, few enough to follow a change."""
 FEW = 32
@@ -139,7 +139,7 @@ class TipState:
 
     @property
     def searches(self) -> bool:
-        """Whether the model is offered a tool to search what is covered: the setting says so, and something is."""
+        """Whether the model is offered a tool to search the covered messages: the setting is on, and there are some."""
         return self.settings.get("recall_tool") is True and self.loaded.snapshot is not None
 
     @property
@@ -325,7 +325,7 @@ async def load_state(
 
 
 def grown(state: TipState, node: Node) -> TipState | None:
-    """Give the state one message further down, without loading it again; None where that takes a new look."""
+    """Give the state one message further down without loading it again; None if it has to be loaded."""
     recipe, message, unit = state.loaded, node.message, state.meter.unit.name
     covered_files = recipe.snapshot is not None and bool(recipe.snapshot.files)
     if (
@@ -389,7 +389,7 @@ async def _recalled(store: Store, policy: Policy, stored: StoredContext) -> Mapp
 
 
 def renewed(state: TipState, meter: Meter) -> TipState | None:
-    """Give the state as its meter sees it now; None where that takes a new look."""
+    """Give the state as its meter sees it now; None if it has to be loaded again."""
     if meter is state.meter:
         return state
     survey = meter.taken_over(state.survey, state.meter)
@@ -404,7 +404,7 @@ def renewed(state: TipState, meter: Meter) -> TipState | None:
 def _weighed(state: TipState, meter: Meter, survey: Survey) -> tuple[Reading, Budget] | None:
     """Measure a state that went on; its budget is divided anew only if something else than the history changed.
 
-    None if it cannot be divided any more: that takes a new look.
+    None if it cannot be divided any more: the state then has to be loaded again.
     """
     reading = meter.reading(survey)
     overhead = _overhead(reading)

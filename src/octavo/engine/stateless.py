@@ -1,4 +1,4 @@
-"""One call on plain message lists: in goes any history, out comes one that fits, in the same format.
+"""One call on plain message lists: a history goes in, and one that fits comes out, in the same format.
 
 No store, no model, no network unless a summariser is given. The result never measures more than the budget; if what
 must be sent alone does not fit, `ContextOverflow` shows the sum.

@@ -207,7 +207,7 @@ class SyncChat(_Waiting[Chat]):
 
 
 class OpenOptions(EngineOptions, total=False):
-    """What opening may be told: the options of `Engine`, and those of the conversation."""
+    """The options of `open`: those of `Engine`, and those of the conversation."""
 
     system: str
 

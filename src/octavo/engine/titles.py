@@ -23,17 +23,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DEEPEST = 4
-"""Depth of the answer after which no title is written any more: what failed after the first one is tried once more."""
 OUTPUT = 400
 """Tokens of an answer: a title takes ten, and models that think first need the others."""
 OUTPUT_HERE = 32
 """The same for an embedded model, which does not think and may not stop."""
-
-
-def may_title(state: TipState) -> bool:
-    """Tell whether a conversation has just begun: its first answer, or its second, has come."""
-    return len(state.loaded.branch) + len(state.added) <= DEEPEST
 
 
 async def write_title(engine: Engine, state: TipState) -> None:

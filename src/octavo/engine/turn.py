@@ -1,7 +1,7 @@
 """One turn, top to bottom: store, load the state of the tip, decide, compress or shrink, recall, send, keep the answer.
 
-Every face answers through here: page, terminal, library and agent call `take_turn` or `answer`. The gateway calls
-`prepare` and sends the request itself. What both do after a refusal is in `octavo.engine.overflow`.
+Everything that answers calls this module: the page, the terminal, the library and agents call `take_turn` or `answer`.
+The gateway calls `prepare` and sends the request itself. What both do after a refusal is in `octavo.engine.overflow`.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ async def prepare(
     async def load() -> TipState:
         return _spared(await engine.state_of(conversation, tip, tools=tools, override=override), spare)
 
-    # A turn that was just stored knows its revision; nothing need be read again.
+    # The revision of a message that was just stored is known, so nothing need be read again.
     known = engine.states.load(conversation, tip, revision, tools=tools) if revision else None
     state = _spared(await known, spare) if known else await load()
     too_large = forced
@@ -241,7 +241,7 @@ async def _build_request(
 ) -> tuple[PreparedRequest, list[Event]]:
     """Build what is sent: with what the question recalls, or shrunk without a model if it is too large."""
     done = list[Event]()
-    if not too_large:
+    if not too_large and state.loaded.snapshot is not None:
         state, recalled = await recall(engine, state, keep=keep)
         done += [recalled] if recalled else []
     context, notes, usage = state.context, tuple[str, ...](), state.usage
@@ -269,9 +269,13 @@ def is_unfinished(node: Node) -> bool:
 
 
 def count_in_background(engine: Engine, prepared: PreparedRequest) -> None:
-    """Have the provider count a request in the background. A shrunk one is not counted: it is sent too seldom."""
-    if prepared.context is prepared.state.context:
-        engine.counts.begin(prepared.state, prepared.messages)
+    """Have the provider count a request in the background, unless a bill for such a request is known.
+
+    A shrunk one is not counted: it is sent too seldom.
+    """
+    state = prepared.state
+    if prepared.context is state.context and not state.meter.knows(state.survey):
+        engine.counts.begin(state, prepared.messages)
 
 
 async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions) -> AsyncGenerator[Event]:

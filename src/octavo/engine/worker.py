@@ -1,8 +1,8 @@
-"""A process of its own for what takes long: nobody else in this one is held up by it.
+"""Does long work in a process of its own, so that it holds up nobody in this one.
 
-In a thread it would be: Python runs one thread at a time, and a turn changes threads with every statement of the
-database, so each waits its turn some thirty times. Where no process can be started, or one dies, a thread does the work
-after all.
+A thread would hold others up: Python runs one thread at a time, and a turn changes threads with every statement of the
+database, so it would wait some thirty times. Where no process can be started, or one dies, a thread does the work after
+all.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LARGE = 10_000
-"""Tokens from which on it is worth the trip: some thirty milliseconds of work."""
+"""Tokens from which on a process is worth its trip: some thirty milliseconds of work."""
 MOST = max(1, min(4, (os.cpu_count() or 1) - 1))
 """Processes at the same time, and as many again for what is urgent: one processor is left for the turns."""
 IDLE = 600.0
-"""Seconds after which a process without work is ended: until then, the next compression of what it read last costs what
-is new only."""
+"""Seconds after which an idle process is ended. Until then, the next compression of a branch that it has read costs
+only what is new."""
 KNOWN = 32
 """Branches that a process is asked for; it keeps as many as it has room for."""
 LARGE_SOURCE = 40_000
-"""Characters of what a summary is judged by from which on that is: as many tokens, about."""
+"""Characters of a source from which on judging a summary by it is worth the trip."""
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from octavo.engine.worker_task import serve; "
     "serve(sys.stdin.buffer, sys.stdout.buffer)"
@@ -123,7 +123,7 @@ class WorkerPool:
     async def judge(self, asked: JudgeTask, measure: Measure) -> JudgedAnswer:
         """Judge what a model answered."""
         source = asked.expected.source_text.text
-        # In the places of what is urgent: it may be, and it takes a moment.
+        # It takes the places of urgent work: it may be urgent itself, and it takes a moment.
         judged = await self._do(asked, measure, large=len(source) >= LARGE_SOURCE, urgent=True)
         assert not isinstance(judged, MadeSnapshot)
         return judged

@@ -1,4 +1,4 @@
-"""What a compression takes the processor for: making a snapshot, and judging what a model answered.
+"""The parts of a compression that need the processor: making a snapshot, and judging a model's answer.
 
 It imports the core alone, so that another process can do it as well as this one. That process is `serve`: it reads
 tasks from its standard input, asks back for counts of tokens, and ends when nobody writes to it any more. It keeps the

@@ -269,7 +269,6 @@ class Task:
     contender: Contender
     probe: Probe
     number: int
-    repeat: int
 
 
 async def probe_all(
@@ -303,11 +302,11 @@ async def _asked(bench: Bench, case: Case, contenders: Sequence[Contender]) -> l
     bench.made += len(made)
     bench.usable += len(probes)
     return [
-        Task(contender, probe, number, repeat)
+        Task(contender, probe, number)
         for contender in contenders
         if contender.case == case.name
         for number, probe in enumerate(probes)
-        for repeat in range(bench.repeats)
+        for _ in range(bench.repeats)
     ]
 
 

@@ -353,9 +353,9 @@ def with_cache_markers(context: Context, request: ClientRequest) -> Context:
     free = MOST_MARKERS - beside - kept
     if free > 0 and newest_marker(context.retained[-1:]) is None:
         context, free = (
-            replace(context, retained=with_marker(context.retained, marker, "anthropic")),
+            replace(context, retained=with_marker(context.retained, marker)),
             free - 1,
         )
     if free > 0 and context.summary:
-        context = replace(context, summary=with_marker(context.summary, marker, "anthropic"))
+        context = replace(context, summary=with_marker(context.summary, marker))
     return context

@@ -1,8 +1,8 @@
 """The store: a tree of messages in SQLite or PostgreSQL, from which every context is computed.
 
-Nothing that was acknowledged is lost, nothing is ever rewritten except by deletion, and what is read costs what it
-returns, however long the conversation is. Whoever only names its values does not pay for the database's library: that
-is imported when a store is opened.
+What was acknowledged is never lost. Only a deletion rewrites anything. A read costs as much as it returns, however long
+the conversation is. The database's library is imported when a store is opened, so a program that only uses the values
+does not pay for it.
 """
 
 from importlib import import_module

@@ -1,9 +1,9 @@
-"""Answers that are being written: stored as far as they came, so that a crash loses next to nothing of them.
+"""Answers that are being written: each is stored as far as it has come, so that a crash loses next to nothing.
 
 Such an answer is a message in the state `streaming`, below its question, and the tip stays where it is. Beside it
 stands a job with a lease, which its writer renews with every piece it stores. When the writer dies, the lease runs out,
-and whoever notices first closes the answer: it is `aborted` then, and the tip moves to it. A writer that comes back
-later finds that the answer is no longer its own.
+and the first process that notices closes the answer: it becomes `aborted`, and the tip moves to it. A writer that comes
+back later finds that the answer is no longer its own.
 """
 
 from __future__ import annotations

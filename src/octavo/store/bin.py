@@ -81,7 +81,7 @@ class Bin(Section):
 
     @writes
     async def abandon(self, connection: Connection, ids: Sequence[str]) -> None:
-        """Leave conversations that are being imported to whoever removes leftovers."""
+        """Give up conversations that are being imported: `remove_leftovers` removes them."""
         which = sa.update(conversation).where(_c.id.in_(ids), _c.hidden == IMPORTING)
         await connection.execute(which.values(hidden=REMOVING, due=0))
 

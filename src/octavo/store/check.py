@@ -1,4 +1,4 @@
-"""Re-proves the whole store, from the words up: nothing that was stored is taken on trust.
+"""Checks the whole store, from the words up: nothing that was stored is taken on trust.
 
 Every message is read and its digest computed again, every place in the tree compared with its parent's, every
 snapshot with the branch it claims to stand for. Page by page, so that a store of any size is checked while in use.
@@ -47,7 +47,7 @@ async def check(database: Database) -> tuple[StoreProblem, ...]:
     if database.dialect == "sqlite":
         problems += await database.read(_check_file)
         if not database.read_only:
-            # The index examines itself on an order to write only.
+            # The index can only be told to examine itself by a statement that writes.
             problems += await _check_search(database)
     after = 0
     while True:
@@ -217,7 +217,7 @@ async def _snapshot_flaws(connection: Connection, found: Snapshot, conversation_
 
 
 async def _holds_anchor_of(connection: Connection, id: str, tip: str) -> bool:
-    """Tell whether a branch holds everything that a snapshot was shown; one that is gone has shown nothing."""
+    """Tell whether a branch holds everything that a snapshot was shown; a message that is gone does not count."""
     anchor = await connection.scalar(sa.select(snapshot.c.anchor_id).where(snapshot.c.id == id))
     return anchor is None or bool(await TreeReader.within(connection).on_branch(tip, [anchor]))
 

@@ -1,8 +1,8 @@
-"""A connection as the store's work sees it, and the one for drivers that do not wait.
+"""Connections: what a piece of work may ask of the database, and the connection for drivers that do not wait.
 
-Work on the database is written once, as coroutines. PostgreSQL's driver lets them wait for the server; SQLite's runs in
-a thread of its own, where nothing they await ever waits: there a whole piece of work is run through at one go, so it
-makes one trip to the thread however many statements it has.
+Work on the database is written once, as coroutines. With PostgreSQL's driver they wait for the server. SQLite's driver
+runs in a thread of its own, where nothing they await ever waits. So a whole piece of work runs there at one go, and
+makes one trip to the thread, however many statements it has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 T = TypeVar("T")
 LOCK_WAIT = 30.0
-"""Seconds a writer waits for another one: far more than any write takes, so only a stuck program is reported."""
+"""Seconds that a writer waits for another one. No write takes nearly as long, so only a stuck program is reported."""
 
 
 class Connection(Protocol):

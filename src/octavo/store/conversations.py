@@ -42,7 +42,7 @@ class ConversationStore(Section):
     ) -> Conversation:
         """Make an empty conversation; with an id that is taken by one of the same owner, give that one.
 
-        `provisional`: nobody gave it this title, so that a better one may take its place.
+        `provisional`: nobody chose this title, so a better one may take its place.
         """
         new, now = plain_id(id) if id else new_id(), rows.now()
         values = {
@@ -56,7 +56,7 @@ class ConversationStore(Section):
             "updated": now,
         }
         insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-        # Two that make the same conversation at the same time both get it.
+        # Two processes that make the same conversation at the same time both get it.
         made = insert(conversation).values(**values).on_conflict_do_nothing().returning(*_c)
         row = (await connection.execute(made)).one_or_none()
         if row is not None and provisional:
@@ -161,7 +161,7 @@ class ConversationStore(Section):
 
 
 async def _change(connection: Connection, id: str, **values: Any) -> Conversation:
-    """Change what people see of a conversation; that is no reason to list it first, so its time stays."""
+    """Change what people see of a conversation; its time stays, so that it does not move to the top of the list."""
     changed = sa.update(conversation).where(_c.id == id, THERE).values(**values).returning(*_c)
     return _one((await connection.execute(changed)).one_or_none(), id)
 

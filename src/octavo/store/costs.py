@@ -1,7 +1,7 @@
 """What conversations cost, added up from the bills of their answers and the receipts of their compressions.
 
-Nothing is kept for it: every answer has its bill, and every snapshot its receipt. Deleted messages were paid for too,
-but their bills are deleted with them.
+Nothing is stored just for this: every answer has its bill, and every snapshot its receipt. The bills of deleted
+messages are deleted with them.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ class CostStore(Section):
 class _Reductions:
     """How many tokens requests are shorter.
 
-    What was undone counts for nothing, and what was made anew only once. A request is shorter only below what the
-    compression covers: by its depth where a conversation is one line, by its ancestors where it has forks.
+    A snapshot that was undone does not count, and one that was made anew counts once. A request is shorter only below
+    what the compression covers: by its depth where a conversation is one line, by its ancestors where it has forks.
     """
 
     def __init__(self, bills: Iterable[CompressionBill]) -> None:

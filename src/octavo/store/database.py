@@ -27,7 +27,7 @@ from octavo.store.sqlite import MEMORY, Durability, Sqlite, make_private, set_wa
 
 T = TypeVar("T")
 TRIES = 3
-"""Attempts at work that meets a passing fault; after the last one the caller hears of it."""
+"""How often work that meets a passing fault is tried; then the caller is told."""
 PAUSE = 0.05
 """Seconds before the second try; it grows with every further one."""
 HOLD = 0.05
@@ -37,7 +37,7 @@ GAP = 0.025
 
 
 class Driver(Protocol):
-    """A database as its driver is used: what goes wrong is raised in our words."""
+    """A database through its driver; errors of the driver are raised as ours."""
 
     @property
     def dialect(self) -> str: ...

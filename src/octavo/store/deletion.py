@@ -1,4 +1,4 @@
-"""Deleting, really: the content, everything that was derived from it, and its traces in the search index.
+"""Deletes for good: the content, everything that was derived from it, and its traces in the search index.
 
 A deleted message leaves an emptied place, so the tree keeps its shape. Every snapshot that was shown it is retired
 and emptied: a summary must not keep what a user deleted. The digests at and below it are forgotten, since they

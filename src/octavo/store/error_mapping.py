@@ -1,4 +1,4 @@
-"""Driver errors, classified once: what happened to which database, and what to do.
+"""Classifies the drivers' errors, once: what happened to which database, and what to do.
 
 No error of a driver leaves the store as it is. A `TransientError` ended before anything was committed, so the store
 tries again before a caller hears of it.

@@ -32,7 +32,7 @@ ANSWER = "answer"
 LEASE = 30.0
 """Seconds a worker may be silent: three missed heartbeats of ten seconds. No lease is longer."""
 ENDED = "the process that ran it ended before it was done"
-"""Why a job failed whose worker died."""
+"""The error of a job whose worker died."""
 COLUMNS: tuple[sa.ColumnElement[Any], ...] = (*job.c, clock().label("clock"))
 """What `rows.job` reads."""
 
@@ -120,7 +120,7 @@ class JobStore(Section):
 
     @writes
     async def cancel(self, connection: Connection, id: str) -> bool:
-        """Stop a job whoever runs it; its worker learns it when it renews."""
+        """Stop a job, whichever process runs it; its worker is told when it renews the lease."""
         return await _update(connection, job.c.id == id, job.c.status == "running", status="cancelled")
 
     @reads
@@ -152,7 +152,7 @@ class JobStore(Section):
 
     @writes
     async def close_left(self, connection: Connection, left: Job) -> bool:
-        """Close a job whose worker died; false when it goes on, or somebody else was faster."""
+        """Close a job whose worker died; false if the worker is alive, or another process was faster."""
         over = is_over(job.c.lease_until, LEASE)
         return await _update(connection, mine(left), over, status="failed", error=ENDED)
 
@@ -220,9 +220,9 @@ def mine(held: Job) -> sa.ColumnElement[bool]:
 
 
 def _as_it_stands(found: Job) -> Job:
-    """Show a job for what it is, also before anybody has closed it.
+    """Show a job as it really is, even before anybody has closed it.
 
-    Its worker died when its lease has run out, or was set before the clock was set back.
+    Its worker is dead if the lease has run out, or was set before the clock was set back.
     """
     is_left = found.status == "running" and not 0 <= found.lease <= 2 * LEASE
     return replace(found, status="failed", error=ENDED) if is_left else found

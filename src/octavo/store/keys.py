@@ -61,14 +61,14 @@ class KeyStore(Section):
         """Find the key of a secret; None when there is none or it was revoked."""
         found = await self._find(secret)
         if found is not None and _is_due(found):
-            # Only a note for people: where nothing can be written, a key is good all the same.
+            # This is only a note for people: where nothing can be written, the key still works.
             with suppress(ReadOnly):
                 await self._note_use(found.id)
         return found
 
     @reads
     async def _find(self, connection: Connection, secret: str) -> ApiKey | None:
-        # Looked up by its hash: what a comparison's timing could tell is about the hash, not about the secret.
+        # The key is looked up by its hash, so the timing of a comparison can tell nothing about the secret.
         found = await connection.execute(
             sa.select(api_key).where(api_key.c.sha256 == _hash(secret), api_key.c.revoked.is_(None))
         )

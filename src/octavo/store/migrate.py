@@ -1,4 +1,4 @@
-"""Brings a database to this program's schema, in process, in one transaction.
+"""Brings a database to this program's schema, in this process and in one transaction.
 
 A database at the newest step is recognised by one small query; a failed step leaves everything as it was; a database
 of a newer program is refused, because this one cannot know what its tables mean.

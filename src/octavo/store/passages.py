@@ -33,7 +33,7 @@ class PassageStore(Section):
     ) -> tuple[Passages, int]:
         """Store what was recalled for a message; gives what is stored, and the conversation's revision.
 
-        What another process has stored first counts, and a source that was deleted meanwhile is left out.
+        If another process was first, what it stored counts. Sources that were deleted in the meantime are left out.
         """
         owner = await lock(connection, conversation)
         known = await _read(connection, [node])

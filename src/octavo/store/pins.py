@@ -39,7 +39,7 @@ class PinStore(Section):
 
     @writes
     async def remove(self, connection: Connection, node: str, start: int = 0, stop: int = 0) -> bool:
-        """Unpin; false when it was not pinned."""
+        """Remove a pin; false when there was none."""
         where = await connection.scalar(sa.select(message.c.conversation_id).where(message.c.id == node))
         if where is None:
             return False

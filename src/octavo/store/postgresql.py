@@ -2,9 +2,9 @@
 
 A writer first locks the row of its conversation, so writers to one conversation queue up.
 
-Whoever writes many rows into a table takes its statistics before committing. The server's own may have been taken
-meanwhile: nobody sees the new rows yet, so they tell that the table is as good as empty, and by that the server would
-plan to read all of it for every message of a branch. Those taken here count the rows of this transaction, and until it
+A transaction that writes many rows into a table updates the table's statistics before it commits. The server may have
+updated them in the meantime: it does not see the new rows yet, so it takes the table for nearly empty, and would plan
+to read all of it for every message of a branch. Statistics taken here count the rows of this transaction, and until it
 ends nobody else can take any. Many short transactions that belong together count as one.
 """
 
@@ -117,7 +117,7 @@ def _count(connection: sa.Connection, *call: Any) -> None:
 
 
 async def _take_statistics(connection: AsyncConnection, written: Counter[str]) -> None:
-    """Take them where they may be far off: not of a table that was known to be large before."""
+    """Update the statistics where they may be far off; those of a table that was known to be large are not."""
     for table, rows in sorted(written.items()):
         if rows < MANY or await connection.scalar(_KNOWN, {"table": table}) >= 2 * rows:
             continue
@@ -127,5 +127,6 @@ async def _take_statistics(connection: AsyncConnection, written: Counter[str]) -
                 await connection.execute(_STATISTICS_WAIT)
                 await connection.execute(sa.text(f"ANALYZE {table}"))
         except DBAPIError as error:
-            # Somebody else is at work on the table. It is slower without them, and not worth losing what was written.
+            # Somebody else is at work on the table. Reads are slower without statistics, but that is not worth losing
+            # the write.
             log.info("no statistics of %s were taken: %s", table, error.orig)

@@ -1,4 +1,4 @@
-"""Search in the words of all messages, newest first: by word beginnings, or by substring where words do not help.
+"""Searches the words of all messages, newest first: by the beginnings of words, or else by substring.
 
 A query is a list of terms, each of which must occur; a term in double quotes may hold spaces. No query can be
 malformed: operators, quotes and wildcards are just characters. Scripts written without spaces, and queries that
@@ -23,7 +23,7 @@ from octavo.store.visibility import LISTED
 MAX_QUERY = 500
 """Characters of a query that are used; SQLite refuses patterns of more than 50,000 bytes."""
 MAX_TERMS = 16
-"""Terms of a query that are used: more narrow nothing down for a person."""
+"""Terms of a query that are used: more do not help a person."""
 AROUND = 60
 """Characters of context on each side of the first match."""
 SNIPPET = 240

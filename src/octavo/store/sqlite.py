@@ -31,7 +31,7 @@ READERS = 5
 """Threads for reading: more gain nothing, since a read takes a millisecond or two."""
 MEMORY = ":memory:"
 PRIVATE = 0o600
-"""Conversations are nobody else's business."""
+"""Only the owner may read the file, since it holds conversations."""
 _CACHE_KIB = 8_192
 """What each of the six connections keeps of the file; the system keeps it too, for all of them.
 
@@ -85,7 +85,7 @@ class Sqlite:
             raise error_mapping.explain(error, self._place) from error
 
     def _notice_change(self) -> None:
-        """Open a file anew that is only read and was changed or replaced: SQLite would not look at it again."""
+        """Reopen a read-only file if it was changed or replaced: SQLite would not notice."""
         if self._only is not None and (found := _state(self._only)) != self._seen:
             self._seen = found
             self._reader.dispose()
@@ -136,7 +136,7 @@ def set_wal(path: Path) -> None:
 
 
 def opened_for_reading(path: Path) -> str:
-    """Give the address by which a file is opened that cannot be written.
+    """Give the address for opening a file that cannot be written.
 
     Where others have it open, their journal is read too. Where nobody has, SQLite must not look for one: for that it
     would make files beside it.

@@ -82,7 +82,7 @@ class Store:
         return store
 
     async def _tidy(self) -> None:
-        """Remove what imports and removals that broke off have left behind; whoever is next goes on with it."""
+        """Remove what imports and removals that broke off have left behind; the next program goes on with it."""
         try:
             await self.bin.remove_leftovers()
         except OctavoError as error:
@@ -90,7 +90,7 @@ class Store:
 
     async def close(self) -> None:
         if self._tidying is not None:
-            # A short command gets something done too; whoever is next does the rest.
+            # A short command gets something done, too; the next program does the rest.
             await asyncio.wait([self._tidying], timeout=TIDY_SECONDS)
             self._tidying.cancel()
             await asyncio.gather(self._tidying, return_exceptions=True)
@@ -151,7 +151,7 @@ class Store:
     ) -> tuple[Conversation, ...]:
         """Read conversations from a file: all of them or none. Without a format, the file tells it.
 
-        Others can write meanwhile, and nobody sees anything of it before all of it is there.
+        Others can write in the meantime, and nobody sees any of it before all of it is stored.
         """
         importer = Importer(owner=owner, title=title, new_ids=new_ids)
         found = await ImportWriter(self._database).run(importer.pieces(_items(path, format)))

@@ -1,4 +1,4 @@
-"""Titles that nobody gave: which conversations have one, and what a better one has cost.
+"""Provisional titles: which conversations have one, and what it has cost to write a better one.
 
 A conversation that is made with its first words as its title has a note that says so. The note is gone with the first
 title that a person gives, or holds the bill of the title that a model wrote. It is removed with its conversation.

@@ -50,7 +50,7 @@ class Entry:
 
     message: Message
     id: str | None = None
-    """Give one to be able to repeat an append whose answer was lost: the same id is stored once."""
+    """With an id of your own, an append can be repeated if its answer was lost: it is stored once."""
     status: Status = "complete"
     counts: Mapping[str, int] = field(default_factory=dict)
     """Tokens by tokenizer."""
@@ -98,7 +98,7 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredContext:
-    """What the context of a tip is built from: all the core's `Recipe` needs from the store."""
+    """What the context of a tip is built from: everything that the core's `ContextInputs` needs from the store."""
 
     leading: Branch
     """Nodes before the first covered one (system messages), which are always sent."""
@@ -156,7 +156,7 @@ JobStatus = Literal["running", "done", "failed", "cancelled"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A compression that somebody works on; `worker` and `attempt` together are the right to finish it."""
+    """A compression that a worker does; only the owner of this `worker` and `attempt` may finish it."""
 
     id: str
     conversation: str

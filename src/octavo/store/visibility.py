@@ -1,4 +1,4 @@
-"""Which conversations are found: the states a conversation goes through, as conditions on its row.
+"""Says which conversations are found, by conditions on the states that a conversation goes through.
 
     active ⇄ archived              it is listed in one of the two lists
     active, archived → deleted     nobody finds it; what it was is remembered

@@ -71,18 +71,18 @@ def test_a_marker_goes_onto_the_last_block_that_can_carry_one() -> None:
             {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}]},
         ],
     )
-    marked = with_marker([*thinking, Message(role="user", parts=(Text(text=""),))], MARK, "anthropic")
+    marked = with_marker([*thinking, Message(role="user", parts=(Text(text=""),))], MARK)
     assert marked[1:] == (*thinking[1:], Message(role="user", parts=(Text(text=""),)))
     assert write("anthropic", marked[:1]).messages == [
         {"role": "user", "content": [{"type": "text", "text": "One?", MARKER: MARK}]}
     ]
-    assert with_marker([thinking[1]], MARK, "anthropic") == (thinking[1],)
+    assert with_marker([thinking[1]], MARK) == (thinking[1],)
     assert isinstance(thinking[1].parts[0], Reasoning)
 
 
 @pytest.mark.parametrize("block", [*(without(block) for block in BLOCKS), RESULT])
 def test_what_is_marked_is_written_with_its_marker(block: Json) -> None:
-    (marked,) = with_marker([message(block)], MARK, "anthropic")
+    (marked,) = with_marker([message(block)], MARK)
     assert isinstance(block, dict)
     assert write("anthropic", [marked]).messages == [{"role": "user", "content": [{**block, MARKER: MARK}]}]
 

@@ -1,4 +1,4 @@
-"""What a model answered, cleaned and judged: a text that may be stored, or the problem that forbids it.
+"""Cleans and judges what a model answered: gives a text that may be stored, or the problem that forbids it.
 
 Nothing is invented here and nothing mended: lines are kept or dropped. A draft has a text and a problem at once only if
 the text is true and merely too long, without its sections, or without the lines that changed what a user had settled;

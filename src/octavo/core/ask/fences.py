@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 DIGEST_SIZE = 6
-"""Bytes: whoever writes a message would have to guess 48 bits that depend on it."""
+"""Bytes: an attacker who writes a message would have to guess 48 bits that depend on it."""
 NAMES = ("cutoff", "previous", "conversation", "recent", "notes", "draft")
 _FENCE = re.compile(rf"<(?=\s*(?:/\s*)?(?:{'|'.join(NAMES)})-[0-9a-f]{{{2 * DIGEST_SIZE}}})", re.IGNORECASE)
 _WHOLE_FENCE = re.compile(

@@ -1,6 +1,6 @@
-"""Which language a text is in: by its script, and by the small words that every sentence needs.
+"""Tells which language a text is in, by its script and by the small words that every sentence needs.
 
-A guess that is not clear is not made: unknown is an answer, and "the language of the conversation" a sufficient order.
+If the language is not clear, it stays unknown: "the language of the conversation" is a sufficient instruction.
 Code, addresses and paths are not looked at, since they look English everywhere.
 """
 

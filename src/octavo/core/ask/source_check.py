@@ -1,4 +1,4 @@
-"""Whether what a summary names was ever named: numbers, paths, addresses and identifiers have to occur in the source.
+"""Checks what a summary names: numbers, paths, addresses and identifiers have to occur in the source.
 
 A model that rewords cannot be checked word by word, but a number or a path is either there or invented. Notation is
 forgiven (1,234.50 and 1234.5, 16 GB and 16GB, 10.03.2024 and 2024-03-10), values are not. A bare digit is not looked
@@ -40,7 +40,7 @@ _UNIT = re.compile(r"\s?[%‰°]|(?!(?:st|nd|rd|th)\b)[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A source, made ready for being asked whether it names something."""
+    """A source, prepared for the question whether it names something."""
 
     text: str
     """All of it, case-folded."""
@@ -54,7 +54,7 @@ class SourceText:
 
 
 def source_text(texts: Iterable[str]) -> SourceText:
-    """Make texts ready for being asked."""
+    """Prepare texts as a source."""
     text = "\n".join(texts).casefold()
     numbers = frozenset(
         form for raw in set(_NUMBER.findall(text)) for form in (*_forms(raw), *_components(raw))

@@ -1,4 +1,4 @@
-"""Values that changed: a key that several messages give different values, of which only the newest holds.
+"""Finds values that changed: several messages give a key different values, and only the newest holds.
 
 A key belongs to what was said, or to the output of one call (a file read twice, a command run again). A key that one
 message gives two values is a column of a table, not a setting, and is left alone.
@@ -107,7 +107,7 @@ class _Sentence(NamedTuple):
 def agreements(sources: Sequence[Source], dropped: Sequence[DroppedLine] = ()) -> Agreements:
     """Tell which sentences of the covered sources stand, and which were replaced by later ones.
 
-    One that was dropped has replaced what it replaced all the same: what it took back does not return.
+    A sentence that was dropped still replaces what it replaced: what it took back does not return.
     """
     sentences: list[_Sentence] = []
     alive: dict[int, None] = {}

@@ -1,4 +1,4 @@
-"""From nodes and a token budget to extracts: the choice is made in bytes and fitted to what the measure says.
+"""Chooses extracts of nodes for a token budget: the choice is made in bytes, and fitted to what the measure says.
 
 The rendered extracts never measure more than the budget, whatever the measure is.
 """
@@ -54,8 +54,9 @@ def extract(
 ) -> Extracts:
     """Choose what to keep of the covered nodes, word for word, so that `measure(render(...))` is within the budget.
 
-    What the `retained` nodes, the `pins` and the `known` text (a narrative) say is not paid for again. `focus` raises
-    what it names. What a person `dropped` is not chosen. `analyses`, by node id, spare analysing messages again.
+    What the `retained` nodes, the `pins` and the `known` text (a narrative) say is not chosen again. Lines that name
+    something of the `focus` come sooner. Lines that a person `dropped` are not chosen. `analyses`, by node id, spare
+    analysing messages again.
     """
     if budget <= 0 or not covered:
         return ()

@@ -1,4 +1,4 @@
-"""Facts: what messages say that can be looked for in another text, and the looking.
+"""Facts: pieces of messages that can be looked for in another text, and the functions that look for them.
 
 A fact is an identifier, a path, a number, a date, a name or a command; a sentence that decides, rules or prefers; or a
 question that ends a message and that nobody took up. Each is given once, with the newest message that has it. Receipts
@@ -40,7 +40,7 @@ KINDS: tuple[FactKind, ...] = get_args(FactKind)
 TOLD = 0.6
 """Share of a sentence's informative words that two neighbouring sentences of a narrative must have to retell it."""
 FEWEST_WORDS = 2
-"""A sentence with fewer informative words settles and asks nothing that could be missed."""
+"""A sentence with fewer informative words decides and asks nothing that anybody would miss."""
 
 _SPEECH = ("user", "assistant")
 _SETTLING = cues.DECISION | cues.CONSTRAINT | cues.PREFERENCE
@@ -151,7 +151,7 @@ def _taken_up(question: TextUnit, replies: Mapping[Channel, Sequence[TextUnit]])
 
 
 class Wording:
-    """A text prepared for being asked whether it has a phrase.
+    """A text, prepared for the question whether it has a phrase.
 
     A phrase is sought at the rarest of its pairs of neighbouring words, so that a long text is not read for each;
     `lines` are phrases that stand in it, as is known already.
@@ -237,7 +237,7 @@ def _joined(one: str, other: str) -> bool:
 
 
 class Retelling:
-    """A narrative prepared for being asked whether it retells a sentence."""
+    """A narrative, prepared for the question whether it retells a sentence."""
 
     def __init__(self, text: str) -> None:
         sentences = [unit.words for unit in analyse(user(text)).units]

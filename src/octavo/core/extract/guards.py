@@ -1,4 +1,4 @@
-r"""Which words a pattern cannot do without: a text that has none of them need not be searched for it.
+r"""Finds the words that a pattern needs: a text without them need not be searched for it.
 
 A pattern is read as far as it takes to tell: literals, groups, bars, sets and counts. Where that tells no words, the
 pattern has to be tried on every text. Words are runs of what `\w` matches, as `\b` sees them; of each only its

@@ -5,7 +5,7 @@ what was said and `> ` before a call, a blank before further lines of the same; 
 the name of its call. One line of the text is one line of its source; `…` stands where a sentence of it was left out.
 What stands comes before all that, under a head line of its own, with the day in its mark where it matters.
 
-`render(parse(render(x))) == render(x)`: who has lost the originals can go on from the text.
+`render(parse(render(x))) == render(x)`, so a caller that has lost the originals can go on from the text.
 """
 
 from __future__ import annotations

@@ -297,7 +297,7 @@ class _Standing:
 
 
 class _Rest:
-    """Once all that has a price is there, the rest has the room: what was said, then tools' lines, newest first."""
+    """When everything with a price is chosen, the rest gets the room: what was said, then tools' newest lines."""
 
     def __init__(self, selection: Selection) -> None:
         self.selection = selection

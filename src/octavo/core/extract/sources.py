@@ -1,8 +1,8 @@
 """A conversation as the selection sees it: one source after another, each with its day, speaker and kind of content.
 
-What is a speaker's name, which day it is and whether tools are near cannot be told from a message alone; it is told
-here, from all of them. Extracts of an earlier compression inside a message become sources of their own, so a
-conversation whose originals are lost is treated as if its extracts had been its messages.
+A message alone does not tell which word is a speaker's name, which day it is, or whether tools are near; all messages
+together do, and they are read here. Extracts of an earlier compression inside a message become sources of their own, so
+a conversation whose originals are lost is treated as if its extracts had been its messages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ NEAR = 8
 """A message this close to a tool's call or answer is part of work in progress, not of a chat."""
 NO_ORIGINS: Mapping[str, str] = MappingProxyType({})
 ASSISTANT_LENGTH = 2.5
-"""Who answers with texts this many times longer than the questions is an assistant; people write alike."""
+"""A side whose texts are this many times longer than the other's is an assistant; people write texts of similar
+length."""
 
 
 class Source(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a unit is worth: three ways of paying, each with few weights, each weight with its reason.
+"""Says what a unit is worth: three ways of paying, each with few weights, each weight with its reason.
 
 In *work* (tools near) a line is paid for the identifiers that nothing chosen names yet. In *chat* a sentence is paid
 for its informative words, times what its cues say. *Intent* pays sentences of work for their words, because what was

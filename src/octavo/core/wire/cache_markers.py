@@ -14,6 +14,8 @@ from octavo.core.json_values import Json, JsonObject, compact
 from octavo.core.messages import Message, Opaque, Part, Reasoning, Text, ToolResult, Wire
 from octavo.core.wire.notes import ADDED, WHOLE, notes
 
+FORMAT = "anthropic"
+"""The only format whose clients set such markers."""
 MARKER = "cache_control"
 MOST_MARKERS = 4
 """A provider refuses a request with more."""
@@ -71,13 +73,13 @@ def _unmarked(part: P) -> P:
     return _with_wire(part, Wire(part.wire.format, compact(fields)) if keeps else None)
 
 
-def with_marker(messages: Sequence[Message], marker: Json, format: str) -> tuple[Message, ...]:
+def with_marker(messages: Sequence[Message], marker: Json) -> tuple[Message, ...]:
     """Put a marker on the last block of messages that can carry one: thinking and empty texts cannot."""
     for i in range(len(messages) - 1, -1, -1):
         parts = messages[i].parts
         for j in range(len(parts) - 1, -1, -1):
             if _can_carry(parts[j]):
-                changed = (*parts[:j], _marked(parts[j], marker, format), *parts[j + 1 :])
+                changed = (*parts[:j], _marked(parts[j], marker), *parts[j + 1 :])
                 return (*messages[:i], replace(messages[i], parts=changed), *messages[i + 1 :])
     return tuple(messages)
 
@@ -86,12 +88,12 @@ def _can_carry(part: Part) -> bool:
     return bool(part.text) if isinstance(part, Text) else not isinstance(part, Reasoning)
 
 
-def _marked(part: P, marker: Json, format: str) -> P:
-    noted = notes(part.wire, format)
+def _marked(part: P, marker: Json) -> P:
+    noted = notes(part.wire, FORMAT)
     where = WHOLE if WHOLE in noted else ADDED
     before = noted.get(where)
     fields: JsonObject = {**noted, where: {**(before if isinstance(before, dict) else {}), MARKER: marker}}
-    return _with_wire(part, Wire(format, compact(fields)))
+    return _with_wire(part, Wire(FORMAT, compact(fields)))
 
 
 def _with_wire(part: P, wire: Wire | None) -> P:

@@ -77,7 +77,7 @@ def main_type(media_type: str) -> str:
 
 
 def type_of(part: Image | Attachment) -> str:
-    """Tell the media type of a picture or file: what its content says, else what is said of it."""
+    """Tell the media type of a picture or file: from its content if that says it, else from its description."""
     data = read_data(part.source)
     return main_type((data.media_type if data else "") or part.media_type)
 
@@ -99,7 +99,7 @@ def file_text(file: Attachment) -> str | None:
 
 
 def as_picture(file: Attachment) -> Image | None:
-    """See a picture that was attached as a file as the picture it is."""
+    """Treat a picture that was attached as a file as a picture."""
     kind = type_of(file)
     return Image(source=file.source, media_type=kind) if kind.startswith("image/") else None
 

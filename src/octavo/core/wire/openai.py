@@ -82,7 +82,8 @@ def write_openai(messages: Iterable[Message]) -> list[JsonObject]:
     waiting: list[Part] = []
     for message in messages:
         if _brings_results(message):
-            # Nothing may stand between the results of parallel calls: what else they brought waits for the last one.
+            # Nothing may stand between the results of parallel calls, so everything else they brought follows the last
+            # one.
             waiting.extend(part for part in message.parts if not isinstance(part, ToolResult))
             waiting.extend(piece for result in message.results for piece in _outside(result))
         else:

@@ -1,6 +1,6 @@
-"""Calls and results where a format names them by order only, or wants all results in one message.
+"""Pairs calls and results where a format tells them by order only, or wants all results in one message.
 
-Ids that are made up depend on what stands before in the list alone, so a longer history gets the same ids again.
+Made-up ids depend only on what stands before them in the list, so a longer history gets the same ids again.
 """
 
 from __future__ import annotations

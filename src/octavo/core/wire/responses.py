@@ -140,7 +140,8 @@ def write_responses(messages: Sequence[Message]) -> tuple[list[JsonObject], Json
     calls = _Calls()
     for message in messages[front:]:
         if message.role == "tool":
-            # Nothing may stand between the results of parallel calls: what else they brought waits for the last one.
+            # Nothing may stand between the results of parallel calls, so everything else they brought follows the last
+            # one.
             waiting.extend(message.parts)
             written.extend(item for part in message.parts for item in _write_item(part, calls))
             continue

@@ -1,7 +1,7 @@
 """Wave's sessions: messages made of blocks, and the `compress` block that stands for everything before it.
 
 A block `{"type": "compress", "content": "the summary"}` may come in a message of any format, or by itself. Only what a
-model is to know goes both ways: how far a tool had come when it was shown, and the like, is not kept.
+model needs to know is kept in both directions; the progress of a tool, for example, is not.
 """
 
 from __future__ import annotations

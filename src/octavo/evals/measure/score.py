@@ -180,8 +180,6 @@ class Metric:
     means: str
     """In a sentence, for people."""
     read: Reading
-    higher_is_better: bool | None = True
-    """None: neither."""
 
 
 def _answers(score: Score) -> Iterator[tuple[str, float]]:
@@ -291,11 +289,9 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
         "decisions": Metric("decisions", "sentences that decide or plan, kept or retold", _decisions),
         "traced": Metric("traced", "new lines that can be traced to their source", _traced),
         "pins": Metric("pins", "system prompts and pinned texts intact, character for character", _pins),
-        "leak": Metric(
-            "leak", "words of other branches that turn up on this one", _leak, higher_is_better=False
-        ),
-        "kept": Metric("kept", "tokens left, without the system prompt", _kept, higher_is_better=None),
-        "over": Metric("over", "results larger than the budget", _over, higher_is_better=False),
+        "leak": Metric("leak", "words of other branches that turn up on this one", _leak),
+        "kept": Metric("kept", "tokens left, without the system prompt", _kept),
+        "over": Metric("over", "results larger than the budget", _over),
         "valid": Metric("valid", "results that break no rule of any provider", _valid),
     }
 )

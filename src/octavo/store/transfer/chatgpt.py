@@ -1,7 +1,7 @@
 """ChatGPT's data export (`conversations.json`): each conversation is a tree of nodes, some of them without a message.
 
-A node without anything to say is left out and its children move up. What this version does not know is kept as it
-is, in an opaque part.
+A node that says nothing is left out, and its children move up. What this version does not know is kept unchanged, in an
+opaque part.
 """
 
 from __future__ import annotations

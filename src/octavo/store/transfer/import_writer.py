@@ -1,8 +1,8 @@
 """Stores the pieces of a file in many short transactions: others write in between, and nobody sees half of it.
 
-The conversations are hidden while they grow, and shown by the last transaction, all of them at once. If it breaks off,
-what is there is removed again; if the process dies, nobody prolongs the conversations' time any more, and whoever opens
-the database next removes them.
+The conversations are hidden while they grow, and shown by the last transaction, all of them at once. If the import
+breaks off, what is there is removed again. If the process dies, nobody prolongs the conversations' time any more, and
+the next program that opens the database removes them.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ImportWriter:
             await _change(connection, ids, hidden=None, due=None)
 
     async def _give_up(self, *, patiently: bool) -> None:
-        """Leave nothing behind; whoever was interrupted leaves the removing to others, and does not wait for it."""
+        """Remove what was stored; after an interruption, leave that to another program and do not wait for it."""
         for ids in _some(self._begun):
             await self._bin.abandon(ids)
         if patiently and self._begun:
@@ -127,7 +127,7 @@ class _Taken(UsageError):
 
 
 async def _whose(connection: Connection, ids: Sequence[str]) -> UsageError:
-    """Say which of the conversations was there, and what can be done about it."""
+    """Say which of the conversations was there already, and what can be done about it."""
     found = await connection.execute(sa.select(_c.id, _c.hidden).where(_c.id.in_(ids)).order_by(_c.id))
     row = found.first()
     if row is None or row.hidden in (IMPORTING, REMOVING):

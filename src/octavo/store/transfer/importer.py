@@ -1,4 +1,4 @@
-"""Lays out what a file says as rows, piece by piece; `importing.py` stores them.
+"""Turns what a file says into rows, piece by piece; `import_writer.py` stores them.
 
 Messages may come in any order; one that comes before its parent waits for it. What never finds its parent, or finds
 itself among its ancestors, is an error that names the line.

@@ -77,7 +77,7 @@ async def export(connection: Connection, conversations: Sequence[str], file: Tex
         try:
             file.write(line)
         except OSError as error:
-            # Said here: to the store, an error of the operating system is one of the database.
+            # Reported here, because the store would take an error of the operating system for one of the database.
             raise UsageError(f"cannot write {file.name}: {error.strerror or error}") from error
 
     for id in conversations:
@@ -127,7 +127,7 @@ async def _export_one(connection: Connection, conversation_id: str, write: Write
 
 
 _STATUS = {"complete": None, "streaming": "aborted"}
-"""What is usual is left out, and in a file nobody goes on with an answer that is being written."""
+"""The usual state is left out; in a file, an answer that is being written counts as one that broke off."""
 _DERIVED = ("conversation_id", "first_id", "carried_id", "previous_id")
 
 
