@@ -214,13 +214,15 @@ class Runner:
         child = os.fork()
         if not child:
             self._in_child(work, int(seconds))
-        status = _wait(child, WAITING * seconds)
-        for ends in (signal.SIGINT, signal.SIGKILL):
-            if status is None:
-                os.killpg(child, ends)
-                status = _wait(child, GOING)
-        with contextlib.suppress(ProcessLookupError):  # what it left behind
-            os.killpg(child, signal.SIGKILL)
+        try:
+            status = _wait(child, WAITING * seconds)
+            for ends in (signal.SIGINT, signal.SIGKILL):
+                if status is None:
+                    os.killpg(child, ends)
+                    status = _wait(child, GOING)
+        finally:  # also what it left behind, and when it is no longer wanted
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
         if self._answer.exists():
             return Outcome(**pickle.loads(self._answer.read_bytes()))
         if status:
