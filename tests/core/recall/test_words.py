@@ -98,3 +98,32 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_long_words_are_told_apart_by_their_beginning() -> None:
     assert words("internationally")[0] == "internationally"[:STEM]
+
+
+@pytest.mark.parametrize(
+    ("word", "left"),
+    [
+        ("cat", "cat"),
+        ("cats", "cat"),
+        ("bus", "bus"),  # too little would be left
+        ("boss", "boss"),
+        ("1234567s", "1234567s"),
+        ("internationally", "intern"),
+        ("والبلدان", "بلدان"),  # one particle is taken off
+    ],
+)
+def test_as_much_is_cut_off_a_word_as_leaves_enough_of_it(word: str, left: str) -> None:
+    assert module.stem(word) == left
+
+
+@pytest.mark.parametrize(
+    ("word", "ends"),
+    [
+        ("abcdefghij", []),  # shorter compounds are found by their beginning
+        ("abcdefghijk", ["efghij", "fghijk", "ghijk", "hijk"]),
+        ("abc4efghijk", []),
+        ("книжныймагазин", []),
+    ],
+)
+def test_a_long_word_of_latin_letters_is_found_by_what_it_may_end_with(word: str, ends: list[str]) -> None:
+    assert module.components(word) == ends
