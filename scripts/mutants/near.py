@@ -46,7 +46,7 @@ NEAR: dict[str, tuple[str, ...]] = {
     "store/deletion.py": ("store/test_deletion.py",),
     "store/notes.py": ("store/test_settings.py",),
     "store/rows.py": ("store/test_tree.py", "store/test_snapshots.py"),
-    "store/store.py": ("store/test_tree.py", "store/test_snapshots.py"),
+    "store/store.py": ("store/test_tree.py", "store/test_snapshots.py", "store/test_files.py"),
     "store/parts.py": ("store/test_tree.py", "store/test_files.py"),
     "store/pins.py": ("store/test_context.py", "store/test_tree.py"),
     "store/keys.py": ("store/test_settings.py",),

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, count
 from pathlib import Path
@@ -31,7 +31,9 @@ from scripts.mutants.near import files_of, near, tests_of
 from scripts.mutants.reach import Learner, Reach, Trace, Traces
 
 PATIENCE = 10
-"""Times as long as without a bug may tests take; then the bug made them hang, which is seen."""
+"""Times as long as without a bug may a test take; then the bug made it hang, which is seen."""
+AT_LEAST = 5.0
+"""Seconds of processor time that each may take in any case."""
 LEAST_PATIENCE = 20.0
 """Seconds of processor time they have in any case: they have to be found and imported."""
 WAITING = 6
@@ -89,6 +91,15 @@ class Choice:
             return
         found = {item.nodeid: item for item in items if item.nodeid in known}
         items[:] = [found[name] for name in sorted(found, key=lambda name: _cost(name, known[name]))]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        if self._only is not None:
+            signal.setitimer(signal.ITIMER_PROF, AT_LEAST + PATIENCE * self._only[item.nodeid].seconds)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -214,13 +225,15 @@ class Runner:
         child = os.fork()
         if not child:
             self._in_child(work, int(seconds))
-        status = _wait(child, WAITING * seconds)
-        for ends in (signal.SIGINT, signal.SIGKILL):
-            if status is None:
-                os.killpg(child, ends)
-                status = _wait(child, GOING)
-        with contextlib.suppress(ProcessLookupError):  # what it left behind
-            os.killpg(child, signal.SIGKILL)
+        try:
+            status = _wait(child, WAITING * seconds)
+            for ends in (signal.SIGINT, signal.SIGKILL):
+                if status is None:
+                    os.killpg(child, ends)
+                    status = _wait(child, GOING)
+        finally:  # also what it left behind, and when it is no longer wanted
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
         if self._answer.exists():
             return Outcome(**pickle.loads(self._answer.read_bytes()))
         if status:
@@ -234,7 +247,8 @@ class Runner:
             with self._output.open("wb") as output:
                 os.dup2(output.fileno(), 1)
                 os.dup2(output.fileno(), 2)
-            signal.signal(signal.SIGXCPU, signal.default_int_handler)
+            for overdue in (signal.SIGXCPU, signal.SIGPROF):
+                signal.signal(overdue, signal.default_int_handler)
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + int(GOING)))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             os.chdir(self.folder)

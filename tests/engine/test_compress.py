@@ -719,3 +719,20 @@ async def test_a_snapshot_is_made_of_an_output_as_it_was_and_not_as_it_is_shown(
     await chat.add("Nothing.", role="assistant")
     assert "whole text: message" in str((await chat.context()).messages)
     assert isinstance(await chat.compress(), Compressed)
+
+
+async def test_a_summariser_reads_what_is_new_and_no_system_message(make: MakeEngine) -> None:
+    writer = Writer("They deployed six builds.")
+    engine = await make(summariser=writer, window=128_000)
+    chat = await engine.create()
+    await chat.add("Answer in English.", role="system")
+    cutoff = 1
+    for start in (0, 6):
+        for n in range(start, start + 6):
+            await chat.add(f"Question {n}: deploy build-{n}00? {FILLER}")
+            await chat.add(f"Yes, build-{n}00 it is. {FILLER}", role="assistant")
+        outcome = await chat.compress()
+        assert isinstance(outcome, Compressed)
+        read = [node.depth for node in writer.jobs[-1].covered]
+        assert read == [*range(cutoff + 1, outcome.snapshot.cutoff_depth + 1)]
+        cutoff = outcome.snapshot.cutoff_depth

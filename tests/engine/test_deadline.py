@@ -124,7 +124,7 @@ async def test_the_limit_is_for_all_tries_together(make: MakeEngine) -> None:
     (outcome,) = outcomes(await events(chat.turn("And now?")))
     assert isinstance(outcome, Compressed)
     assert "timeout" in [problem.flaw for problem in outcome.problems]
-    # Each takes 0.2 of the 0.3 seconds, and a busy machine gets to none; with a limit for each there would be many more.
+    # Each takes 0.2 of the 0.3 seconds; a busy machine gets to none, and with a limit for each there would be many.
     assert len(babbling.requests) <= 2
 
 

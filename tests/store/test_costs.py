@@ -51,3 +51,15 @@ async def test_bills_add_up_by_conversation_model_and_day(store: Store) -> None:
     assert len(await store.costs.bills()) == 4
     assert await store.costs.sent(mine.id) == (650, 190, 350)
     assert await store.costs.compressions() == ()
+
+
+async def test_where_nothing_was_billed_everything_is_nothing(store: Store) -> None:
+    made = await store.conversations.create("Silent")
+    assert await store.costs.sent(made.id) == (0, 0, 0)
+    await store.messages.append(made.id, user("Well?"), parent=None)
+    assert await store.costs.sent(made.id) == (0, 0, 0)
+    assert [*await store.costs.bills(id=made.id)] == []
+    short = Entry(message=assistant("Yes."), input_tokens=5, model="m", created="2026-11-01T12:00:00+00:00")
+    await store.messages.append_many(made.id, [short])
+    (day,) = await store.costs.bills(id=made.id)
+    assert day == BilledDay(conversation=made.id, model="m", day="2026-11-01", requests=1, input=5)

@@ -98,3 +98,48 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_long_words_are_told_apart_by_their_beginning() -> None:
     assert words("internationally")[0] == "internationally"[:STEM]
+
+
+@pytest.mark.parametrize(
+    ("word", "left"),
+    [
+        ("cat", "cat"),
+        ("cats", "cat"),
+        ("bus", "bus"),  # too little would be left
+        ("boss", "boss"),
+        ("1234567s", "1234567s"),
+        ("internationally", "intern"),
+        ("والبلدان", "بلدان"),  # one particle is taken off
+    ],
+)
+def test_as_much_is_cut_off_a_word_as_leaves_enough_of_it(word: str, left: str) -> None:
+    assert module.stem(word) == left
+
+
+@pytest.mark.parametrize(
+    ("word", "ends"),
+    [
+        ("abcdefghij", []),  # shorter compounds are found by their beginning
+        ("abcdefghijk", ["efghij", "fghijk", "ghijk", "hijk"]),
+        ("abc4efghijk", []),
+        ("книжныймагазин", []),
+    ],
+)
+def test_a_long_word_of_latin_letters_is_found_by_what_it_may_end_with(word: str, ends: list[str]) -> None:
+    assert module.components(word) == ends
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("あ", ["あ"]),
+        ("あい", ["あい"]),
+        ("カタカナ", ["カタ", "タカ", "カナ"]),
+        ("猫", ["猫"]),
+        ("小猫", ["小猫", "小", "猫"]),  # each of these is a word by itself
+        ("가", ["가"]),
+        ("고양이", ["고양", "양이"]),
+    ],
+)
+def test_scripts_without_spaces_are_looked_up_by_pairs(text: str, pairs: list[str]) -> None:
+    assert words(text) == pairs
