@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,10 @@ def served(data: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(
+            f"{spent.ru_utime + spent.ru_stime:7.1f} s of processor time for the server; the machine may be busy"
+        )
         if process.stderr is not None:
             process.stderr.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.web.conftest import Audit
 from tests.web.serving import Octavo
 from tests.web.test_hostile import HOSTILE
 from tests.web.test_talk import data_url, png
@@ -55,7 +56,7 @@ def test_a_shared_page_holds_words_and_no_scripts(page: Page, octavo: Octavo) ->
 FORMULA = "The share is $p = \\frac{18}{160}$, and\n\n$$ \\sum_{i=1}^{n} w_i $$"
 
 
-def test_a_shared_page_needs_nothing_else(page: Page, octavo: Octavo) -> None:
+def test_a_shared_page_needs_nothing_else(page: Page, octavo: Octavo, audit: Audit) -> None:
     """Formulas are set by the browser, pictures and files are in it, and nothing on it asks for a program."""
     large = {"type": "image", "source": data_url(png(64, 32, noise=60_000)), "media_type": "image/png"}
     id = octavo.conversation(
@@ -79,6 +80,7 @@ def test_a_shared_page_needs_nothing_else(page: Page, octavo: Octavo) -> None:
     expect(page.locator("math").first.locator("mfrac")).to_be_visible()
     expect(page.get_by_text("frac{18}", exact=False).locator("visible=true")).to_have_count(0)
     expect(page.get_by_role("button", name="Copy")).to_have_count(0)
+    audit(page)
     page.get_by_text("Called weather").click()
     expect(page.get_by_text("Cadiz")).to_be_visible()
     picture = page.get_by_role("img", name="Attached")

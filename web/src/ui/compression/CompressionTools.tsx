@@ -33,7 +33,7 @@ export function CompressionTools({ chat }: { chat: Chat }) {
         onClick={() => (running ? showRunning(chat.id) : askToCompress(chat.id))}
       >
         <Icon name="compress" />
-        <span className="tool-word">Compress</span>
+        <span className="tool-word">{running ? "Compressing" : "Compress"}</span>
       </button>
     </>
   );

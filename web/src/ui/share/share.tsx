@@ -131,16 +131,18 @@ function Document({ conversation, messages }: { conversation: Conversation; mess
           {moment(conversation.created)} to {moment(conversation.updated)}, saved from Octavo
         </p>
       </header>
-      {messages.map((one) => (
-        <article key={one.id} className={one.role} dir="auto">
-          <h2>
-            {NAMES[one.role]}, {moment(one.created)}
-          </h2>
-          {one.parts.map((part, index) => (
-            <Shared key={index} part={part} plain={one.role === "user"} />
-          ))}
-        </article>
-      ))}
+      <main>
+        {messages.map((one) => (
+          <article key={one.id} className={one.role} dir="auto">
+            <h2>
+              {NAMES[one.role]}, {moment(one.created)}
+            </h2>
+            {one.parts.map((part, index) => (
+              <Shared key={index} part={part} plain={one.role === "user"} />
+            ))}
+          </article>
+        ))}
+      </main>
     </>
   );
 }
