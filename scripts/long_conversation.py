@@ -39,7 +39,7 @@ def talk(messages: int) -> Iterator[str]:
     every = max(1, messages // PLANTED)
     for number in range(messages):
         if number % every == every // 2:
-            yield planted(number // every)
+            yield planted(number // every + 1)
         else:
             yield " ".join(dice.choices(words, k=WORDS)).capitalize() + "."
 
@@ -104,7 +104,7 @@ async def live(folder: Path, messages: int, *, index: bool) -> None:
         if not isinstance(outcome, Compressed):
             raise SystemExit(f"it was not compressed: {outcome}")
         sent = "\n".join(message.text for message in (await engine.state_of(chat.id)).context.messages)
-        kept = sum(planted(number) in sent for number in range(PLANTED))
+        kept = sum(planted(number + 1) in sent for number in range(PLANTED))
         before, after = outcome.before, outcome.after
         print(f"  {outcome.snapshot.messages:,} messages covered, {before:,} tokens become {after:,}")
         print(f"  {kept} of {PLANTED} planted facts are still sent")
@@ -115,7 +115,7 @@ async def live(folder: Path, messages: int, *, index: bool) -> None:
             await asyncio.gather(*engine._indexing.values())
             steps.show("indexed for recall")
         for number in range(20):
-            await chat.add(f"And then, berth {number}? {planted(PLANTED + number)}")
+            await chat.add(f"And then, berth {number}? {planted(PLANTED + number + 1)}")
         await chat.compress()
         steps.show("compressed again")
     show_rest(database)
