@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from octavo.core.messages import user
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.state import FEW
@@ -118,6 +119,24 @@ async def test_only_so_many_conversations_are_remembered(make: MakeEngine) -> No
     for chat in reversed(chats):
         await chat.usage()
     assert loads == [await chats[0]._tip()]
+
+
+async def test_a_long_conversation_takes_the_place_of_several(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("octavo.engine.state_cache.PLACE", 5)
+    engine = await make()
+    engine.states = TipStateCache(engine.store, engine.models, 3)
+    chats = [await engine.create() for _ in range(3)]
+    for chat in chats:
+        await say(chat, "hello")
+    long = await engine.create()
+    await engine.store.messages.append_many(long.id, [user(f"note {n}") for n in range(5)])
+    await long.usage()
+    loads = count_loads(engine)
+    for chat in (long, chats[2], chats[1], chats[0]):
+        await chat.usage()
+    assert loads == [await chats[1]._tip(), await chats[0]._tip()]
 
 
 async def test_what_was_learned_of_a_card_that_was_replaced_is_not_kept(make: MakeEngine) -> None:

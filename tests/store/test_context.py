@@ -247,8 +247,10 @@ async def test_postgresql_only_looks_rows_up_even_with_a_plan_made_on_empty_tabl
 
 async def _postgresql_plan(connection: Connection) -> list[str]:
     statement = walk.context().compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
+    values: dict[str, object] = {"tip": UUID(new_id()), "tokenizer": "words", "most": 100}
+    bound = tuple(values[name] for name in statement.positiontup or ())
     found = await connection.run_sync(
-        lambda sync: sync.exec_driver_sql(f"EXPLAIN (COSTS OFF) {statement}", (UUID(new_id()), "words"))
+        lambda sync: sync.exec_driver_sql(f"EXPLAIN (COSTS OFF) {statement}", bound)
     )
     return [str(line) for line in found.scalars()]
 

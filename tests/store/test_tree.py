@@ -556,6 +556,8 @@ async def test_a_stretch_of_a_branch_is_read_by_depth_whatever_lies_beside_it(st
     pages = [page async for page in store.tree.pages(here[-1].id, above=3, stop=61, size=20)]
     assert [len(page) for page in pages] == [20, 20, 18]
     assert sum(pages, ()) == here[3:61]
+    with pytest.raises(NotFound):
+        _ = [page async for page in store.tree.pages(new_id(), above=0, stop=10)]
 
 
 async def test_the_size_of_a_branch_leaves_out_what_is_never_sent_and_tells_what_was_not_counted(

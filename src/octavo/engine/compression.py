@@ -620,7 +620,7 @@ async def _last_originals(state: TipState, cut: Split, store: Store) -> tuple[Br
     """Give the last originals of a long branch, and a way to go through those before them."""
     cutoff = state.recipe.branch[cut.cut - 1]
     above = cutoff.depth - LAST
-    last = await store.tree.stretch(cutoff.id, above=above, stop=cutoff.depth)
+    (last,) = [page async for page in store.tree.pages(cutoff.id, above=above, stop=cutoff.depth, size=LAST)]
     return last, lambda: store.tree.pages(last[0].parent or "", above=0, stop=above)
 
 

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from octavo.core.compose import compose
+from octavo.core.context import UNSENT
 from octavo.core.extract.standing import STANDS
 from octavo.core.extract.units import Analysis, analyse_all
 from octavo.core.messages import Branch, Node, opens_turn
@@ -46,7 +47,7 @@ class LongBranch:
         self._keys = set[str]()
         """What those give values to."""
         self._drafted = _at_cutoff(task.previous) if task.previous else None
-        sent = [node.message for node in task.after]
+        sent = [node.message for node in task.after if node.status not in UNSENT]
         self.facts = PassedFacts(Remains(verbatim_text(sent, task.pins), task.summary))
 
     def add(self, block: Branch) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST = 32
 """Conversations remembered: each may hold a whole window of text."""
+PLACE = 5_000
+"""Messages beyond which a conversation takes the place of another one, and so on."""
 MOST_USES = 1_024
 """Conversations of which it is remembered how well their provider's cache works: a few numbers each."""
 
@@ -99,8 +101,9 @@ class TipStateCache:
             self._uses.put(conversation, use.after(model, sent=usage.input, cached=usage.cached))
 
     def keep(self, state: TipState, revision: int) -> None:
-        """Keep a state; the conversation used longest ago is dropped for it."""
-        self._states.put(state.conversation, CachedState(state, revision))
+        """Keep a state; those used longest ago are dropped for it, the more of them the longer its branch is."""
+        places = 1 + len(state.loaded.branch) // PLACE
+        self._states.put(state.conversation, CachedState(state, revision), places)
 
     def replace(self, before: TipState, after: TipState, revision: int) -> None:
         """Keep a state in place of the one that it was made from, by the one change that made this revision.

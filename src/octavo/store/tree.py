@@ -96,18 +96,19 @@ class TreeReader(Section):
     ) -> AsyncIterator[Branch]:
         """Go through the messages of a branch below the depth `above`, down to the depth `stop`, some at a time."""
         for start in range(above, stop, size):
-            yield await self.stretch(tip, above=start, stop=min(start + size, stop), tokenizer=tokenizer)
+            page = await self.stretch(tip, above=start, stop=min(start + size, stop), tokenizer=tokenizer)
+            yield _some(page, tip)
 
     @reads
     async def leading(self, connection: Connection, tip: str, *, tokenizer: str | None = None) -> Branch:
         """Give the system messages that a branch begins with."""
         here, leading = TreeReader.within(connection), list[Node]()
-        async for page in here.pages(tip, above=0, stop=DEEPEST, tokenizer=tokenizer, size=LEADING):
-            said = list(takewhile(lambda node: node.message.role == "system", page))
-            leading += said
-            if len(said) < LEADING:
-                break
-        return tuple(leading)
+        while True:
+            above = len(leading)
+            page = await here.stretch(tip, above=above, stop=above + LEADING, tokenizer=tokenizer)
+            leading += takewhile(lambda node: node.message.role == "system", page)
+            if len(leading) < above + LEADING:
+                return tuple(leading)
 
     @reads
     async def size(self, connection: Connection, tip: str, *, above: int, tokenizer: str) -> tuple[int, int]:
