@@ -55,7 +55,7 @@ from octavo.store.schema import Id, large_text, message, recall_lane, recall_mes
 
 STEP = 128
 """Messages that are indexed by one statement: the time is looked at in between."""
-PAGES = 6
+PAGES = 12
 """Pages of a word that a lookup reads, the newest ones: all there are, unless the word is common."""
 PLACES = 3_000
 """Places that a lookup goes through: more take longer than a turn should wait, and the rarest words have told the most.

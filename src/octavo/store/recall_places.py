@@ -22,8 +22,9 @@ from octavo.core.recall.rank import BITS
 
 RECENT = 0
 """Stands for all words: the key of the places that are kept together."""
-PAGE = 480
-"""Places of a page: it fits the row of a PostgreSQL table, which keeps larger values elsewhere."""
+PAGE = 240
+"""Places of a page: it fits a node of SQLite's tree, and the row of a PostgreSQL table; the rest of larger values is kept
+elsewhere, in pages of the file that are mostly empty."""
 WIDTH = 4
 """Bytes of a place in a page."""
 TOGETHER = 16_384
