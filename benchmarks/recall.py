@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+import sqlalchemy as sa
+
 from benchmarks.clock import median, p95
 from benchmarks.figures import Goal, Item, Note, Table, Tell
 from benchmarks.store import BATCH, KINDS, SIZES, databases
@@ -93,7 +95,23 @@ async def figures(store: Store, size: int) -> dict[str, float]:
         "processor time, median ms": median(work),
         "indexing, ms a message": filled * 1_000 / size,
         "indexing, processor time, ms a message": fill_work * 1_000 / size,
+        "index, bytes a message": await index_size(store) / size,
     }
+
+
+async def index_size(store: Store) -> int:
+    """Bytes of the tables that a lookup reads, beside the messages themselves, with their indexes."""
+    if store.place.startswith("postgresql"):
+        statement = (
+            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class "
+            "WHERE relname IN ('recall_lane', 'recall_message', 'recall_word')"
+        )
+    else:
+        statement = (
+            "SELECT sum(pgsize) FROM dbstat JOIN sqlite_schema USING (name) "
+            "WHERE tbl_name IN ('recall_lane', 'recall_message', 'recall_word')"
+        )
+    return int(await store._database.read(lambda c: c.scalar(sa.text(statement))) or 0)
 
 
 async def one(url: str, size: int) -> dict[str, float]:
@@ -127,7 +145,8 @@ def table(kind: str, found: dict[int, dict[str, float]]) -> Table:
         columns=("", *(f"{size:,}" for size in found)),
         rows=tuple((name, *(each[name] for each in found.values())) for name in names),
         reading=f"Questions of {ASKED[0]} to {ASKED[1]} words, with room for {MOST:,} tokens. Processor time is this "
-        "program's own: the waiting for a server and for other programs is not in it.",
+        "program's own: the waiting for a server and for other programs is not in it. A server keeps room that its own "
+        "cleaning has not freed yet.",
     )
 
 

@@ -16,10 +16,11 @@ from octavo.core.messages import Branch, Message, Text, ToolResult, assistant, u
 from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passages
 from octavo.core.recall.question import ask
-from octavo.core.recall.rank import ByWords
-from octavo.store import Entry, Store, recall
+from octavo.core.recall.rank import BITS, ByWords
+from octavo.store import Entry, Store, recall, recall_places
 from octavo.store.connection import Connection
 from octavo.store.parts import LARGE
+from octavo.store.recall_places import RECENT, TOGETHER, key_of, unpack, unpack_together
 from octavo.store.schema import recall_lane, recall_message, recall_word
 from tests.store.scenes import talk
 
@@ -40,6 +41,40 @@ async def recalled(store: Store, cutoff: str, question: str = ASKED, *, fill: bo
 
 def texts(found: Passages) -> list[str]:
     return [passage.text for passage in found]
+
+
+@pytest.fixture(params=["together", "apart"])
+def kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The places of the newest messages are kept together, or each word's apart in small pages."""
+    if request.param == "apart":
+        monkeypatch.setattr(recall, "TOGETHER", 0)
+        monkeypatch.setattr(recall_places, "PAGE", 3)
+    return str(request.param)
+
+
+async def index_of(store: Store, lane: int) -> dict[int, list[int]]:
+    """All places of a lane, by the keys of words."""
+
+    async def work(connection: Connection) -> list[Any]:
+        w = recall_word.c
+        found = sa.select(w.word, w.places).where(w.lane_id == lane).order_by(w.word, w.first)
+        return [*(await connection.execute(found)).all()]
+
+    places: dict[int, list[int]] = {}
+    for word, packed in await store._database.read(work):
+        if word != RECENT:
+            places.setdefault(word, []).extend(unpack(packed))
+        else:
+            for key, here in unpack_together(packed).items():
+                places.setdefault(key, []).extend(here)
+    return {word: sorted(found) for word, found in places.items()}
+
+
+async def lanes(store: Store) -> list[int]:
+    async def work(connection: Connection) -> list[int]:
+        return [*(await connection.scalars(sa.select(recall_lane.c.id).order_by(recall_lane.c.id)))]
+
+    return await store._database.read(work)
 
 
 async def rows_of(store: Store, table: sa.Table) -> int:
@@ -140,11 +175,12 @@ async def test_branches_that_part_within_what_is_covered_share_what_they_have_in
     assert other[0].message.text not in texts(await recalled(store, trunk[-1].id))
 
 
-async def test_long_branches_are_indexed_in_steps_and_in_blocks(
+async def test_long_branches_are_indexed_in_steps_and_in_pages(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recall, "STEP", 7)
-    monkeypatch.setattr(recall, "BLOCK", 16)
+    monkeypatch.setattr(recall, "TOGETHER", 40)
+    monkeypatch.setattr(recall_places, "PAGE", 5)
     made, trunk = await talk(store, *KEY, *FILLER * 12)
     found = await recalled(store, trunk[-1].id)
     assert trunk[0].message.text in texts(found)
@@ -159,33 +195,38 @@ async def test_long_branches_are_indexed_in_steps_and_in_blocks(
 async def test_if_even_the_rarest_word_is_everywhere_the_newest_places_are_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recall, "BLOCK", 8)
+    monkeypatch.setattr(recall, "STEP", 8)
+    monkeypatch.setattr(recall, "TOGETHER", 20)
+    monkeypatch.setattr(recall_places, "PAGE", 4)
     monkeypatch.setattr(recall, "PLACES", 10)
     _, branch = await talk(store, *KEY * 40)
     await store.recall.fill(branch[-1].id)
     found = await store.recall.look_up(branch[-1].id, ask("boathouse brass hook"))
+    assert found.statistics.frequency == {"boatho": 40, "brass": 80, "hook": 80}
     depths = [piece.depth for piece in found.pieces]
     assert 0 < len(depths) <= recall.BEST
     assert min(depths) > 40
 
 
+@pytest.mark.usefixtures("kept")
 async def test_a_deleted_message_is_never_found_again_and_leaves_no_word(store: Store) -> None:
     """Case 116."""
     _, branch = await talk(store, *FILLER, *KEY, *FILLER)
     await store.recall.fill(branch[-1].id)
-    words = await rows_of(store, recall_word)
+    (lane,) = await lanes(store)
+    assert key_of("boatho") in await index_of(store, lane)
     await store.messages.delete(branch[4].id)
-    assert await rows_of(store, recall_word) < words
+    left = await index_of(store, lane)
+    assert key_of("boatho") not in left
+    assert branch[4].depth not in {place >> BITS for places in left.values() for place in places}
     found = await store.recall.look_up(branch[-1].id, ask("boathouse"))
     assert found.statistics.frequency == {"boatho": 0}
     assert branch[4].id not in {passage.source for passage in await recalled(store, branch[-1].id)}
     assert branch[5].message.text in texts(await recalled(store, branch[-1].id, "What about the brass hook?"))
 
 
-async def test_what_is_removed_with_all_below_it_leaves_the_index_with_all_below_it(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recall, "BLOCK", 4)
+@pytest.mark.usefixtures("kept")
+async def test_what_is_removed_with_all_below_it_leaves_the_index_with_all_below_it(store: Store) -> None:
     made, trunk = await talk(store, *KEY, *FILLER * 3)
     await store.recall.fill(trunk[-1].id)
     fork = await store.messages.append_many(made.id, [user("A zeppelin!")] * 3, parent=trunk[9].id)
@@ -194,11 +235,34 @@ async def test_what_is_removed_with_all_below_it_leaves_the_index_with_all_below
     await store.recall.fill(early[-1].id)
     await store.messages.delete(trunk[6].id, subtree=True)
     assert await rows_of(store, recall_lane) == 2
-    assert trunk[0].message.text in texts(await recalled(store, trunk[5].id))
+    assert trunk[0].message.text in texts(await recalled(store, trunk[5].id, fill=False))
     assert (await store.recall.look_up(trunk[5].id, ask("zeppelin ginger"))).filled == 6
     assert early[0].message.text in texts(await recalled(store, early[-1].id, "Which airship?"))
-    await store.messages.delete(trunk[0].id, subtree=True)
+    _, same = await talk(store, *(f"{node.message.role[0]}: {node.message.text}" for node in trunk[:6]))
+    await store.recall.fill(same[-1].id)
+    found = await lanes(store)
+    assert await index_of(store, found[0]) == await index_of(store, found[-1])
+    for first in (trunk[0], same[0]):
+        await store.messages.delete(first.id, subtree=True)
     assert [await rows_of(store, table) for table in (recall_lane, recall_message, recall_word)] == [0, 0, 0]
+
+
+async def test_after_a_removal_the_index_goes_on_where_it_ended(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall_places, "PAGE", 3)
+    made, trunk = await talk(store, *KEY, *FILLER * 5)
+    for together in (0, 10_000):
+        monkeypatch.setattr(recall, "TOGETHER", together)
+        await store.recall.fill(trunk[-1].id)
+        await store.messages.delete(trunk[9].id, subtree=True)
+        said = [node.message for node in trunk[9:]]
+        trunk = (*trunk[:9], *await store.messages.append_many(made.id, said, parent=trunk[8].id))
+    await store.recall.fill(trunk[-1].id)
+    _, same = await talk(store, *KEY, *FILLER * 5)
+    await store.recall.fill(same[-1].id)
+    one, other = await lanes(store)
+    assert await index_of(store, one) == await index_of(store, other)
 
 
 async def test_a_conversation_goes_with_its_index(store: Store) -> None:
@@ -288,7 +352,7 @@ class Counting:
         return await self.connection.execute(statement, parameters)
 
 
-async def test_a_lookup_takes_three_statements_however_often_the_branch_left_another(store: Store) -> None:
+async def test_a_lookup_takes_two_statements_however_often_the_branch_left_another(store: Store) -> None:
     made, branch = await talk(store, *KEY, *FILLER)
     for n in range(6):
         await store.recall.fill(branch[-1].id)
@@ -303,7 +367,7 @@ async def test_a_lookup_takes_three_statements_however_often_the_branch_left_ano
         return counting.statements, {piece.text for piece in found.pieces}
 
     statements, found = await store._database.read(count)
-    assert statements == 3
+    assert statements == 2
     assert KEY[0].removeprefix("u: ") in found
     assert {f"On day {n} the boathouse key was on the brass hook." for n in range(6)} <= found
 
@@ -316,13 +380,17 @@ Steps = list[tuple[int, int, int]]
         st.tuples(st.integers(0, 50), st.integers(0, 5), st.integers(0, 4)), min_size=1, max_size=25
     ),
     question=st.integers(0, 5),
+    together=st.sampled_from((0, 12, TOGETHER)),
 )
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_on_random_trees_passages_are_stretches_of_covered_messages_of_the_branch(
-    steps: Steps, question: int
+    steps: Steps, question: int, together: int
 ) -> None:
     """Seen failing with: a lane read beyond the depth at which the branch leaves it."""
-    asyncio.run(_random_tree(steps, question))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recall, "TOGETHER", together)
+        patch.setattr(recall_places, "PAGE", 2)
+        asyncio.run(_random_tree(steps, question))
 
 
 WORDS = ("anchor", "boathouse", "compass", "dinghy", "eelgrass", "foghorn")

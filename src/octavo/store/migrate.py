@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from octavo.errors import StoreError
 from octavo.store.connection import Connection
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest step; `tests/store/test_migrate.py` shows that the files agree."""
 VERSION_TABLE = "octavo_version"
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -4,8 +4,8 @@ Covered messages are indexed in *lanes*: a lane is a stretch of messages, each t
 parts of two branches part, a new lane begins and notes where it left the other. So a branch is a short chain of lanes,
 and what other branches hold is never read. If a message is indexed, so is everything above it.
 
-For each word a lane has, block by block, the places where it stands: four bytes each, the depth and how much the word
-counts there. How common a word is follows from the lengths alone. Rare words are read first, and at most `PLACES`.
+A lane keeps the places where its words stand, those of its newest messages apart; `recall_places.py` says how. Of each
+word, one statement reads the newest places and how many there are, a second one the messages that matter most by them.
 
 Only covered messages can be recalled, so only they are indexed, by `fill`, in short transactions, when a snapshot is
 new, or the database is older than this index. Texts always come from the messages themselves: a place that is
@@ -14,13 +14,12 @@ no longer true finds nothing.
 
 from __future__ import annotations
 
-import sys
 from array import array
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -37,14 +36,29 @@ from octavo.store.database import Database
 from octavo.store.ids import made_at
 from octavo.store.locks import lock
 from octavo.store.parts import Packed, unpack
+from octavo.store.recall_places import (
+    RECENT,
+    TOGETHER,
+    WIDTH,
+    Page,
+    Together,
+    find_together,
+    key_of,
+    pack,
+    pack_together,
+    pages,
+    part,
+    unpack_together,
+)
+from octavo.store.recall_places import unpack as unpack_places
 from octavo.store.schema import Id, large_text, message, recall_lane, recall_message, recall_word
 
-BLOCK = 4_096
-"""Depths of a block: a row of the commonest word has 16 kB, and a rare word few rows in a long conversation."""
 STEP = 128
 """Messages that are indexed by one statement: the time is looked at in between."""
+PAGES = 12
+"""Pages of a word that a lookup reads, the newest ones: all there are, unless the word is common."""
 PLACES = 3_000
-"""Places that a lookup reads: more take longer than a turn should wait, and the rarest words have told the most.
+"""Places that a lookup goes through: more take longer than a turn should wait, and the rarest words have told the most.
 
 Measured on 250 made-up questions in 100,000 messages, as share of passages found and processor time of lookup and
 choice: 96 % in 6 ms; with four times the places 99 % in 7 ms; with 50,000 places and the lists below at 200 and 100,
@@ -58,8 +72,6 @@ LARGE_TEXTS = 2
 """Messages with texts kept apart that are ranked: each may be a hundred times as long as another."""
 REMOVED = 1_000
 """Rows of the index that are removed by one statement: the time is looked at in between."""
-WIDTH = 4
-"""Bytes of a place."""
 DAY = 24 * 60 * 60 * 1_000
 """Milliseconds."""
 
@@ -85,6 +97,16 @@ class _Lane(NamedTuple):
     stop: int
 
 
+class _Survey(NamedTuple):
+    """What the index knows of a question's words on a branch."""
+
+    lanes: Sequence[_Lane]
+    """From the root on."""
+    frequency: Mapping[str, int]
+    places: Mapping[str, Sequence[int]]
+    """Where the words stand, in order: the newest places, if there are very many."""
+
+
 class RecallIndex:
     """The index of what can be recalled."""
 
@@ -104,79 +126,78 @@ async def look_up(connection: Connection, cutoff: str, question: Question) -> Fo
     """Find candidates for a question on the branch of `cutoff`, as far as it is indexed."""
     if not question.weights:
         return NOTHING
-    words = {key_of(word): word for word in question.weights}
-    lanes: dict[int, _Lane] = {}
-    frequency = dict.fromkeys(question.weights, 0)
-    for row in await connection.execute(
-        _survey(connection.dialect.name), {"tip": cutoff, "words": [*words], "block": BLOCK}
-    ):
-        lanes[row.id] = _Lane(row.id, row.start, row.stop)
-        if row.word is not None:
-            # A lane that another branch shares in part counts as a whole.
-            frequency[words[row.word]] += row.size // WIDTH
+    lanes, frequency, places = await _survey(connection, cutoff, question)
     if not lanes:
         return NOTHING
-    deepest = max(lanes.values(), key=lambda lane: lane.stop)
-    statistics = Statistics(count=deepest.stop, frequency=frequency)
-    places = await _places(connection, lanes, deepest, words, frequency)
-    best = best_places(places, statistics.worths(question), most=BEST, ahead=AHEAD)
-    pieces = await _candidates(connection, deepest, best)
-    return Found(pieces=tuple(pieces), statistics=statistics, filled=deepest.stop)
+    filled = lanes[-1].stop
+    statistics = Statistics(count=filled, frequency=frequency)
+    rarest = _rarest(places, frequency)
+    best = best_places(rarest, statistics.worths(question), most=BEST, ahead=AHEAD)
+    pieces = await _candidates(connection, lanes, best)
+    return Found(pieces=tuple(pieces), statistics=statistics, filled=filled)
 
 
-async def _places(
-    connection: Connection,
-    lanes: Mapping[int, _Lane],
-    deepest: _Lane,
-    words: Mapping[int, str],
-    frequency: Mapping[str, int],
-) -> Mapping[str, Sequence[int]]:
-    """Read where words stand and what they count there: the rarest, as long as there are not too many places."""
-    chosen, total = list[int](), 0
-    for key in sorted(words, key=lambda key: frequency[words[key]]):
-        total += frequency[words[key]]
+async def _survey(connection: Connection, cutoff: str, question: Question) -> _Survey:
+    words = {key_of(word): word for word in question.weights}
+    bound = {"tip": cutoff, "words": [RECENT, *words]}
+    found = [tuple(row) for row in await connection.execute(_newest_pages(connection.dialect.name), bound)]
+    # Of a lane, the places that are kept together come last: they are newer than all in pages.
+    found.sort(key=lambda row: (row[1], row[3] == RECENT, row[4]))
+    lanes: dict[int, _Lane] = {}
+    counted: dict[tuple[int, int], int] = {}
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for id, start, stop, word, _, before, packed in found:
+        lanes[id] = _Lane(id, start, stop)
+        if packed is None:
+            continue
+        if word == RECENT:
+            for key, here in find_together(packed, words):
+                within = here[: bisect_right(here, (stop + 1) << BITS)]
+                counted[id, key] = counted.get((id, key), 0) + len(within)
+                places[words[key]] += within
+        else:
+            page = unpack_places(packed)
+            end = bisect_right(page, (stop + 1) << BITS)
+            counted[id, word] = before + end
+            places[words[word]] += page[:end]
+    frequency = dict.fromkeys(question.weights, 0)
+    for (_, word), times in counted.items():
+        frequency[words[word]] += times
+    return _Survey([*lanes.values()], frequency, places)
+
+
+def _rarest(places: Mapping[str, Sequence[int]], frequency: Mapping[str, int]) -> Mapping[str, Sequence[int]]:
+    """Take the rarest words, as long as they do not stand at too many places; at least one."""
+    chosen: dict[str, Sequence[int]] = {}
+    total = 0
+    for word in sorted(places, key=frequency.__getitem__):
+        total += frequency[word]
         if chosen and total > PLACES:
             break
-        if total:
-            chosen.append(key)
-    if not chosen:
-        return {}
-    # If even the rarest word stands at too many places, what was said last is looked at.
-    share = min(1.0, PLACES / frequency[words[chosen[0]]])
-    last = deepest.stop // BLOCK
-    bound = {
-        "lane": deepest.id,
-        "stop": deepest.stop,
-        "first": last + 1 - max(1, int(share * (last + 1))),
-        "words": chosen,
-        "block": BLOCK,
-    }
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for row in await connection.execute(_word_places(connection.dialect.name), bound):
-        lane = lanes[row.lane_id]
-        read = _unpack(row.places)
-        if lane.start <= row.block * BLOCK <= (row.block + 1) * BLOCK - 1 <= lane.stop:
-            found[words[row.word]] += read
-        else:
-            found[words[row.word]] += [place for place in read if lane.start <= place >> BITS <= lane.stop]
-    for places in found.values():
-        places.sort()
-    return found
+        chosen[word] = places[word][-PLACES:]
+    return chosen
 
 
-async def _candidates(connection: Connection, deepest: _Lane, best: Sequence[int]) -> list[Piece]:
+async def _candidates(connection: Connection, lanes: Sequence[_Lane], best: Sequence[int]) -> list[Piece]:
     """Read the best messages of a branch, given by their depths."""
     if not best:
         return []
-    bound = {"lane": deepest.id, "stop": deepest.stop, "depths": best}
-    found = (await connection.execute(_messages(connection.dialect.name), bound)).all()
     order = {depth: number for number, depth in enumerate(best)}
+    bound = {"places": [lane.id << _DEPTH | depth for depth in best for lane in _lane_at(lanes, depth)]}
+    said = await connection.execute(_messages(connection.dialect.name), bound)
+    found = [row for row in said if row.n is not None]
     large = sorted((row for row in found if row.large), key=lambda row: order[row.depth])[:LARGE_TEXTS]
     texts = await _large_texts(connection, [row.id for row in large])
     read = (row for row in found if not row.large or row.id in texts)
     return [
         piece for row in sorted(read, key=lambda row: row.depth) for piece in _pieces(row, texts, row.stamp)
     ]
+
+
+def _lane_at(lanes: Sequence[_Lane], depth: int) -> Sequence[_Lane]:
+    """Give the lane that a depth of a branch lies in; none for what lies beside the branch."""
+    at = bisect_right(lanes, depth, key=lambda lane: lane.start)
+    return [lane for lane in lanes[max(0, at - 1) : at] if depth <= lane.stop]
 
 
 async def _large_texts(connection: Connection, ids: Sequence[str]) -> rows.Texts:
@@ -222,7 +243,7 @@ async def fill_some(connection: Connection, cutoff: str) -> bool:
         return False
     lane = await _lane(connection, where, top)
     texts = await _large_texts(connection, [row.id for row in found if row.large])
-    places: defaultdict[tuple[int, int], array[int]] = defaultdict(lambda: array("I"))
+    places: defaultdict[int, list[int]] = defaultdict(list)
     indexed: list[dict[str, Any]] = []
     stamp, stored_on = (top.stamp, _stored_on(top)) if top else (None, 0)
     for row in sorted(found, key=lambda row: row.depth):
@@ -231,20 +252,49 @@ async def fill_some(connection: Connection, cutoff: str) -> bool:
         stored_on = _stored_on(row)
         indexed.append({"n": row.n, "lane_id": lane, "depth": row.depth, "stamp": stamp})
         for word, impact in impacts(_pieces(row, texts, stamp)).items():
-            places[key_of(word), row.depth // BLOCK].append(row.depth << BITS | impact)
+            places[key_of(word)].append(row.depth << BITS | impact)
     await connection.execute(sa.insert(recall_message), indexed)
-    if places:
-        await connection.execute(_grow(connection.dialect.name), _rows(lane, places))
+    await _add(connection, lane, places)
     last = max(row.depth for row in found)
     await connection.execute(sa.update(recall_lane).where(recall_lane.c.id == lane).values(stop=last))
     return True
 
 
-def _rows(lane: int, places: Mapping[tuple[int, int], array[int]]) -> list[dict[str, Any]]:
-    return [
-        {"lane_id": lane, "word": word, "block": block, "places": _pack(found)}
-        for (word, block), found in sorted(places.items())
-    ]
+async def _add(connection: Connection, lane: int, places: Mapping[int, Sequence[int]]) -> None:
+    """Add places to those that a lane keeps together; if those become many, put the commonest words' into pages."""
+    together = await _together(connection, lane) or {}
+    for word, found in places.items():
+        together.setdefault(word, array("I")).extend(found)
+    apart = part(together, TOGETHER)
+    last = await _pages_at(connection, lane, apart, max(map(max, apart.values())) >> BITS) if apart else {}
+    further = [page for word in sorted(apart) for page in pages(word, last.get(word), apart[word])]
+    await _write(connection, lane, [_page_of(together), *further])
+
+
+async def _together(connection: Connection, lane: int) -> Together | None:
+    """Read the places that a lane keeps together; None if there are none yet."""
+    w = recall_word.c
+    packed = await connection.scalar(sa.select(w.places).where(w.lane_id == lane, w.word == RECENT))
+    return None if packed is None else unpack_together(packed)
+
+
+def _page_of(together: Together) -> Page:
+    return Page(RECENT, 0, 0, pack_together(together))
+
+
+async def _pages_at(connection: Connection, lane: int, words: Iterable[int], depth: int) -> dict[int, Page]:
+    """Read of each word the page that a depth lies in, or would."""
+    bound = {"lane": lane, "words": [*words], "depth": depth}
+    found = await connection.execute(_pages(connection.dialect.name), bound)
+    return {row.word: Page(*tuple(row)) for row in found if row.word is not None}
+
+
+async def _write(connection: Connection, lane: int, written: Sequence[Page]) -> None:
+    """Write pages of a lane, in place of those that are there."""
+    if written:
+        await connection.execute(
+            _put(connection.dialect.name), [{"lane_id": lane, **page._asdict()} for page in written]
+        )
 
 
 async def _lane(connection: Connection, conversation_id: str, top: rows.Row | None) -> int:
@@ -269,38 +319,58 @@ async def forget_words(connection: Connection, id: str) -> None:
         # What follows has its day from it.
         await forget_below(connection, id)
         return
-    at = {"lane_id": row.lane_id, "block": row.depth // BLOCK}
-    w = recall_word.c
-    here = sa.and_(w.lane_id == at["lane_id"], w.block == at["block"])
-    for word in impacts(_pieces(row, texts, row.stamp)):
-        key = key_of(word)
-        places = await connection.scalar(sa.select(w.places).where(here, w.word == key))
-        left = array("I", (place for place in _unpack(places or b"") if place >> BITS != row.depth))
-        if left:
-            await connection.execute(
-                sa.update(recall_word).where(here, w.word == key).values(places=_pack(left))
-            )
-        else:
-            await connection.execute(sa.delete(recall_word).where(here, w.word == key))
+    words = {key_of(word) for word in impacts(_pieces(row, texts, row.stamp))}
+    left: list[Page] = []
+    together = await _together(connection, row.lane_id)
+    if together:
+        left.append(_those(together, lambda depth: depth != row.depth))
+    for page in (await _pages_at(connection, row.lane_id, words, row.depth)).values():
+        left.append(_page_without(page, lambda depth: depth != row.depth))
+    await _rewrite(connection, row.lane_id, left)
 
 
 async def forget_below(connection: Connection, id: str) -> None:
-    """Take a message that is about to be removed, and all below it, out of the index.
-
-    Whole blocks go: what of them is still there is indexed again when it is next asked for.
-    """
+    """Take a message that is about to be removed, and all below it, out of the index."""
     row = (await connection.execute(_indexed_message(), {"id": id})).one_or_none()
     if row is None:
         return
-    lane, block = row.lane_id, row.depth // BLOCK
-    first = block * BLOCK
+    lane, depth = row.lane_id, row.depth
     r, w, k = recall_lane.c, recall_word.c, recall_message.c
     gone = sa.delete(recall_lane)
-    await connection.execute(gone.where(r.parent_id == lane, r.fork >= first))
-    await connection.execute(gone.where(r.id == lane, r.fork + 1 >= first))
-    await connection.execute(sa.delete(recall_word).where(w.lane_id == lane, w.block >= block))
-    await connection.execute(sa.delete(recall_message).where(k.lane_id == lane, k.depth >= first))
-    await connection.execute(sa.update(recall_lane).where(r.id == lane).values(stop=first - 1))
+    await connection.execute(gone.where(r.parent_id == lane, r.fork >= depth))
+    await connection.execute(gone.where(r.id == lane, r.fork + 1 >= depth))
+    await connection.execute(sa.delete(recall_word).where(w.lane_id == lane, w.first >= depth))
+    await connection.execute(sa.delete(recall_message).where(k.lane_id == lane, k.depth >= depth))
+    together = await _together(connection, lane)
+    left = [_those(together, lambda at: at < depth)] if together else []
+    bound = {"lane": lane, "place": pack([depth << BITS])}
+    for page in await connection.execute(_reaching(), bound):
+        left.append(_page_without(Page(*tuple(page)), lambda at: at < depth))
+    await _rewrite(connection, lane, left)
+    await connection.execute(sa.update(recall_lane).where(r.id == lane).values(stop=depth - 1))
+
+
+def _page_without(page: Page, stays: Callable[[int], bool]) -> Page:
+    return page._replace(places=pack(place for place in unpack_places(page.places) if stays(place >> BITS)))
+
+
+def _those(together: Together, stays: Callable[[int], bool]) -> Page:
+    left = {
+        word: array("I", (place for place in places if stays(place >> BITS)))
+        for word, places in together.items()
+    }
+    return _page_of({word: places for word, places in left.items() if places})
+
+
+async def _rewrite(connection: Connection, lane: int, left: Sequence[Page]) -> None:
+    """Write what is left of pages; one that has nothing left goes."""
+    await _write(connection, lane, [page for page in left if page.places])
+    w = recall_word.c
+    for page in left:
+        if not page.places:
+            await connection.execute(
+                sa.delete(recall_word).where(w.lane_id == lane, w.word == page.word, w.first == page.first)
+            )
 
 
 async def remove_some(connection: Connection, conversation_id: str) -> bool:
@@ -318,27 +388,6 @@ async def remove_some(connection: Connection, conversation_id: str) -> bool:
     last = await connection.scalar(sa.select(sa.func.max(words.subquery().c.word)))
     await connection.execute(sa.delete(recall_word).where(w.lane_id == lane, w.word <= last))
     return True
-
-
-def key_of(word: str) -> int:
-    """Give the number that stands for a word in the index."""
-    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
-
-
-def _pack(places: array[int]) -> bytes:
-    return _ordered(places).tobytes()
-
-
-def _unpack(places: bytes) -> array[int]:
-    return _ordered(array("I", places))
-
-
-def _ordered(places: array[int]) -> array[int]:
-    """Bring numbers into the order of bytes that the database has on every machine, or back."""
-    if sys.byteorder == "big":
-        places.byteswap()
-    return places
 
 
 def _tip() -> sa.BindParameter[str]:
@@ -372,58 +421,79 @@ def _lanes(start: sa.Select[Any]) -> sa.CTE:
     return chain.union_all(above.join(chain, r.c.id == chain.c.parent_id))
 
 
-def _known_lanes() -> sa.CTE:
-    """The lanes of a branch whose deepest one is bound as `lane`, and its depth as `stop`."""
-    r = recall_lane.c
-    stop = sa.bindparam("stop", type_=sa.Integer)
-    return _lanes(
-        sa.select(r.id, r.parent_id, (r.fork + 1).label("start"), stop.label("stop")).where(
-            r.id == sa.bindparam("lane")
-        )
-    )
-
-
-def _one_of(column: sa.Column[Any], name: str, dialect: str) -> sa.ColumnElement[bool]:
-    """Say that a column has one of the values bound as a list: one value, so that a statement is prepared once."""
+def _each(name: str, type: sa.types.TypeEngine[Any], dialect: str) -> sa.TableValuedAlias:
+    """The values bound as a list: one parameter, however many they are, so that a statement is prepared once."""
+    value = sa.column("value", type)
     if dialect == "postgresql":
-        return column == sa.any_(sa.bindparam(name, type_=postgresql.ARRAY(column.type)))
-    values = sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("value")
-    return column.in_(sa.select(values.c.value))
-
-
-def _of_words(lanes: sa.CTE, dialect: str) -> sa.ColumnElement[bool]:
-    """The rows of the words bound as `words` in the blocks, each of `block` depths, that a branch has of its lanes."""
-    w, size = recall_word.c, sa.bindparam("block", type_=sa.Integer)
-    return sa.and_(
-        w.lane_id == lanes.c.id,
-        _one_of(w.word, "words", dialect),
-        w.block.between(lanes.c.start // size, lanes.c.stop // size),
-    )
+        bound: sa.BindParameter[Any] = sa.bindparam(name, type_=postgresql.ARRAY(type))
+        return sa.func.unnest(bound).table_valued(value, name=name).render_derived()
+    return sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued(value, name=name)
 
 
 @cache
-def _survey(dialect: str) -> sa.Select[Any]:
-    """The lanes of the branch of `tip` as far as it is indexed, and how often the words stand in each."""
-    r, top = recall_lane.c, _deepest_indexed().subquery("top")
+def _newest_pages(dialect: str) -> sa.Select[Any]:
+    """The lanes of the branch of `tip` as far as it is indexed, each with the newest pages that it has of `words`.
+
+    Each lane is there, with nothing if it has no places.
+    """
+    r, w, top = recall_lane.c, recall_word.c, _deepest_indexed().subquery("top")
     lanes = _lanes(
         sa.select(r.id, r.parent_id, (r.fork + 1).label("start"), top.c.depth.label("stop")).join_from(
             top, recall_lane, r.id == top.c.lane_id
         )
     )
-    size = sa.func.sum(sa.func.length(recall_word.c.places)).label("size")
-    here = (lanes.c.id, lanes.c.start, lanes.c.stop, recall_word.c.word)
+    word, newer = _each("words", w.word.type, dialect), recall_word.alias("newer")
+    oldest = (
+        sa.select(newer.c.first)
+        .where(newer.c.lane_id == lanes.c.id, newer.c.word == word.c.value, newer.c.first <= lanes.c.stop)
+        .order_by(newer.c.first.desc())
+        .limit(1)
+        .offset(PAGES - 1)
+        .correlate(lanes, word)
+        .scalar_subquery()
+    )
+    within = w.first.between(sa.func.coalesce(oldest, 0), lanes.c.stop)
     return (
-        sa.select(*here, size).outerjoin_from(lanes, recall_word, _of_words(lanes, dialect)).group_by(*here)
+        sa.select(lanes.c.id, lanes.c.start, lanes.c.stop, word.c.value, w.first, w.before, w.places)
+        .select_from(
+            lanes.join(word, sa.true()).outerjoin(
+                recall_word, sa.and_(w.lane_id == lanes.c.id, w.word == word.c.value, within)
+            )
+        )
+        .where(w.first.is_not(None) | (word.c.value == RECENT))
     )
 
 
+_PAGE = (recall_word.c.word, recall_word.c.first, recall_word.c.before, recall_word.c.places)
+
+
 @cache
-def _word_places(dialect: str) -> sa.Select[Any]:
-    """The places of words on a branch, from the block `first` on."""
-    w, lanes = recall_word.c, _known_lanes()
-    columns = sa.select(w.lane_id, w.word, w.block, w.places)
-    first = sa.bindparam("first", type_=sa.Integer)
-    return columns.join_from(lanes, recall_word, _of_words(lanes, dialect)).where(w.block >= first)
+def _pages(dialect: str) -> sa.Select[Any]:
+    """Of each of `words`, the page of a lane that a depth lies in, or would."""
+    w, lane = recall_word.c, sa.bindparam("lane", type_=sa.BigInteger)
+    word, nearer = _each("words", w.word.type, dialect), recall_word.alias("nearer")
+    first = (
+        sa.select(sa.func.max(nearer.c.first))
+        .where(
+            nearer.c.lane_id == lane,
+            nearer.c.word == word.c.value,
+            nearer.c.first <= sa.bindparam("depth", type_=sa.Integer),
+        )
+        .correlate(word)
+        .scalar_subquery()
+    )
+    here = sa.and_(w.lane_id == lane, w.word == word.c.value, w.first == first)
+    # An outer join, because it says which comes first: SQLite would go through all pages of the lane for each word.
+    return sa.select(*_PAGE).select_from(word.outerjoin(recall_word, here))
+
+
+@cache
+def _reaching() -> sa.Select[Any]:
+    """The pages of a lane that reach a place: bytes compare as places do."""
+    w = recall_word.c
+    last = sa.func.substr(w.places, sa.func.length(w.places) - (WIDTH - 1))
+    place = sa.bindparam("place", type_=sa.LargeBinary)
+    return sa.select(*_PAGE).where(w.lane_id == sa.bindparam("lane"), w.word != RECENT, last >= place)
 
 
 _SHOWN = (
@@ -439,17 +509,20 @@ _SHOWN = (
 )
 
 
+_DEPTH = 32
+"""Bits of a depth, where a number says both a lane and a depth in it."""
+
+
 @cache
 def _messages(dialect: str) -> sa.Select[Any]:
-    """The messages of a branch at `depths`."""
-    k, lanes = recall_message.c, _known_lanes()
-    # The depths are what an index is asked for, not the range: `+ 0` hides that from SQLite.
-    within = (k.depth + 0).between(lanes.c.start, lanes.c.stop)
+    """The messages at `places`: a lane and a depth each."""
+    k, place = recall_message.c, _each("places", sa.BigInteger(), dialect)
+    lane = place.c.value.bitwise_rshift(sa.literal_column(str(_DEPTH)))
+    depth = place.c.value.bitwise_and(sa.literal_column(str((1 << _DEPTH) - 1)))
     return (
         sa.select(*_SHOWN, k.stamp)
-        .join_from(lanes, recall_message, k.lane_id == lanes.c.id)
-        .join(message, message.c.n == k.n)
-        .where(_one_of(k.depth, "depths", dialect), within)
+        .select_from(place.outerjoin(recall_message, sa.and_(k.lane_id == lane, k.depth == depth)))
+        .outerjoin(message, message.c.n == k.n)
     )
 
 
@@ -499,12 +572,10 @@ def _next() -> sa.Select[Any]:
 
 
 @cache
-def _grow(dialect: str) -> sa.Insert:
-    """Add places to those that a word has already."""
+def _put(dialect: str) -> sa.Insert:
+    """Write pages, in place of those that are there."""
     insert: Any = (postgresql if dialect == "postgresql" else sqlite).insert(recall_word)
-    # SQLite joins bytes as they are, and calls the result a text.
-    joined = sa.cast(recall_word.c.places.op("||")(insert.excluded.places), sa.LargeBinary)
-    grown: sa.Insert = insert.on_conflict_do_update(
-        index_elements=["lane_id", "word", "block"], set_={"places": joined}
+    put: sa.Insert = insert.on_conflict_do_update(
+        index_elements=["lane_id", "word", "first"], set_={"places": insert.excluded.places}
     )
-    return grown
+    return put

@@ -362,8 +362,10 @@ recall_word = sa.Table(
         primary_key=True,
         autoincrement=False,
     ),
-    sa.Column("word", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("block", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("word", sa.Integer, primary_key=True, autoincrement=False),
+    # No place lies above this depth, and how many places of the word there are in the pages before.
+    sa.Column("first", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("before", sa.Integer, nullable=False),
     sa.Column("places", sa.LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )

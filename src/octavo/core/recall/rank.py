@@ -6,7 +6,6 @@ more than common ones (BM25).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -127,27 +126,47 @@ def best_places(
     `found` gives for each word the places where it stands, in order. The `ahead` best by themselves are looked at, with
     those around them. There is no floor: a ranker decides what is too little.
     """
-    alone: dict[int, float] = {}
-    known = alone.get
-    for word, places in found.items():
-        value = [worth[word] * impact for impact in range(IMPACT + 1)]
-        for place in places:
-            depth = place >> BITS
-            alone[depth] = known(depth, 0.0) + value[place & IMPACT]
+    counted = {word: _by_depth(places, worth[word]) for word, places in found.items()}
     reached: defaultdict[int, dict[str, float]] = defaultdict(dict)
-    for depth in nlargest(ahead, alone, key=alone.__getitem__):
-        for word, places in found.items():
-            at = bisect_left(places, depth << BITS)
-            if at < len(places) and places[at] >> BITS == depth:
-                value_here = worth[word] * (places[at] & IMPACT)
-                reached[depth][word] = max(reached[depth].get(word, 0.0), value_here)
+    for depth in _best(_together(counted.values()), ahead):
+        for word, known in counted.items():
+            here = known.get(depth)
+            if here is not None:
+                _reach(reached[depth], word, here)
                 for away, share in NEARBY.items():
-                    there = reached[depth - away]
-                    if there.get(word, 0.0) < share * value_here:
-                        there[word] = share * value_here
+                    _reach(reached[depth - away], word, share * here)
     combine = _Combination(worth, floor=0.0)
     scores = {depth: combine(words) for depth, words in reached.items()}
     return nlargest(most, scores, key=scores.__getitem__)
+
+
+def _by_depth(places: Iterable[int], worth: float) -> dict[int, float]:
+    """Say what a word counts at each depth where it stands."""
+    value = [worth * impact for impact in range(IMPACT + 1)]
+    return {place >> BITS: value[place & IMPACT] for place in places}
+
+
+def _together(counted: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    """Add up what words count; most depths have one of them only."""
+    total: dict[int, float] = {}
+    for known in counted:
+        both = {depth: total[depth] + known[depth] for depth in total.keys() & known.keys()}
+        total |= known
+        total |= both
+    return total
+
+
+def _best(scores: Mapping[int, float], most: int) -> list[int]:
+    """Give the depths with the best scores; of equal ones, those that come first."""
+    floor = min(nlargest(most, scores.values()), default=0.0)
+    above = [depth for depth, score in scores.items() if score > floor]
+    equal = [depth for depth, score in scores.items() if score == floor]
+    return above + equal[: most - len(above)]
+
+
+def _reach(scores: dict[str, float], word: str, score: float) -> None:
+    if scores.get(word, 0.0) < score:
+        scores[word] = score
 
 
 def weight_of(times: int, length: int, usual: float) -> float:
