@@ -42,6 +42,11 @@ TOLD = 0.6
 FEWEST_WORDS = 2
 """A sentence with fewer informative words settles and asks nothing that could be missed."""
 
+RUN = 4
+"""Words of a run: in any text, hardly one of another text stands in it by chance."""
+READ_FOR = 100
+"""Phrases that the whole text is read for; to list the places of all its words takes as long."""
+
 _SPEECH = ("user", "assistant")
 _SETTLING = cues.DECISION | cues.CONSTRAINT | cues.PREFERENCE
 _QUESTIONS = ("?", "？", "؟")
@@ -153,15 +158,17 @@ def _taken_up(question: TextUnit, replies: Mapping[Channel, Sequence[TextUnit]])
 class Wording:
     """A text prepared for being asked whether it has a phrase.
 
-    A phrase is sought at the rarest of its pairs of neighbouring words, so that a long text is not read for each;
-    `lines` are phrases that stand in it, as is known already.
+    Most phrases it does not have are told by their runs of neighbouring words. The others are sought at the rarest of
+    their pairs, so that a long text is not read for each; `lines` are phrases that stand in it, as is known already.
     """
 
     def __init__(self, text: str, lines: Iterable[str] = ()) -> None:
         self.text = text
-        self._lines = frozenset(lines)
+        self._lines = frozenset([*lines, *text.split("\n")])
         self._words = _WORD.findall(text)
         self._vocabulary = frozenset(self._words)
+        self._runs: dict[int, frozenset[tuple[str, ...]]] = {}
+        self._read_for = 0
 
     def has(self, phrase: str) -> bool:
         """Tell whether the phrase stands in the text, and not inside a longer word."""
@@ -174,8 +181,22 @@ class Wording:
         words = _WORD.findall(phrase)
         if not words or not phrase.isascii():
             return self._read(phrase)
-        if not self._vocabulary.issuperset(words):
+        if not self._vocabulary.issuperset(words) or not self._has_runs(words):
             return ()
+        self._read_for += 1
+        return self._read(phrase) if self._read_for <= READ_FOR else self._places(phrase, words)
+
+    def _has_runs(self, words: Sequence[str]) -> bool:
+        """Tell whether every few words that follow each other here do so in the text."""
+        length = min(RUN, len(words))
+        if length == 1:
+            return True
+        if length not in self._runs:
+            self._runs[length] = frozenset(_runs(self._words, length))
+        return self._runs[length].issuperset(_runs(words, length))
+
+    def _places(self, phrase: str, words: Sequence[str]) -> Iterable[int]:
+        """Give the places of a phrase, from those of its rarest pair of words."""
         places, offset = self._rarest(words)
         starts, text, lead = self._starts, self.text, phrase.index(words[0])
         return [
@@ -188,17 +209,13 @@ class Wording:
         """Give the numbers that the rarest pair of these words has, and its own among them."""
         if len(words) == 1:
             return self._places_of_words[words[0]], 0
-        fewest, offset = None, 0
-        for at, pair in enumerate(pairwise(words)):
-            places = self._places_of_pairs.get(pair)
-            if not places:
-                return (), 0
-            if fewest is None or len(places) < len(fewest):
-                fewest, offset = places, at
-        return fewest or (), offset
+        fewest = min(
+            range(len(words) - 1), key=lambda at: len(self._places_of_pairs[words[at], words[at + 1]])
+        )
+        return self._places_of_pairs[words[fewest], words[fewest + 1]], fewest
 
     def _read(self, phrase: str) -> Iterator[int]:
-        """Find a phrase that has no words to go by, or not by ASCII's rules, in the whole text."""
+        """Find a phrase in the whole text."""
         at = self.text.find(phrase)
         while at >= 0:
             yield at
@@ -219,6 +236,11 @@ class Wording:
     def _stands_alone(self, start: int, stop: int) -> bool:
         around = self.text[max(0, start - 1) : start], self.text[stop : stop + 1]
         return not _joined(around[0], self.text[start]) and not _joined(self.text[stop - 1], around[1])
+
+
+def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Give all runs of so many neighbouring words."""
+    return zip(*(words[start:] for start in range(length)), strict=False)
 
 
 def _numbered(pieces: Iterable[T]) -> Mapping[T, list[int]]:

@@ -66,6 +66,7 @@ class Selection:
         self.chosen: list[int] = []
         self._taken = set[object]()
         self._texts: set[object] = {skeleton(unit.text) for unit in candidates.known}
+        self._skeletons: dict[int, str] = {}
         self._lines = set[object]()
         self._opened = set[object]()
         self._days = set[object]()
@@ -107,17 +108,24 @@ class Selection:
         """Tell whether a unit, or one that says the same, is chosen."""
         if number in self._taken or number in self.candidates.passed_over:
             return True
-        return skeleton(self.candidates.units[number].text) in self._texts
+        return self.skeleton(number) in self._texts
+
+    def skeleton(self, number: int) -> str:
+        """Give the skeleton of a unit; it is asked for several times."""
+        found = self._skeletons.get(number)
+        if found is None:
+            found = self._skeletons[number] = skeleton(self.candidates.units[number].text)
+        return found
 
     def put(self, number: int) -> bool:
         """Choose a unit; tell whether it is the first of its call or of its message."""
         unit, owner = self.candidates.units[number], self.candidates.owner[number]
         line, opening, day = (owner, unit.line), (owner, unit.call), self.candidates.sources[owner].day
-        first = opening not in self._opened
-        marks: tuple[object, ...] = (number, skeleton(unit.text), line, opening, day, unit.channel)
+        first, said = opening not in self._opened, self.skeleton(number)
+        marks: tuple[object, ...] = (number, said, line, opening, day, unit.channel)
         if number in self.candidates.standing:
             # Rendered apart, it opens no line and pays for no header of others.
-            first, marks = False, (number, skeleton(unit.text), None, _STANDING, None, None)
+            first, marks = False, (number, said, None, _STANDING, None, None)
         added = [(known, mark) for known, mark in zip(self._sets, marks, strict=True) if mark not in known]
         for known, mark in added:
             known.add(mark)
