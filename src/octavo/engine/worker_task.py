@@ -21,6 +21,7 @@ from octavo.core.snapshot import Snapshot, draft
 
 if TYPE_CHECKING:
     from octavo.core.ask.answer import JudgedAnswer, JudgeTask
+    from octavo.core.extract.totals import Totals
     from octavo.core.extract.units import Analysis
     from octavo.core.receipt import Receipt
 
@@ -68,6 +69,8 @@ class SnapshotTask:
     """Covered messages of its turn that are sent as well."""
     analyses: Mapping[str, Analysis] = field(default_factory=dict, repr=False)
     """What is known of some messages already, by their ids."""
+    totals: Totals | None = field(default=None, repr=False)
+    """What a beginning of the branch says, if it was counted before."""
     continues: BranchKey | None = None
     """The branch that a process has read before; None: `whole` is all there is."""
 
@@ -104,6 +107,7 @@ class FilledSnapshot:
     retained: Branch = field(repr=False)
     pins: tuple[str, ...]
     analyses: Mapping[str, Analysis] = field(repr=False)
+    totals: Totals = field(repr=False)
 
     def receipt(self, sent: Sequence[Message]) -> Receipt:
         """Tell what became of the facts, where `sent` is sent word for word besides the snapshot."""
@@ -117,6 +121,7 @@ class FilledSnapshot:
             messages=self.snapshot.messages,
             dropped=self.snapshot.dropped,
             analyses=self.analyses,
+            totals=self.totals,
         )
 
 
@@ -124,6 +129,7 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
     """Draft the snapshot and fill the room that its summary leaves with extracts."""
     # Imported here: it takes a while, and the process that does the work is seldom the one that wants it done.
     from octavo.core.compose import compose
+    from octavo.core.extract.totals import advance
     from octavo.core.extract.units import analyse_all
 
     snapshot = draft(
@@ -142,6 +148,7 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
     covered = task.whole[task.leading :]
     retained = tuple(node for node in task.after if node.depth > snapshot.cutoff_depth)
     analyses = analyse_all((*covered, *retained), task.analyses)
+    totals = advance(task.totals, covered, retained, analyses)
     filled = compose(
         snapshot,
         covered,
@@ -152,8 +159,9 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
         focus=task.focus,
         voice=task.voice,
         analyses=analyses,
+        totals=totals,
     )
-    return FilledSnapshot(filled, covered, retained, task.pins, analyses)
+    return FilledSnapshot(filled, covered, retained, task.pins, analyses, totals)
 
 
 def _sent(filled: FilledSnapshot) -> list[Message]:
@@ -191,6 +199,7 @@ class ReadBranch:
 
     nodes: Branch
     analyses: Mapping[str, Analysis]
+    totals: Totals
     size: int
 
 
@@ -267,10 +276,12 @@ def _make_kept(
             task,
             whole=(*known.nodes, *task.whole),
             analyses={**known.analyses, **task.analyses},
+            totals=known.totals,
             continues=None,
         )
     filled = fill(task, count)
     if size <= KEPT // 2:
         snapshot = filled.snapshot
-        kept.put((snapshot.cutoff, snapshot.digest), ReadBranch(task.whole, filled.analyses, size), size)
+        read = ReadBranch(task.whole, filled.analyses, filled.totals, size)
+        kept.put((snapshot.cutoff, snapshot.digest), read, size)
     return MadeSnapshot(snapshot=filled.snapshot, receipt=filled.receipt(_sent(filled)))

@@ -89,23 +89,85 @@ def occurring(wanted: Iterable[Fact], text: str) -> tuple[Fact, ...]:
     return tuple(fact for fact in wanted if wording.has(fact.text))
 
 
-def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]:
-    """Give every fact of sources once, newest first; sentences with their informative words."""
-    seen: set[tuple[FactKind, str]] = set()
+class FactTotals:
+    """The facts of the first sources, each with the newest one that has it; `copy` goes on from there.
+
+    A question waits for the reply that may take it up: it is counted, and what follows it, when that has come.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[Mention, str] = {}
+        """The node of each, that of the newest source last; of one source, its first fact last."""
+        self.counted = 0
+        """So many sources are."""
+
+    def copy(self) -> FactTotals:
+        """Go on counting, and leave this as it is."""
+        copy = FactTotals()
+        copy.found, copy.counted = dict(self.found), self.counted
+        return copy
+
+    def add(self, sources: Sequence[Source]) -> None:
+        """Count on, as far as all replies are there; `sources` are all there are."""
+        replies: dict[Channel, Sequence[TextUnit]] = {}
+        newest: list[tuple[str, Sequence[Mention]]] = []
+        stop = len(sources)
+        for at in range(len(sources) - 1, self.counted - 1, -1):
+            source = sources[at]
+            said = _said(source.units)
+            if _waits(source, said) and _other(said[-1].channel) not in replies:
+                newest.clear()
+                stop = at
+            elif at < stop:
+                newest.append((source.node, _mentions(source, said, replies)))
+            if said:
+                replies[said[0].channel] = said
+        found = self.found
+        for node, mentions in reversed(newest):
+            for mention in reversed(mentions):
+                found.pop(mention, None)
+                found[mention] = node
+        self.counted = stop
+
+
+def collect(
+    sources: Sequence[Source], counted: FactTotals | None = None
+) -> Iterator[tuple[Fact, tuple[str, ...]]]:
+    """Give every fact of sources once, newest first; sentences with their informative words.
+
+    Those of the sources that were `counted` are not looked for again.
+    """
+    counted = counted or FactTotals()
+    seen: set[Mention] = set()
     replies: dict[Channel, Sequence[TextUnit]] = {}
-    for source in reversed(sources):
+    for source in reversed(sources[counted.counted :]):
         said = _said(source.units)
-        mentions: Sequence[Mention] = _stated(source.units)
-        if source.stamp:
-            mentions = ((("date", source.stamp), ()), *mentions)
-        if said and not source.tools and _asks(said[-1]) and not _taken_up(said[-1], replies):
-            mentions = (*mentions, (("question", said[-1].text), said[-1].words))
-        for mention, words in mentions:
+        for mention in _mentions(source, said, replies):
             if mention not in seen:
                 seen.add(mention)
-                yield Fact(*mention, source.node), words
+                yield Fact(*mention[0], source.node), mention[1]
         if said:
             replies[said[0].channel] = said
+    for mention, node in reversed(counted.found.items()):
+        if mention not in seen:
+            yield Fact(*mention[0], node), mention[1]
+
+
+def _mentions(
+    source: Source, said: Sequence[TextUnit], replies: Mapping[Channel, Sequence[TextUnit]]
+) -> Sequence[Mention]:
+    """List what a source says that can be looked for, given what is said next."""
+    mentions: Sequence[Mention] = _stated(source.units)
+    if source.stamp:
+        mentions = ((("date", source.stamp), ()), *mentions)
+    if _waits(source, said) and not _taken_up(said[-1], replies):
+        mentions = (*mentions, (("question", said[-1].text), said[-1].words))
+    return mentions
+
+
+def _waits(source: Source, said: Sequence[TextUnit]) -> bool:
+    """Tell whether a source ends with a question, which may be taken up."""
+    return bool(said) and not source.tools and _asks(said[-1])
 
 
 @kept_with_units
@@ -151,8 +213,13 @@ def _asks(unit: TextUnit) -> bool:
 def _taken_up(question: TextUnit, replies: Mapping[Channel, Sequence[TextUnit]]) -> bool:
     """Tell whether the next message of the other side has any informative word of a question."""
     asked = set(question.words)
-    reply = replies.get("assistant" if question.channel == "user" else "user", ())
+    reply = replies.get(_other(question.channel), ())
     return any(not asked.isdisjoint(unit.words) for unit in reply)
+
+
+def _other(channel: Channel) -> Channel:
+    """Name the side that answers."""
+    return "assistant" if channel == "user" else "user"
 
 
 class Wording:
