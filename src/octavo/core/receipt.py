@@ -394,7 +394,9 @@ class _Fates:
 
 def _tallies(found: Iterable[tuple[Fact, tuple[str, ...]]], remains: Remains) -> tuple[Tally, ...]:
     fates: dict[FactKind, _Fates] = {}
-    for fact, words in found:
+    all_found = list(found)
+    remains.kept.expect([fact.text for fact, _ in all_found])
+    for fact, words in all_found:
         fate = fates.setdefault(fact.kind, _Fates([], [], []))
         match remains.fate(fact, words):
             case "verbatim":

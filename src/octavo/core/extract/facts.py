@@ -235,10 +235,31 @@ class Wording:
         self._words = _WORD.findall(text)
         self._vocabulary = frozenset(self._words)
         self._runs: dict[int, frozenset[tuple[str, ...]]] = {}
+        self._expected: dict[str, bool] = {}
+        """Whether the runs of a phrase stand here."""
         self._read_for = 0
+
+    def expect(self, phrases: Iterable[str]) -> None:
+        """Tell of many phrases at once whether their runs stand here: those of the text need not all be kept then."""
+        words: dict[str, list[str]] = {}
+        wanted: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
+        for phrase in phrases:
+            if phrase in self._vocabulary or phrase in self._lines or not phrase.isascii():
+                continue
+            found = words[phrase] = _WORD.findall(phrase)
+            length = min(RUN, len(found))
+            if length > 1 and self._vocabulary.issuperset(found):
+                wanted[length].update(_runs(found, length))
+        here = {length: runs.intersection(_runs(self._words, length)) for length, runs in wanted.items()}
+        for phrase, found in words.items():
+            length = min(RUN, len(found))
+            if length > 1:
+                self._expected[phrase] = here.get(length, set()).issuperset(_runs(found, length))
 
     def has(self, phrase: str) -> bool:
         """Tell whether the phrase stands in the text, and not inside a longer word."""
+        if self._expected.get(phrase) is False:
+            return False
         if phrase in self._vocabulary or phrase in self._lines:
             return True
         return any(self._stands_alone(at, at + len(phrase)) for at in self._occurrences(phrase))
@@ -248,7 +269,9 @@ class Wording:
         words = _WORD.findall(phrase)
         if not words or not phrase.isascii():
             return self._read(phrase)
-        if not self._vocabulary.issuperset(words) or not self._has_runs(words):
+        if not self._vocabulary.issuperset(words):
+            return ()
+        if phrase not in self._expected and not self._has_runs(words):
             return ()
         self._read_for += 1
         return self._read(phrase) if self._read_for <= READ_FOR else self._places(phrase, words)
