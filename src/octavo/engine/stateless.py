@@ -274,7 +274,7 @@ def _written_as(plain: Sequence[JsonObject]) -> bytes | None:
     """Digest messages as they are written; None if they hold what no JSON does."""
     try:
         # From the third version on, marshal writes differently what is referred to more than once.
-        return hashlib.blake2b(marshal.dumps(plain, 2), digest_size=16).digest()
+        return hashlib.blake2b(marshal.dumps(cast("Any", plain), 2), digest_size=16).digest()
     except ValueError:
         return None
 
@@ -360,7 +360,7 @@ async def _made_to_fit(
         notes=(*notes, *shrunk.notes),
     )
     if filled is None or snapshot is None:
-        return made, filled and filled.totals
+        return made, filled.totals if filled else None
     if narrative := written.narrative.text and written.narrative:
         snapshot = replace(snapshot, model=narrative.model, prompt=narrative.prompt)
     snapshot = replace(snapshot, instructions=options.get("focus", ""))

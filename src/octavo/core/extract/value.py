@@ -110,12 +110,14 @@ class IdentifierValues(dict[str, float]):
                 small, last = figure if not times else small, newest
                 bits, times = bits | who, times + sources
         value = HEARD + SPOKEN * bits.bit_count() + REPEATED * math.log1p(times)
-        value *= (self._sources - last) ** -AGEING * (FIGURE if small else 1.0)
+        age: float = (self._sources - last) ** -AGEING
+        value *= age * (FIGURE if small else 1.0)
         return value * (1 + FOCUS) if self._of_focus and _named(text, self._of_focus) else value
 
     def _ending(self, text: str) -> float:
         kind, _, position = text.rpartition(" ")
-        return (OUTCOME if kind == _OUTCOME else LOGGED) * (self._sources - int(position)) ** -AGEING
+        age: float = (self._sources - int(position)) ** -AGEING
+        return (OUTCOME if kind == _OUTCOME else LOGGED) * age
 
 
 def add_mentions(counted: Mentions, position: int, source: Source) -> None:
