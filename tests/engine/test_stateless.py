@@ -6,18 +6,21 @@ import asyncio
 import gzip
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import octavo
+from octavo.core.extract import totals
 from octavo.core.extract.render import render
 from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Message, Text
 from octavo.core.protocol import RULES, check
 from octavo.core.snapshot import Extract
 from octavo.core.wire import read, write
+from octavo.engine import stateless
 from octavo.errors import BadInput, ContextOverflow, UsageError
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -482,3 +485,40 @@ def test_items_of_responses_are_recognised_and_keep_their_thoughts() -> None:
     assert kept == items[-5:]
     thoughts = [i for i, item in enumerate(made.messages) if item.get("type") == "reasoning"]
     assert all(made.messages[i + 1]["type"] == "function_call" for i in thoughts)
+
+
+def test_a_history_that_has_grown_or_changed_is_compressed_as_if_it_were_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Seen failing when a message that was edited in place, or in another branch, was taken for the one read before."""
+    monkeypatch.setattr(totals, "BLOCK", 8)
+    said = [*agent(10), *chat(10)[1:], *agent(6)]
+    legacy = {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}}
+    said[30:30] = [legacy, {"role": "function", "name": "look", "content": "PORT = 9999"}]
+    edited = [*said[:20], {"role": "user", "content": "The port is 1234, not 7004."}, *said[21:]]
+    changed = [*said[:12], *[dict(one) for one in said[12:]]]
+    changed[14] = {**changed[14], "tool_call_id": changed[14].get("tool_call_id", ""), "name": "read"}
+    lists = [said[:24], said[:40], said, said[:33], edited, [*said[:24], *chat(4)[1:]], changed, said]
+    lists[-1] = [*lists[-1], legacy, {"role": "function", "name": "look", "content": "PORT = 8888"}]
+
+    def compressed(history: list[dict[str, Any]]) -> tuple[object, ...]:
+        made = octavo.compress(history, meter="chars4", ratio=0.3)
+        assert made.snapshot is not None
+        return made.messages, made.after, made.receipt, replace(made.snapshot, receipt="")
+
+    kept = [compressed(history) for history in lists]
+    for history, found in zip(lists, kept, strict=True):
+        stateless._histories.clear()
+        stateless._read_lists.clear()
+        assert compressed(history) == found
+
+
+def test_a_message_that_is_wrong_is_named_by_its_place_also_in_a_list_that_was_read_before() -> None:
+    octavo.compress(chat(), meter="chars4", ratio=0.5)
+    with pytest.raises(BadInput, match=r"messages\[41\]\.role"):
+        octavo.compress([*chat(), {"role": "nobody", "content": ""}], meter="chars4", ratio=0.5)
+
+
+def test_what_no_json_holds_is_refused_as_ever() -> None:
+    with pytest.raises(BadInput, match="messages"):
+        octavo.compress([*chat(), {"role": "user", "content": object()}], meter="chars4", ratio=0.5)

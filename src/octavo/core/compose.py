@@ -12,6 +12,7 @@ from dataclasses import replace
 from octavo.core.context import render_summary
 from octavo.core.extract.choose import extract
 from octavo.core.extract.render import render
+from octavo.core.extract.totals import Totals
 from octavo.core.extract.units import Analysis
 from octavo.core.messages import Branch, Message, Node
 from octavo.core.policy import Voice
@@ -30,6 +31,7 @@ def compose(
     focus: str = "",
     voice: Voice | None = None,
     analyses: Mapping[str, Analysis] | None = None,
+    totals: Totals | None = None,
 ) -> Snapshot:
     """Choose the extracts of a snapshot from the original messages it covers, and measure what is sent.
 
@@ -52,6 +54,7 @@ def compose(
         focus=focus,
         dropped=snapshot.dropped,
         analyses=analyses,
+        totals=totals,
     )
     return replace(snapshot, extracts=chosen, tokens_after=sent(render(chosen)))
 

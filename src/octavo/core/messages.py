@@ -165,10 +165,13 @@ Branch: TypeAlias = tuple[Node, ...]
 """The path from a root to a tip, oldest first."""
 
 
-def place(messages: Iterable[Message], *, prefix: str = "m") -> Branch:
-    """Line messages up as one branch with ids `m1`, `m2`, ...: for callers that keep their own history."""
-    nodes: list[Node] = []
-    for depth, message in enumerate(messages, start=1):
+def place(messages: Iterable[Message], *, prefix: str = "m", after: Branch = ()) -> Branch:
+    """Line messages up as one branch with ids `m1`, `m2`, ...: for callers that keep their own history.
+
+    `after`: the branch goes on from these, and begins with them.
+    """
+    nodes: list[Node] = [*after]
+    for depth, message in enumerate(messages, start=len(nodes) + 1):
         parent = nodes[-1].id if nodes else None
         nodes.append(Node(id=f"{prefix}{depth}", parent=parent, depth=depth, message=message))
     return tuple(nodes)

@@ -15,14 +15,13 @@ from typing import Any, Literal, TypeVar
 from octavo.core.extract.changes import (
     ChangedLine,
     StandingLine,
-    agreements,
-    changed,
     contradictions,
     standing_lines,
 )
 from octavo.core.extract.facts import KINDS, Fact, FactKind, Retelling, Wording, collect, facts, occurring
 from octavo.core.extract.render import insert, render
-from octavo.core.extract.sources import Source, line_up
+from octavo.core.extract.sources import line_up
+from octavo.core.extract.totals import Counted, Totals
 from octavo.core.extract.units import Analysis, analyse, analyse_all, spell
 from octavo.core.message_json import Json, JsonObject, compact
 from octavo.core.messages import Message, Node
@@ -282,19 +281,21 @@ def receipt(
     no_summary: str = "",
     dropped: Sequence[DroppedLine] = (),
     analyses: Mapping[str, Analysis] | None = None,
+    totals: Totals | None = None,
 ) -> Receipt:
     """Tell what became of the facts of the covered nodes.
 
     `sent` is what else is sent word for word, retained messages and pins (`verbatim_text` puts them together);
-    `narrative` is what a model wrote about the covered ones. What a person `dropped` no longer stands.
+    `narrative` is what a model wrote about the covered ones. What a person `dropped` no longer stands. `totals` are
+    those of a beginning of the covered nodes.
     """
-    sources = line_up(covered, (), analyse_all(covered, analyses))
+    counted = Counted(covered, (), analyse_all(covered, analyses), totals)
     lines = [extract.text for extract in extracts]
     remains = Remains(f"{render(extracts)}\n{sent}", narrative, lines)
     return Receipt(
-        tallies=_tallies(collect(sources), remains),
-        conflicts=tuple(_conflicts(sources, remains)),
-        standing=_standing(sources, remains, narrative, dropped),
+        tallies=_tallies(collect(counted.sources, counted.totals.facts), remains),
+        conflicts=tuple(_conflicts(counted, remains)),
+        standing=_standing(counted, remains, narrative, dropped),
         messages=len(covered) if messages is None else messages,
         tokens_before=tokens_before,
         tokens_after=tokens_after,
@@ -393,7 +394,9 @@ class _Fates:
 
 def _tallies(found: Iterable[tuple[Fact, tuple[str, ...]]], remains: Remains) -> tuple[Tally, ...]:
     fates: dict[FactKind, _Fates] = {}
-    for fact, words in found:
+    all_found = list(found)
+    remains.kept.expect([fact.text for fact, _ in all_found])
+    for fact, words in all_found:
         fate = fates.setdefault(fact.kind, _Fates([], [], []))
         match remains.fate(fact, words):
             case "verbatim":
@@ -405,9 +408,9 @@ def _tallies(found: Iterable[tuple[Fact, tuple[str, ...]]], remains: Remains) ->
     return tuple(fates[kind].tally(kind) for kind in KINDS if kind in fates)
 
 
-def _conflicts(sources: Sequence[Source], remains: Remains) -> Iterator[Conflict]:
-    kept, told = remains.kept, remains.told
-    for values in changed(sources):
+def _conflicts(counted: Counted, remains: Remains) -> Iterator[Conflict]:
+    kept, told, sources = remains.kept, remains.told, counted.sources
+    for values in counted.new.given.changed():
         newest = values[-1]
         lines = {value: sources[value.source].units[value.unit].text for value in values}
         older = [value for value in values if value.value != newest.value and kept.has(lines[value])]
@@ -417,10 +420,10 @@ def _conflicts(sources: Sequence[Source], remains: Remains) -> Iterator[Conflict
 
 
 def _standing(
-    sources: Sequence[Source], remains: Remains, narrative: str, dropped: Sequence[DroppedLine]
+    counted: Counted, remains: Remains, narrative: str, dropped: Sequence[DroppedLine]
 ) -> StandingTally:
-    agreed = agreements(sources, dropped)
-    lines = standing_lines(sources, agreed)
+    agreed = counted.new.agreeing.agreed(counted.sources, dropped)
+    lines = standing_lines(counted.sources, agreed)
     kept = [line for line in reversed(lines) if remains.kept.has(line.text)]
     lost = [line for line in reversed(lines) if not remains.kept.has(line.text)]
     return StandingTally(

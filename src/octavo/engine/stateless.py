@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import hashlib
 import inspect
+import marshal
 import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast
 
 from octavo.core.budget import ModelCard, fraction
 from octavo.core.context import Context, ContextInputs, build_context, parse_summary
+from octavo.core.extract.totals import Totals
 from octavo.core.extract.units import analyse
 from octavo.core.harden import Repair, harden
 from octavo.core.lru_cache import LruCache
@@ -42,6 +45,8 @@ from octavo.core.split import Split, lead, split, tool_cuts
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.tools import Tool
 from octavo.core.wire import Format, Payload, detect, read, read_tools, write
+from octavo.core.wire.openai import read_openai
+from octavo.core.wire.pairing import CallPairing
 from octavo.core.wire.wave import read_block
 from octavo.engine.accept import check_options
 from octavo.engine.attempt import Attempt, Ending
@@ -71,6 +76,31 @@ REMEMBERED = 10_000
 COUNTED = 4_000_000
 """Tokens of the messages whose counts are remembered: some twenty megabytes of text at most."""
 _counted = LruCache[tuple[str, Message], int](COUNTED)
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownHistory:
+    """A history that was compressed, and what its beginning says."""
+
+    nodes: Branch
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadList:
+    """A list that was read, by the digest of how it was written."""
+
+    digest: bytes
+    said: tuple[Message, ...]
+    calls: CallPairing
+
+
+BEGINNING = 2
+"""Messages by which a history is found again: the system prompt, and what was said first."""
+_histories = LruCache[tuple[Message, ...], _KnownHistory](COUNTED)
+"""By how they begin. A compression of one that has grown costs what is new."""
+_read_lists = LruCache[bytes, _ReadList](COUNTED)
+"""Lists of OpenAI's messages, in the same way."""
 
 Write = Callable[[Sequence[Message], str], str | Awaitable[str]]
 """A summariser as a plain function: the covered messages and the previous summary to a new summary."""
@@ -189,7 +219,7 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: CompressionO
     system = options.get("system")
     kind = options.get("format") or detect(plain)
     plain = [_spoken(message, f"messages[{i}]", kind) for i, message in enumerate(plain)]
-    said = read(kind, plain, system)
+    said = _read(kind, plain, system)
     offered = read_tools(kind, cast("list[JsonObject]", list(options.get("tools") or ())))
     scale = _Scale(_meter(options.get("meter"), options.get("model", "")), kind, offered)
     chosen = options.get("policy", "octavo")
@@ -211,7 +241,11 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: CompressionO
     began, made = time.monotonic(), result
     ending: Ending = "failed"
     try:
-        made = await _made_to_fit(result, place(said), scale, limit, policy, options)
+        known = _histories.get(said[:BEGINNING])
+        branch = _placed(said, known)
+        made, totals = await _made_to_fit(result, branch, scale, limit, policy, options, known)
+        if totals is not None:
+            _histories.put(said[:BEGINNING], _KnownHistory(branch, totals), before)
         ending = "compressed"
     except asyncio.CancelledError:
         ending = "cancelled"
@@ -219,6 +253,39 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: CompressionO
     finally:
         _record(ending, made, time.monotonic() - began)
     return made
+
+
+def _read(kind: Format, plain: Sequence[JsonObject], system: Json) -> tuple[Message, ...]:
+    """Read a list of messages; one that begins with a list that was read before goes on from there."""
+    beginning = _written_as(plain[:BEGINNING]) if kind == "openai" and system is None else None
+    if beginning is None:
+        return read(kind, plain, system)
+    known, calls = _read_lists.get(beginning), CallPairing()
+    said: tuple[Message, ...] = ()
+    if known and _written_as(plain[: len(known.said)]) == known.digest:
+        said, calls = known.said, known.calls.copy()
+    said = (*said, *read_openai(plain, start=len(said), calls=calls))
+    if written := _written_as(plain):
+        _read_lists.put(beginning, _ReadList(written, said, calls), sum([len(one.text) for one in said]) // 4)
+    return said
+
+
+def _written_as(plain: Sequence[JsonObject]) -> bytes | None:
+    """Digest messages as they are written; None if they hold what no JSON does."""
+    try:
+        # From the third version on, marshal writes differently what is referred to more than once.
+        return hashlib.blake2b(marshal.dumps(cast("Any", plain), 2), digest_size=16).digest()
+    except ValueError:
+        return None
+
+
+def _placed(said: Sequence[Message], known: _KnownHistory | None) -> Branch:
+    """Line messages up, as far as they are known with the same nodes as the last time."""
+    nodes = known.nodes if known else ()
+    pairs = zip(nodes, said, strict=False)
+    same = next((at for at, (node, message) in enumerate(pairs) if node.message != message), len(nodes))
+    same = min(same, len(said))
+    return place(said[same:], after=nodes[:same])
 
 
 def _record(ending: Ending, made: Result, seconds: float) -> None:
@@ -235,9 +302,18 @@ def _record(ending: Ending, made: Result, seconds: float) -> None:
 
 
 async def _made_to_fit(
-    result: Result, whole: Branch, scale: _Scale, limit: int, policy: Policy, options: CompressionOptions
-) -> Result:
-    """Compress what the budget has no room for; what does not fit even then is shortened."""
+    result: Result,
+    whole: Branch,
+    scale: _Scale,
+    limit: int,
+    policy: Policy,
+    options: CompressionOptions,
+    known: _KnownHistory | None,
+) -> tuple[Result, Totals | None]:
+    """Compress what the budget has no room for; what does not fit even then is shortened.
+
+    Gives also the totals of what was covered, if anything was.
+    """
     branch, earlier, own = _taken_apart(whole, options.get("previous"))
     inputs = ContextInputs(branch=branch, tools=scale.tools, voice=policy.voice)
     filled, written = None, WrittenSummary()
@@ -265,6 +341,7 @@ async def _made_to_fit(
             carried=cut.question.id if cut.question else None,
             answers=tuple(node.id for node in cut.answers),
             analyses=analyses,
+            totals=known.totals if known else None,
         )
         filled = fill(task, scale.meter.count_message)
         notes = (f"{cut.given_up:,} answers looked up in this turn are covered",) if cut.given_up else ()
@@ -283,13 +360,13 @@ async def _made_to_fit(
         notes=(*notes, *shrunk.notes),
     )
     if filled is None or snapshot is None:
-        return made
+        return made, filled.totals if filled else None
     if narrative := written.narrative.text and written.narrative:
         snapshot = replace(snapshot, model=narrative.model, prompt=narrative.prompt)
     snapshot = replace(snapshot, instructions=options.get("focus", ""))
     paper = replace(filled, snapshot=snapshot).receipt(shrunk.context.retained)
     taken_out = tuple(dict.fromkeys(written.narrative.doubtful)) if written.narrative.text else ()
-    return replace(
+    made = replace(
         made,
         covered=len(filled.covered),
         recalled=shrunk.recipe.recalled.get(branch[-1].id, ()),
@@ -304,6 +381,7 @@ async def _made_to_fit(
             taken_out_count=len(taken_out),
         ),
     )
+    return made, filled.totals
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from octavo.core.snapshot import Snapshot, draft
 
 if TYPE_CHECKING:
     from octavo.core.ask.answer import JudgedAnswer, JudgeTask
+    from octavo.core.extract.totals import Totals
     from octavo.core.extract.units import Analysis
     from octavo.core.receipt import Receipt
     from octavo.engine.long_branch import LongBranch, PassedFacts
@@ -71,6 +72,8 @@ class SnapshotTask:
     """Covered messages of its turn that are sent as well."""
     analyses: Mapping[str, Analysis] = field(default_factory=dict, repr=False)
     """What is known of some messages already, by their ids."""
+    totals: Totals | None = field(default=None, repr=False)
+    """What a beginning of the branch says, if it was counted before."""
     continues: BranchKey | None = None
     """The branch that a process has read before; None: `whole` is all there is."""
 
@@ -125,6 +128,7 @@ class FilledSnapshot:
     retained: Branch = field(repr=False)
     pins: tuple[str, ...]
     analyses: Mapping[str, Analysis] = field(repr=False)
+    totals: Totals = field(repr=False)
 
     def receipt(self, sent: Sequence[Message]) -> Receipt:
         """Tell what became of the facts, where `sent` is sent word for word besides the snapshot."""
@@ -138,6 +142,7 @@ class FilledSnapshot:
             messages=self.snapshot.messages,
             dropped=self.snapshot.dropped,
             analyses=self.analyses,
+            totals=self.totals,
         )
 
 
@@ -145,6 +150,7 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
     """Draft the snapshot and fill the room that its summary leaves with extracts."""
     # Imported here: it takes a while, and the process that does the work is seldom the one that wants it done.
     from octavo.core.compose import compose
+    from octavo.core.extract.totals import advance
     from octavo.core.extract.units import analyse_all
 
     snapshot = draft(
@@ -163,6 +169,7 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
     covered = task.whole[task.leading :]
     retained = tuple(node for node in task.after if node.depth > snapshot.cutoff_depth)
     analyses = analyse_all((*covered, *retained), task.analyses)
+    totals = advance(task.totals, covered, retained, analyses)
     filled = compose(
         snapshot,
         covered,
@@ -173,8 +180,9 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
         focus=task.focus,
         voice=task.voice,
         analyses=analyses,
+        totals=totals,
     )
-    return FilledSnapshot(filled, covered, retained, task.pins, analyses)
+    return FilledSnapshot(filled, covered, retained, task.pins, analyses, totals)
 
 
 def _sent(filled: FilledSnapshot) -> list[Message]:
@@ -218,6 +226,7 @@ class ReadBranch:
     nodes: Branch
     """Of a long one, what was kept of it."""
     analyses: Mapping[str, Analysis]
+    totals: Totals
     size: int
     facts: PassedFacts | None = None
     """Those of a long one that were not kept."""
@@ -331,6 +340,7 @@ def _make_kept(
             task,
             whole=(*known.nodes, *task.whole),
             analyses={**known.analyses, **task.analyses},
+            totals=known.totals,
             continues=None,
         )
     filled = _fill_after(task, count, blocks)
@@ -340,5 +350,6 @@ def _make_kept(
         size = len(pickle.dumps(whole, protocol=pickle.HIGHEST_PROTOCOL))
     if size <= KEPT // 2:
         snapshot = filled.snapshot
-        kept.put((snapshot.cutoff, snapshot.digest), ReadBranch(whole, filled.analyses, size, facts), size)
+        read = ReadBranch(whole, filled.analyses, filled.totals, size, facts)
+        kept.put((snapshot.cutoff, snapshot.digest), read, size)
     return _made(filled, facts)

@@ -100,7 +100,9 @@ class _Rulers:
         if case.group != self._group:
             self._group, self._analyses = case.group, {}
         if not case.elsewhere:  # the branches of a tree have other messages at the same places
-            self._analyses = analyse_all(place(case.messages), self._analyses)
+            nodes = place(case.messages)
+            found = analyse_all(nodes, self._analyses)
+            self._analyses = {node.id: found[node.id] for node in nodes}
         return make_ruler(case, self._count, self._analyses if not case.elsewhere else None)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.extract.facts import Fact, FactKind, Retelling, Wording, facts, occurring
+from octavo.core.extract.facts import READ_FOR, Fact, FactKind, Retelling, Wording, facts, occurring
 from octavo.core.extract.scan import words
 from octavo.core.messages import place, user
 from octavo.testing import talk
@@ -88,6 +88,9 @@ def test_facts_of_carried_extracts_count() -> None:
 )
 def test_a_phrase_stands_in_a_text_only_as_a_whole(phrase: str, text: str, there: bool) -> None:
     assert Wording(text).has(phrase) is there
+    asked = Wording(text)
+    asked.expect([phrase, "what is not there", "nor this"])
+    assert asked.has(phrase) is there
 
 
 @given(
@@ -98,7 +101,11 @@ def test_a_phrase_is_found_wherever_reading_the_whole_text_would_find_it(text: s
     """Planted bug: only the first place of the rarest piece is looked at."""
     before = r"(?<!\w)" if re.match(r"\w", phrase) else ""
     after = r"(?!\w)" if re.search(r"\w$", phrase) else ""
-    assert Wording(text).has(phrase) is bool(re.search(f"{before}{re.escape(phrase)}{after}", text))
+    there = bool(re.search(f"{before}{re.escape(phrase)}{after}", text))
+    asked = Wording(text)
+    asked.expect([phrase])
+    assert Wording(text).has(phrase) is there
+    assert asked.has(phrase) is there
 
 
 def test_the_facts_that_occur_are_chosen() -> None:
@@ -117,3 +124,15 @@ def test_a_sentence_is_told_if_most_of_its_words_stand_together() -> None:
 def test_a_phrase_inside_a_longer_word_is_sought_on_in_any_script() -> None:
     assert Wording("decafé, then café").has("café")
     assert not Wording("decafé").has("café")
+
+
+def test_many_phrases_are_sought_at_the_places_of_their_words() -> None:
+    """Seen failing when the places of a pair were taken for those of the phrase."""
+    text = "the red mill, the red house and the old red mill " * 3
+    asked = Wording(text)
+    for _ in range(READ_FOR):
+        assert not asked.has("red, mill")
+    assert asked.has("old red mill")
+    assert asked.has("red house and the old")
+    assert not asked.has("red - mill")
+    assert asked.has("red mill, the")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.core.extract.render import render
-from octavo.core.extract.sources import NEAR, Source, between_people, line_up, near_tools
+from octavo.core.extract.sources import NEAR, Lengths, Source, between_people, line_up, near_tools
 from octavo.core.extract.units import analyse, analyse_all
 from octavo.core.messages import Branch, Message, Text, place, user
 from octavo.core.snapshot import Extract
@@ -13,6 +13,13 @@ from octavo.testing import talk
 def sources(branch: Branch, retained: int = 0) -> tuple[Source, ...]:
     cut = len(branch) - retained
     return line_up(branch[:cut], branch[cut:], analyse_all(branch))
+
+
+def lengths(branch: Branch) -> Lengths:
+    found = Lengths()
+    for source in sources(branch):
+        found.add(source)
+    return found
 
 
 def first_lines(branch: Branch) -> list[tuple[str, str]]:
@@ -69,8 +76,8 @@ def test_an_output_is_headed_by_the_newest_call_of_its_id() -> None:
 
 
 def test_long_answers_to_short_questions_are_an_assistants() -> None:
-    assert between_people(sources(talk("u: I like tea very much.", "a: I like milk very much.")))
-    assert not between_people(sources(talk("u: What is tea?", "a: " + "Tea is a drink made of leaves. " * 9)))
+    assert between_people(lengths(talk("u: I like tea very much.", "a: I like milk very much.")))
+    assert not between_people(lengths(talk("u: What is tea?", "a: " + "Tea is a drink made of leaves. " * 9)))
 
 
 def test_what_is_retained_is_not_covered() -> None:

@@ -10,17 +10,16 @@ same, or if there can be only one of its kind. Where that is not clear both stay
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from octavo.core.extract.cues import CAPITAL, FIGURE, MONTH, TIME
 from octavo.core.extract.scan import atom, atoms
-from octavo.core.extract.selection import skeleton
 from octavo.core.extract.sources import Source, line_up
 from octavo.core.extract.standing import CHANGE, DEADLINE, NAME, OWNER, STANDS, denies, lifts, without_change
 from octavo.core.extract.standing_words import COUNTS
-from octavo.core.extract.units import TextUnit, analyse_all, kept_with_units, sentences
+from octavo.core.extract.units import TextUnit, analyse_all, kept_with_units, sentences, skeleton
 from octavo.core.messages import Node
 from octavo.core.snapshot import DroppedLine
 
@@ -36,6 +35,10 @@ FEWEST_RETOLD = 2
 """One word in common tells nothing."""
 
 
+Place = tuple[int, int]
+"""Of a unit: `sources[source].units[unit]`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenValue:
     """What a key was given, and where: `sources[source].units[unit]`."""
@@ -46,39 +49,67 @@ class GivenValue:
     unit: int
 
 
-def changed(sources: Sequence[Source]) -> Iterator[tuple[GivenValue, ...]]:
-    """Give for each key whose value changed all its values, oldest first."""
-    histories: dict[tuple[str, str], dict[int, list[GivenValue]]] = {}
-    for at, source in enumerate(sources):
+class GivenValues:
+    """Which values each key was given, by whom, in order; `copy` goes on from the same place."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], list[GivenValue]] = {}
+        """The first value of each message."""
+        self._earlier: Mapping[tuple[str, str], list[GivenValue]] = {}
+        self._tables = set[tuple[str, str]]()
+        """Keys that one message gave two values."""
+        self._varied: dict[tuple[str, str], None] = {}
+        """Keys that were given different ones."""
+
+    def copy(self) -> GivenValues:
+        """Go on from here, and leave this as it is."""
+        copy = GivenValues()
+        copy._earlier = {**self._earlier, **self._found} if self._found else self._earlier
+        copy._tables, copy._varied = set(self._tables), dict(self._varied)
+        return copy
+
+    def add(self, at: int, source: Source) -> None:
+        """Add what a source says."""
         for index, unit, (key, value) in _settings(source.units):
             scope = source.origins.get(unit.call, "") if unit.channel == "result" else "said"
-            found = GivenValue(key=key, value=value, source=at, unit=index)
-            histories.setdefault((scope, key), {}).setdefault(at, []).append(found)
-    for history in histories.values():
-        values = [found[0] for found in history.values()]
-        single = all(len({value.value for value in found}) == 1 for found in history.values())
-        if single and len({value.value for value in values}) > 1:
-            yield tuple(values)
+            where = scope, key
+            if where not in self._tables:
+                self._give(where, GivenValue(key=key, value=value, source=at, unit=index))
+
+    def _give(self, where: tuple[str, str], given: GivenValue) -> None:
+        values = self._found.get(where)
+        if values is None:
+            values = self._found[where] = [*self._earlier.get(where, ())]
+        if values and values[-1].source == given.source:
+            if values[-1].value != given.value:
+                self._tables.add(where)
+                self._varied.pop(where, None)
+            return
+        values.append(given)
+        if given.value != values[0].value:
+            self._varied[where] = None
+
+    def changed(self) -> list[tuple[GivenValue, ...]]:
+        """Give for each key whose value changed all its values, oldest first."""
+        found = [tuple(self._found.get(where) or self._earlier[where]) for where in self._varied]
+        return sorted(found, key=lambda values: (values[0].source, values[0].unit))
+
+    def superseded(self) -> frozenset[Place]:
+        """Name the units whose value a later message changed."""
+        return frozenset(
+            [
+                (value.source, value.unit)
+                for values in self.changed()
+                for value in values
+                if value.value != values[-1].value
+            ]
+        )
 
 
 @kept_with_units
 def _settings(units: Sequence[TextUnit]) -> tuple[tuple[int, TextUnit, tuple[str, str]], ...]:
     """List the units that give something a value, with their numbers."""
     return tuple([(index, unit, unit.setting) for index, unit in enumerate(units) if unit.setting])
-
-
-def superseded(sources: Sequence[Source]) -> frozenset[tuple[int, int]]:
-    """Name the units (source, number) whose value a later message changed."""
-    return frozenset(
-        (value.source, value.unit)
-        for values in changed(sources)
-        for value in values
-        if value.value != values[-1].value
-    )
-
-
-Place = tuple[int, int]
-"""Of a unit: `sources[source].units[unit]`."""
 
 
 class Agreements(NamedTuple):
@@ -104,33 +135,63 @@ class _Sentence(NamedTuple):
     lifts: bool
 
 
-def agreements(sources: Sequence[Source], dropped: Sequence[DroppedLine] = ()) -> Agreements:
-    """Tell which sentences of the covered sources stand, and which were replaced by later ones.
+class Agreeing:
+    """Hears the sentences of covered sources that settle something, one after another; `copy` goes on from there."""
 
-    A sentence that was dropped still replaces what it replaced: what it took back does not return.
-    """
-    sentences: list[_Sentence] = []
-    alive: dict[int, None] = {}
-    dated, replaced, gone_by_hand = set[Place](), set[Place](), _dropped(sources, dropped)
-    having: dict[str, deque[int]] = {}
-    for place, source, unit in _settling(sources):
-        new = _sentence(place, source, unit)
-        older = [at for at in _nearest(new, having) if at in alive]
+    def __init__(self) -> None:
+        self._sentences: list[_Sentence] = []
+        self._alive: dict[int, None] = {}
+        self._dated, self._replaced = set[Place](), set[Place]()
+        self._having: dict[str, deque[int]] = {}
+
+    def copy(self) -> Agreeing:
+        """Go on from here, and leave this as it is."""
+        copy = Agreeing()
+        copy._sentences, copy._alive = list(self._sentences), dict(self._alive)
+        copy._dated, copy._replaced = set(self._dated), set(self._replaced)
+        copy._having = {word: places.copy() for word, places in self._having.items()}
+        return copy
+
+    def hear(self, at: int, source: Source) -> None:
+        """Hear what a source settles."""
+        for index, unit in _settling_units(source.units):
+            self._hear(_sentence((at, index), source, unit), unit)
+
+    def _hear(self, new: _Sentence, unit: TextUnit) -> None:
+        sentences, alive = self._sentences, self._alive
+        older = [at for at in _nearest(new, self._having) if at in alive]
         gone = [at for at in older if _replaces(new, sentences[at])]
         unclear = [at for at in older if at not in gone and _may_replace(new, sentences[at])]
         if not (gone or unclear or unit.standing & STANDS):
-            continue
+            return
         for at in gone:
             del alive[at]
-            replaced.add(sentences[at].place)
+            self._replaced.add(sentences[at].place)
         if unclear:
-            dated.update([place, *(sentences[at].place for at in unclear)])
+            self._dated.update([new.place, *(sentences[at].place for at in unclear)])
         alive[len(sentences)] = None
         for word in (*new.words, *(("\0name",) if new.bits & NAME else ())):
-            having.setdefault(word, deque(maxlen=NEAREST)).append(len(sentences))
+            self._having.setdefault(word, deque(maxlen=NEAREST)).append(len(sentences))
         sentences.append(new)
-    standing = tuple(place for at in alive if (place := sentences[at].place) not in gone_by_hand)
-    return Agreements(standing, frozenset(dated), frozenset(replaced), gone_by_hand)
+
+    def agreed(self, sources: Sequence[Source], dropped: Sequence[DroppedLine] = ()) -> Agreements:
+        """Tell what stands now, without what a person dropped.
+
+        A sentence that was dropped has replaced what it replaced all the same: what it took back does not return.
+        """
+        by_hand = _dropped(sources, dropped)
+        places = [self._sentences[at].place for at in self._alive]
+        standing = tuple([place for place in places if place not in by_hand])
+        return Agreements(standing, frozenset(self._dated), frozenset(self._replaced), by_hand)
+
+
+def agreements(sources: Sequence[Source], dropped: Sequence[DroppedLine] = ()) -> Agreements:
+    """Tell which sentences of the covered sources stand, and which were replaced by later ones."""
+    heard = Agreeing()
+    for at, source in enumerate(sources):
+        if source.covered:
+            heard.hear(at, source)
+    return heard.agreed(sources, dropped)
 
 
 def _dropped(sources: Sequence[Source], dropped: Sequence[DroppedLine]) -> frozenset[Place]:
@@ -147,13 +208,6 @@ def _dropped(sources: Sequence[Source], dropped: Sequence[DroppedLine]) -> froze
         for index, unit in enumerate(source.units)
         if source.depth <= depths.get(skeleton(unit.text), 0)
     )
-
-
-def _settling(sources: Sequence[Source]) -> Iterator[tuple[Place, Source, TextUnit]]:
-    for at, source in enumerate(sources):
-        if source.covered:
-            for index, unit in _settling_units(source.units):
-                yield (at, index), source, unit
 
 
 @kept_with_units

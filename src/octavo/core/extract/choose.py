@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import chain
 
-from octavo.core.extract.changes import agreements, superseded
 from octavo.core.extract.cues import TIME
 from octavo.core.extract.facts import Retelling
 from octavo.core.extract.render import HEAD, order, render, weigh
 from octavo.core.extract.scan import words
 from octavo.core.extract.selection import Candidates
 from octavo.core.extract.shares import SharedChoice
-from octavo.core.extract.sources import Source, line_up, near_tools
+from octavo.core.extract.totals import WHOLE, Counted, Eligible, Totals
 from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all, weights
 from octavo.core.extract.value import NOTHING_NEW
 from octavo.core.messages import Node, user
@@ -30,6 +29,9 @@ ROUNDS = 5
 """Times the choice goes on at most."""
 FULL = 0.99
 """A choice that uses this much of the budget is not improved on."""
+
+MOST_DENSE = 4
+"""Bytes of a token, about: for so many, old units are looked at."""
 
 RESERVED = 1 / 3
 MOST_RESERVED = 2 / 3
@@ -51,23 +53,19 @@ def extract(
     focus: str = "",
     dropped: Sequence[DroppedLine] = (),
     analyses: Mapping[str, Analysis] | None = None,
+    totals: Totals | None = None,
 ) -> Extracts:
     """Choose what to keep of the covered nodes, word for word, so that `measure(render(...))` is within the budget.
 
     What the `retained` nodes, the `pins` and the `known` text (a narrative) say is not chosen again. Lines that name
     something of the `focus` come sooner. Lines that a person `dropped` are not chosen. `analyses`, by node id, spare
-    analysing messages again.
+    analysing messages again, and `totals` of the first covered nodes spare counting again what they say.
     """
     if budget <= 0 or not covered:
         return ()
-    candidates = survey(
-        covered,
-        retained,
-        "\n".join((*pins, known)),
-        focus,
-        analyse_all((*covered, *retained), analyses),
-        dropped,
-    )
+    known = "\n".join((*pins, known))
+    analyses = analyse_all((*covered, *retained), analyses)
+    candidates = survey(covered, retained, known, focus, analyses, dropped, totals=totals, budget=budget)
     if not candidates.units:
         return ()
     return _fit(candidates, budget, measure)
@@ -80,62 +78,70 @@ def survey(
     focus: str,
     analyses: Mapping[str, Analysis],
     dropped: Sequence[DroppedLine] = (),
+    *,
+    totals: Totals | None = None,
+    budget: int | None = None,
 ) -> Candidates:
-    """Number the units of the covered nodes and gather what is known besides."""
-    sources = line_up(covered, retained, analyses)
+    """Number the units of the covered nodes and gather what is known besides.
+
+    Of the old ones those are looked at that may be chosen for a `budget`; without one, all are.
+    """
+    counted = Counted(covered, retained, analyses, totals)
+    old, new, sources = counted.old, counted.new, counted.sources
     aside = list(analyse(user(known)).units)
-    units: list[TextUnit] = []
-    owner: list[int] = []
-    index: list[int] = []
-    for at, source in enumerate(sources):
-        if source.covered:
-            units += source.units
-            owner += [at] * len(source.units)
-            index += range(len(source.units))
-        else:
-            aside += source.units
-    starts = [0, *accumulate(len(source.units) for source in sources if source.covered)]
-    agreed = agreements(sources, dropped)
+    for source in sources[len(old.starts) + len(new.starts) :]:
+        aside += source.units
+    starts = old.starts + new.starts
+    agreed = new.agreeing.agreed(sources, dropped)
     standing, dated, passed_over = (
         # The covered sources come first, so a source's place among all is its place among them.
-        frozenset(starts[at] + number for at, number in places)
+        frozenset([starts[at] + number for at, number in places])
         for places in (agreed.standing, agreed.dated, agreed.replaced | agreed.dropped)
     )
+    units, owner = old.units + new.units, old.owner + new.owner
+    eligible = WHOLE if budget is None or focus else counted.eligible(MOST_DENSE * budget)
     return Candidates(
         sources=sources,
-        work=near_tools(sources),
+        work=old.work + new.work,
         units=units,
         owner=owner,
-        index=index,
-        newness=_newness(sources, units, known),
+        index=old.index + new.index,
+        weight=old.weight + new.weight,
+        words=old.words + new.words,
+        starts=starts,
+        newness=_newness(counted, units, starts, eligible, known),
         known=aside,
         focus=words(focus),
+        counted=counted,
         standing=standing,
         dated=frozenset(
-            n for n in standing if sources[owner[n]].day and (n in dated or units[n].cues & TIME)
+            [n for n in standing if sources[owner[n]].day and (n in dated or units[n].cues & TIME)]
         ),
         passed_over=passed_over,
+        eligible=eligible,
     )
 
 
-def _newness(sources: Sequence[Source], units: Sequence[TextUnit], known: str) -> list[float]:
+def _newness(
+    counted: Counted, units: Sequence[TextUnit], starts: Sequence[int], eligible: Eligible, known: str
+) -> list[float]:
     """Tell old from new: a unit whose value a later message changed, or that the known text retells, says little."""
     newness = [1.0] * len(units)
     if known.strip():
         retelling = Retelling(known)
-        newness = [NOTHING_NEW if retelling.tells(unit.words) else 1.0 for unit in units]
-    starts = [0, *accumulate(len(source.units) for source in sources if source.covered)]
-    for at, number in superseded(sources):
+        for number in chain(eligible.old, range(eligible.start, len(units))):
+            if retelling.tells(units[number].words):
+                newness[number] = NOTHING_NEW
+    for at, number in counted.new.given.superseded():
         # The covered sources come first, so a source's place among all is its place among them.
-        if sources[at].covered:
+        if at < len(starts):
             newness[starts[at] + number] = NOTHING_NEW
     return newness
 
 
 def _fit(candidates: Candidates, budget: int, measure: Measure) -> Extracts:
     """Choose for most of the room, and go on while the measure says that tokens are left."""
-    size = sum([sum(weights(source.units)) for source in candidates.sources if source.covered])
-    density = _density(candidates.units, size, measure)
+    density = _density(candidates.units, candidates.counted.talked + candidates.counted.worked, measure)
     room = round(budget * density)
     if room < APART:
         candidates = replace(candidates, standing=frozenset())
@@ -159,7 +165,7 @@ def _reserved(candidates: Candidates, room: int) -> float:
 
     That is the room of the extracts and what is retained: who keeps more of the newest turns gives no rule up for it.
     """
-    retained = sum([sum(weights(source.units)) for source in candidates.sources if not source.covered])
+    retained = sum([sum(weights(source.units)) for source in candidates.sources[len(candidates.starts) :]])
     return min(MOST_RESERVED, RESERVED * (room + retained) / max(1, room))
 
 

@@ -42,6 +42,11 @@ TOLD = 0.6
 FEWEST_WORDS = 2
 """A sentence with fewer informative words decides and asks nothing that anybody would miss."""
 
+RUN = 4
+"""Words of a run: in any text, hardly one of another text stands in it by chance."""
+READ_FOR = 100
+"""Phrases that the whole text is read for; to list the places of all its words takes as long."""
+
 _SPEECH = ("user", "assistant")
 _SETTLING = cues.DECISION | cues.CONSTRAINT | cues.PREFERENCE
 _QUESTIONS = ("?", "？", "؟")
@@ -84,23 +89,85 @@ def occurring(wanted: Iterable[Fact], text: str) -> tuple[Fact, ...]:
     return tuple(fact for fact in wanted if wording.has(fact.text))
 
 
-def collect(sources: Sequence[Source]) -> Iterator[tuple[Fact, tuple[str, ...]]]:
-    """Give every fact of sources once, newest first; sentences with their informative words."""
-    seen: set[tuple[FactKind, str]] = set()
+class FactTotals:
+    """The facts of the first sources, each with the newest one that has it; `copy` goes on from there.
+
+    A question waits for the reply that may take it up: it is counted, and what follows it, when that has come.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[Mention, str] = {}
+        """The node of each, that of the newest source last; of one source, its first fact last."""
+        self.counted = 0
+        """So many sources are."""
+
+    def copy(self) -> FactTotals:
+        """Go on counting, and leave this as it is."""
+        copy = FactTotals()
+        copy.found, copy.counted = dict(self.found), self.counted
+        return copy
+
+    def add(self, sources: Sequence[Source]) -> None:
+        """Count on, as far as all replies are there; `sources` are all there are."""
+        replies: dict[Channel, Sequence[TextUnit]] = {}
+        newest: list[tuple[str, Sequence[Mention]]] = []
+        stop = len(sources)
+        for at in range(len(sources) - 1, self.counted - 1, -1):
+            source = sources[at]
+            said = _said(source.units)
+            if _waits(source, said) and _other(said[-1].channel) not in replies:
+                newest.clear()
+                stop = at
+            elif at < stop:
+                newest.append((source.node, _mentions(source, said, replies)))
+            if said:
+                replies[said[0].channel] = said
+        found = self.found
+        for node, mentions in reversed(newest):
+            for mention in reversed(mentions):
+                found.pop(mention, None)
+                found[mention] = node
+        self.counted = stop
+
+
+def collect(
+    sources: Sequence[Source], counted: FactTotals | None = None
+) -> Iterator[tuple[Fact, tuple[str, ...]]]:
+    """Give every fact of sources once, newest first; sentences with their informative words.
+
+    Those of the sources that were `counted` are not looked for again.
+    """
+    counted = counted or FactTotals()
+    seen: set[Mention] = set()
     replies: dict[Channel, Sequence[TextUnit]] = {}
-    for source in reversed(sources):
+    for source in reversed(sources[counted.counted :]):
         said = _said(source.units)
-        mentions: Sequence[Mention] = _stated(source.units)
-        if source.stamp:
-            mentions = ((("date", source.stamp), ()), *mentions)
-        if said and not source.tools and _asks(said[-1]) and not _taken_up(said[-1], replies):
-            mentions = (*mentions, (("question", said[-1].text), said[-1].words))
-        for mention, words in mentions:
+        for mention in _mentions(source, said, replies):
             if mention not in seen:
                 seen.add(mention)
-                yield Fact(*mention, source.node), words
+                yield Fact(*mention[0], source.node), mention[1]
         if said:
             replies[said[0].channel] = said
+    for mention, node in reversed(counted.found.items()):
+        if mention not in seen:
+            yield Fact(*mention[0], node), mention[1]
+
+
+def _mentions(
+    source: Source, said: Sequence[TextUnit], replies: Mapping[Channel, Sequence[TextUnit]]
+) -> Sequence[Mention]:
+    """List what a source says that can be looked for, given what is said next."""
+    mentions: Sequence[Mention] = _stated(source.units)
+    if source.stamp:
+        mentions = ((("date", source.stamp), ()), *mentions)
+    if _waits(source, said) and not _taken_up(said[-1], replies):
+        mentions = (*mentions, (("question", said[-1].text), said[-1].words))
+    return mentions
+
+
+def _waits(source: Source, said: Sequence[TextUnit]) -> bool:
+    """Tell whether a source ends with a question, which may be taken up."""
+    return bool(said) and not source.tools and _asks(said[-1])
 
 
 @kept_with_units
@@ -146,25 +213,53 @@ def _asks(unit: TextUnit) -> bool:
 def _taken_up(question: TextUnit, replies: Mapping[Channel, Sequence[TextUnit]]) -> bool:
     """Tell whether the next message of the other side has any informative word of a question."""
     asked = set(question.words)
-    reply = replies.get("assistant" if question.channel == "user" else "user", ())
+    reply = replies.get(_other(question.channel), ())
     return any(not asked.isdisjoint(unit.words) for unit in reply)
+
+
+def _other(channel: Channel) -> Channel:
+    """Name the side that answers."""
+    return "assistant" if channel == "user" else "user"
 
 
 class Wording:
     """A text, prepared for the question whether it has a phrase.
 
-    A phrase is sought at the rarest of its pairs of neighbouring words, so that a long text is not read for each;
-    `lines` are phrases that stand in it, as is known already.
+    Most phrases it does not have are told by their runs of neighbouring words. The others are sought at the rarest of
+    their pairs, so that a long text is not read for each; `lines` are phrases that stand in it, as is known already.
     """
 
     def __init__(self, text: str, lines: Iterable[str] = ()) -> None:
         self.text = text
-        self._lines = frozenset(lines)
+        self._lines = frozenset([*lines, *text.split("\n")])
         self._words = _WORD.findall(text)
         self._vocabulary = frozenset(self._words)
+        self._runs: dict[int, frozenset[tuple[str, ...]]] = {}
+        self._expected: dict[str, bool] = {}
+        """Whether the runs of a phrase stand here."""
+        self._read_for = 0
+
+    def expect(self, phrases: Iterable[str]) -> None:
+        """Tell of many phrases at once whether their runs stand here: those of the text need not all be kept then."""
+        words: dict[str, list[str]] = {}
+        wanted: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
+        for phrase in phrases:
+            if phrase in self._vocabulary or phrase in self._lines or not phrase.isascii():
+                continue
+            found = words[phrase] = _WORD.findall(phrase)
+            length = min(RUN, len(found))
+            if length > 1 and self._vocabulary.issuperset(found):
+                wanted[length].update(_runs(found, length))
+        here = {length: runs.intersection(_runs(self._words, length)) for length, runs in wanted.items()}
+        for phrase, found in words.items():
+            length = min(RUN, len(found))
+            if length > 1:
+                self._expected[phrase] = here.get(length, set()).issuperset(_runs(found, length))
 
     def has(self, phrase: str) -> bool:
         """Tell whether the phrase stands in the text, and not inside a longer word."""
+        if self._expected.get(phrase) is False:
+            return False
         if phrase in self._vocabulary or phrase in self._lines:
             return True
         return any(self._stands_alone(at, at + len(phrase)) for at in self._occurrences(phrase))
@@ -176,6 +271,22 @@ class Wording:
             return self._read(phrase)
         if not self._vocabulary.issuperset(words):
             return ()
+        if phrase not in self._expected and not self._has_runs(words):
+            return ()
+        self._read_for += 1
+        return self._read(phrase) if self._read_for <= READ_FOR else self._places(phrase, words)
+
+    def _has_runs(self, words: Sequence[str]) -> bool:
+        """Tell whether every few words that follow each other here do so in the text."""
+        length = min(RUN, len(words))
+        if length == 1:
+            return True
+        if length not in self._runs:
+            self._runs[length] = frozenset(_runs(self._words, length))
+        return self._runs[length].issuperset(_runs(words, length))
+
+    def _places(self, phrase: str, words: Sequence[str]) -> Iterable[int]:
+        """Give the places of a phrase, from those of its rarest pair of words."""
         places, offset = self._rarest(words)
         starts, text, lead = self._starts, self.text, phrase.index(words[0])
         return [
@@ -188,17 +299,13 @@ class Wording:
         """Give the numbers that the rarest pair of these words has, and its own among them."""
         if len(words) == 1:
             return self._places_of_words[words[0]], 0
-        fewest, offset = None, 0
-        for at, pair in enumerate(pairwise(words)):
-            places = self._places_of_pairs.get(pair)
-            if not places:
-                return (), 0
-            if fewest is None or len(places) < len(fewest):
-                fewest, offset = places, at
-        return fewest or (), offset
+        fewest = min(
+            range(len(words) - 1), key=lambda at: len(self._places_of_pairs[words[at], words[at + 1]])
+        )
+        return self._places_of_pairs[words[fewest], words[fewest + 1]], fewest
 
     def _read(self, phrase: str) -> Iterator[int]:
-        """Find a phrase that has no words to go by, or not by ASCII's rules, in the whole text."""
+        """Find a phrase in the whole text."""
         at = self.text.find(phrase)
         while at >= 0:
             yield at
@@ -219,6 +326,11 @@ class Wording:
     def _stands_alone(self, start: int, stop: int) -> bool:
         around = self.text[max(0, start - 1) : start], self.text[stop : stop + 1]
         return not _joined(around[0], self.text[start]) and not _joined(self.text[stop - 1], around[1])
+
+
+def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Give all runs of so many neighbouring words."""
+    return zip(*(words[start:] for start in range(length)), strict=False)
 
 
 def _numbered(pieces: Iterable[T]) -> Mapping[T, list[int]]:

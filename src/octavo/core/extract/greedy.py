@@ -15,7 +15,7 @@ from itertools import product
 from math import frexp
 from typing import Protocol
 
-from octavo.core.extract.selection import Selection, skeleton
+from octavo.core.extract.selection import Selection
 from octavo.core.extract.value import EFFORT
 
 LEAST = 12
@@ -216,7 +216,7 @@ class GreedyQueue:
                 break
             self.ranking.drop()
             number = entry[1]
-            said = skeleton(self.selection.candidates.units[number].text)
+            said = self.selection.skeleton(number)
             if said in found or self.selection.cost(number) > room:
                 others.append(entry)
             else:

@@ -6,16 +6,15 @@ be taken back, which leaves the selection as it was before.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, STANDING_HEAD, weigh
 from octavo.core.extract.sources import Source
-from octavo.core.extract.units import TextUnit, weights
+from octavo.core.extract.totals import WHOLE, Counted, Eligible
+from octavo.core.extract.units import TextUnit, skeleton
 from octavo.core.snapshot import Channel
 
-_NOT_LETTERS = re.compile(r"[\W_]+")
 _JOIN, _GAP = len(" "), weigh(GAP)
 _FURTHER: dict[Channel, int] = {**dict.fromkeys(MARKS, len("\n ")), "result": len("\n")}
 _FIRST: dict[Channel, int] = {
@@ -42,17 +41,27 @@ class Candidates:
     """Which source each unit belongs to."""
     index: list[int]
     """Its number within that source."""
+    weight: list[int]
+    """The bytes of its text."""
+    words: list[tuple[str, ...]]
+    """Its informative words."""
+    starts: list[int]
+    """The number of the first unit of each covered source."""
     newness: list[float]
     """1, or less for a unit that says nothing new."""
     known: list[TextUnit]
     """Units of what is sent anyway."""
     focus: tuple[str, ...]
+    counted: Counted
+    """The totals of these sources."""
     standing: frozenset[int] = frozenset()
     """Units that stand: they are rendered apart."""
     dated: frozenset[int] = frozenset()
     """Those among them that are rendered with their day."""
     passed_over: frozenset[int] = frozenset()
     """Units that are not chosen: they stood until a later one changed what they say, or a person dropped them."""
+    eligible: Eligible = WHOLE
+    """Those that are looked at."""
 
 
 class Selection:
@@ -60,12 +69,11 @@ class Selection:
 
     def __init__(self, candidates: Candidates) -> None:
         self.candidates = candidates
-        self.weight = [
-            weight for source in candidates.sources if source.covered for weight in weights(source.units)
-        ]
+        self.weight = candidates.weight
         self.chosen: list[int] = []
         self._taken = set[object]()
         self._texts: set[object] = {skeleton(unit.text) for unit in candidates.known}
+        self._skeletons: dict[int, str] = {}
         self._lines = set[object]()
         self._opened = set[object]()
         self._days = set[object]()
@@ -107,17 +115,24 @@ class Selection:
         """Tell whether a unit, or one that says the same, is chosen."""
         if number in self._taken or number in self.candidates.passed_over:
             return True
-        return skeleton(self.candidates.units[number].text) in self._texts
+        return self.skeleton(number) in self._texts
+
+    def skeleton(self, number: int) -> str:
+        """Give the skeleton of a unit; it is asked for several times."""
+        found = self._skeletons.get(number)
+        if found is None:
+            found = self._skeletons[number] = skeleton(self.candidates.units[number].text)
+        return found
 
     def put(self, number: int) -> bool:
         """Choose a unit; tell whether it is the first of its call or of its message."""
         unit, owner = self.candidates.units[number], self.candidates.owner[number]
         line, opening, day = (owner, unit.line), (owner, unit.call), self.candidates.sources[owner].day
-        first = opening not in self._opened
-        marks: tuple[object, ...] = (number, skeleton(unit.text), line, opening, day, unit.channel)
+        first, said = opening not in self._opened, self.skeleton(number)
+        marks: tuple[object, ...] = (number, said, line, opening, day, unit.channel)
         if number in self.candidates.standing:
             # Rendered apart, it opens no line and pays for no header of others.
-            first, marks = False, (number, skeleton(unit.text), None, _STANDING, None, None)
+            first, marks = False, (number, said, None, _STANDING, None, None)
         added = [(known, mark) for known, mark in zip(self._sets, marks, strict=True) if mark not in known]
         for known, mark in added:
             known.add(mark)
@@ -130,8 +145,3 @@ class Selection:
         self.chosen.pop()
         for known, mark in self._added.pop():
             known.discard(mark)
-
-
-def skeleton(text: str) -> str:
-    """Reduce a text to its letters and digits: what is equal in these is said once."""
-    return _NOT_LETTERS.sub(" ", text.casefold())

@@ -7,7 +7,8 @@ arguments alone.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from octavo.core.extract.greedy import ENDING, GreedyQueue
@@ -26,6 +27,7 @@ from octavo.core.extract.value import (
     chat_between_people,
     chat_with_assistant,
     focused_units,
+    intent_quality,
     intents,
 )
 
@@ -122,19 +124,16 @@ def _crumble(part: RoomShare, room: int) -> int:
 
 def _parts(selection: Selection, reserved: float) -> Iterator[RoomShare]:
     """Make a queue for each way of paying that has something to pay for, and give it its part."""
-    candidates = selection.candidates
-    near = [candidates.work[owner] for owner in candidates.owner]
-    chat = [n for n, is_work in enumerate(near) if not is_work]
-    work = [n for n, is_work in enumerate(near) if is_work]
-    talked = _Chat(selection, chat) if chat else None
-    paid = _Lines(selection) if work else None
-    told = _Intent(selection, work, paid) if paid else None
+    candidates, counted = selection.candidates, selection.candidates.counted
+    talked = _Chat(selection) if any(part.chat_words.units for part in counted.parts) else None
+    span = counted.work_span
+    paid = _Lines(selection) if span else None
+    told = _Intent(selection, span, paid) if span and paid else None
     if candidates.standing:
-        agreed = _Standing(selection, [told if is_work else talked for is_work in near])
+        agreed = _Standing(selection, talked, told)
         yield RoomShare(reserved, GreedyQueue(selection, sorted(candidates.standing), agreed), ends=False)
     if talked:
-        talk, rest = (sum(selection.weight[n] for n in numbers) for numbers in (chat, work))
-        share = CHAT_SHARE * talk / max(1, CHAT_SHARE * talk + rest)
+        share = CHAT_SHARE * counted.talked / max(1, CHAT_SHARE * counted.talked + counted.worked)
         yield RoomShare(share, GreedyQueue(selection, talked.said, talked), ends=True)
     if paid and told:
         intent = GreedyQueue(selection, told.said, told)
@@ -143,14 +142,11 @@ def _parts(selection: Selection, reserved: float) -> Iterator[RoomShare]:
         yield RoomShare(1.0, intent, ends=True)
 
 
-def _own_sources(candidates: Candidates, *, work: bool) -> Iterator[tuple[int, int]]:
-    """Give the covered sources that are work, or chat: the number of the first unit, and of the source."""
-    start = 0
-    for at, source in enumerate(candidates.sources):
-        if source.covered:
-            if candidates.work[at] == work:
-                yield start, at
-            start += len(source.units)
+def _sources(candidates: Candidates, *, work: bool, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Give the covered sources that are work, or chat, from a unit on: the number of the first unit, and their own."""
+    for at in range(bisect_left(candidates.starts, start), len(candidates.starts)):
+        if candidates.work[at] == work:
+            yield candidates.starts[at], at
 
 
 class _Said:
@@ -158,21 +154,20 @@ class _Said:
 
     def __init__(self, selection: Selection, left: WordValues, quality: Mapping[int, float]) -> None:
         self.selection, self.left, self._left = selection, left, left.left.__getitem__
-        self.units = units = selection.candidates.units
         self.said = [number for number, value in quality.items() if value]
         # Thousands of gains are computed for one unit taken, mostly waiting for the memory: what they take lies dense.
-        self._words = [unit.words for unit in units]
-        self._quality = array("d", bytes(8 * len(units)))
+        self.words = selection.candidates.words
+        self._quality = array("d", bytes(8 * len(self.words)))
         for number, value in quality.items():
             self._quality[number] = value
         self.gain = self._gain()
 
     def value(self, number: int) -> float:
-        return self._quality[number] * sum(map(self._left, self._words[number]))
+        return self._quality[number] * sum(map(self._left, self.words[number]))
 
     def _gain(self) -> Callable[[int], float]:
         """Make the function that weighs a unit per byte: most of the time of a choice is spent in it."""
-        quality, left, words, weight = self._quality, self._left, self._words, self.selection.weight
+        quality, left, words, weight = self._quality, self._left, self.words, self.selection.weight
 
         def gain(number: int) -> float:
             return quality[number] * sum(map(left, words[number])) / (weight[number] + EFFORT)
@@ -183,20 +178,24 @@ class _Said:
 class _Chat(_Said):
     """Chat is paid for informative words."""
 
-    def __init__(self, selection: Selection, numbers: Sequence[int]) -> None:
-        candidates = selection.candidates
-        people = between_people(candidates.sources)
+    def __init__(self, selection: Selection) -> None:
+        candidates, counted = selection.candidates, selection.candidates.counted
+        people = between_people(*(part.lengths for part in counted.parts))
         fading = FADING_BETWEEN_PEOPLE if people else FADING_WITH_ASSISTANT
-        left = WordValues([candidates.units[n] for n in numbers], candidates.known, fading, candidates.focus)
+        words = [part.chat_words for part in counted.parts]
+        left = WordValues(words, candidates.known, fading, candidates.focus)
         weighed = chat_between_people if people else chat_with_assistant
         newness, quality = candidates.newness, dict[int, float]()
-        for start, at in _own_sources(candidates, work=False):
+        for n in candidates.eligible.chat:
+            source = candidates.sources[candidates.owner[n]]
+            quality[n] = weighed(source.units)[candidates.index[n]] * newness[n]
+        for start, at in _sources(candidates, work=False, start=candidates.eligible.start):
             for n, value in enumerate(weighed(candidates.sources[at].units), start):
                 quality[n] = value * newness[n]
         super().__init__(selection, left, quality)
 
     def take(self, number: int) -> Iterable[int]:
-        self.left.add(self.units[number].words)
+        self.left.add(self.words[number])
         self.selection.put(number)
         return ()
 
@@ -212,12 +211,13 @@ class _Lines:
         candidates = selection.candidates
         self.selection, self.candidates = selection, candidates
         self.units, self.newness = candidates.units, candidates.newness
-        self.coverage = Coverage(
-            IdentifierValues(candidates.sources, candidates.work, candidates.focus), candidates.known
-        )
+        counted = candidates.counted
+        mentions = [part.mentions for part in counted.parts]
+        values = IdentifierValues(mentions, len(candidates.sources), candidates.focus)
+        self.coverage = Coverage(values, candidates.known)
         self.named: dict[int, tuple[str, ...]] = {}
         self.outputs: dict[tuple[int, str], list[int]] = {}
-        for start, at in _own_sources(candidates, work=True):
+        for start, at in _sources(candidates, work=True):
             for unit in focused_units(candidates.sources[at].units, candidates.focus):
                 n = start + unit.at
                 self.named[n] = unit.paid_for(at)
@@ -248,23 +248,28 @@ class _Lines:
 class _Intent(_Said):
     """What was asked and decided in work is paid for informative words."""
 
-    def __init__(self, selection: Selection, numbers: Sequence[int], lines: _Lines) -> None:
+    def __init__(self, selection: Selection, work: tuple[int, int, int], lines: _Lines) -> None:
         candidates = selection.candidates
-        oldest, newest = candidates.owner[numbers[0]], candidates.owner[numbers[-1]]
+        oldest, newest, task = work
         span = max(1, newest - oldest)
-        task = next((candidates.owner[n] for n in numbers if candidates.units[n].channel == "user"), newest)
-        quality: dict[int, float] = {}
-        for start, owner in _own_sources(candidates, work=True):
+        newness, quality = candidates.newness, dict[int, float]()
+
+        def factor(owner: int) -> float:
             # The first request is what all the work is for: it does not age.
-            factor = at_age(((newest if owner == task else owner) - oldest) / span)
+            return at_age(((newest if owner == task else owner) - oldest) / span)
+
+        for n in candidates.eligible.intent:
+            quality[n] = newness[n] * (intent_quality(candidates.units[n]) * factor(candidates.owner[n]))
+        for start, owner in _sources(candidates, work=True, start=candidates.eligible.start):
+            age = factor(owner)
             for index, value in intents(candidates.sources[owner].units):
-                quality[start + index] = candidates.newness[start + index] * (value * factor)
-        left = WordValues([candidates.units[n] for n in quality], (), FADING_INTENT, candidates.focus)
-        super().__init__(selection, left, quality)
+                quality[start + index] = newness[start + index] * (value * age)
+        words = [part.intent_words for part in candidates.counted.parts]
+        super().__init__(selection, WordValues(words, (), FADING_INTENT, candidates.focus), quality)
         self.lines = lines
 
     def take(self, number: int) -> Iterable[int]:
-        self.left.add(self.units[number].words)
+        self.left.add(self.words[number])
         return self.lines.take(number)
 
     def take_back(self) -> None:
@@ -275,8 +280,8 @@ class _Intent(_Said):
 class _Standing:
     """What stands is worth the same whatever it says and however old it is; the others learn what was taken."""
 
-    def __init__(self, selection: Selection, others: Sequence[_Chat | _Intent | None]) -> None:
-        self.selection, self.others = selection, others
+    def __init__(self, selection: Selection, talked: _Chat | None, told: _Intent | None) -> None:
+        self.selection, self.talked, self.told = selection, talked, told
 
     def value(self, number: int) -> float:
         return 0.0 if self.selection.has(number) else 1.0
@@ -291,7 +296,8 @@ class _Standing:
         self._other(self.selection.chosen[-1]).take_back()
 
     def _other(self, number: int) -> _Chat | _Intent:
-        other = self.others[number]
+        candidates = self.selection.candidates
+        other = self.told if candidates.work[candidates.owner[number]] else self.talked
         assert other is not None
         return other
 

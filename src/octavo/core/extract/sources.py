@@ -8,12 +8,12 @@ a conversation whose originals are lost is treated as if its extracts had been i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from octavo.core.extract.standing import STANDS, find_standing
-from octavo.core.extract.units import Analysis, TextUnit, reread, say
+from octavo.core.extract.units import Analysis, TextUnit, kept_with_units, reread, say
 from octavo.core.messages import Node
 from octavo.core.snapshot import Extract
 
@@ -64,38 +64,59 @@ class Source(NamedTuple):
         )
 
 
+class LineUp:
+    """Turns nodes into sources, oldest first; `copy` goes on from the same place."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+        self.day = ""
+        self._origins: dict[str, str] = {}
+        self._earlier: Mapping[str, str] = NO_ORIGINS
+
+    def copy(self) -> LineUp:
+        """Go on from here, and leave this as it is."""
+        copy = LineUp(self.names)
+        copy.day = self.day
+        copy._earlier = {**self._earlier, **self._origins} if self._origins else self._earlier
+        return copy
+
+    def add(self, node: Node, analysis: Analysis, *, covered: bool) -> list[Source]:
+        """Line a node up: give the extracts of an earlier compression that it holds, and what it says itself."""
+        carried = _carried(node, analysis.carried, covered=covered) if analysis.carried else []
+        self.day = day = analysis.day or (carried[-1].day if carried else self.day)
+        if analysis.labels:
+            self._origins.update(analysis.labels)
+        is_name = not analysis.opening or analysis.speaker in self.names
+        own = Source(
+            node.id,
+            node.depth,
+            analysis.units if is_name else _reopened(analysis),
+            covered,
+            day,
+            analysis.day,
+            analysis.speaker if is_name else "",
+            {call: self._origin(call) for call in analysis.calls} if analysis.calls else NO_ORIGINS,
+            analysis.tools,
+            start=_next(carried),
+        )
+        return [*carried, own]
+
+    def _origin(self, call: str) -> str:
+        found = self._origins.get(call)
+        return self._earlier.get(call, "") if found is None else found
+
+
 def line_up(
     covered: Sequence[Node], retained: Sequence[Node], analyses: Mapping[str, Analysis]
 ) -> tuple[Source, ...]:
     """Turn nodes into sources, oldest first."""
-    names = speakers([*covered, *retained], analyses)
+    openings = Openings()
+    openings.add((*covered, *retained), analyses)
+    lining = LineUp(openings.names())
     sources: list[Source] = []
-    day = ""
-    origins: dict[str, str] = {}
-    for index, node in enumerate((*covered, *retained)):
-        analysis, folded = analyses[node.id], index < len(covered)
-        carried = _carried(node, analysis.carried, covered=folded) if analysis.carried else []
-        day = analysis.day or (carried[-1].day if carried else day)
-        if analysis.labels:
-            origins.update(analysis.labels)
-        is_name = not analysis.opening or analysis.speaker in names
-        sources += carried
-        sources.append(
-            Source(
-                node=node.id,
-                depth=node.depth,
-                units=analysis.units if is_name else _reopened(analysis),
-                covered=folded,
-                day=day,
-                stamp=analysis.day,
-                speaker=analysis.speaker if is_name else "",
-                origins={call: origins.get(call, "") for call in analysis.calls}
-                if analysis.calls
-                else NO_ORIGINS,
-                tools=analysis.tools,
-                start=_next(carried),
-            )
-        )
+    for nodes, folded in ((covered, True), (retained, False)):
+        for node in nodes:
+            sources += lining.add(node, analyses[node.id], covered=folded)
     return tuple(sources)
 
 
@@ -113,38 +134,75 @@ def near_tools(sources: Sequence[Source]) -> list[bool]:
     return near
 
 
-def speakers(nodes: Sequence[Node], analyses: Mapping[str, Analysis]) -> frozenset[str]:
-    """Tell names from other words before a colon.
+class Openings:
+    """With which names messages open, by the role of who speaks."""
 
-    A name opens at least half of what its side says, more than once, and somebody else has one too: a single label on
-    every message ("Thought: ...") is a habit of writing.
-    """
-    openings: dict[str, Counter[str]] = {}
-    for node in nodes:
-        analysis = analyses[node.id]
-        if analysis.units:
-            role = node.message.role
-            counts = openings.get(role)
-            if counts is None:
-                counts = openings[role] = Counter()
-            counts[analysis.speaker] += 1
-    names: set[str] = set()
-    for counts in openings.values():
-        named = {name: times for name, times in counts.items() if name and times > 1}
-        if 2 * sum(named.values()) >= counts.total():
-            names.update(named)
-    return frozenset(names if len(names) > 1 else ())
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+
+    def copy(self) -> Openings:
+        """Go on counting, and leave this as it is."""
+        copy = Openings()
+        copy._counts = {role: counts.copy() for role, counts in self._counts.items()}
+        return copy
+
+    def add(self, nodes: Iterable[Node], analyses: Mapping[str, Analysis]) -> None:
+        counted = self._counts
+        for node in nodes:
+            analysis = analyses[node.id]
+            if analysis.units:
+                role = node.message.role
+                counts = counted.get(role)
+                if counts is None:
+                    counts = counted[role] = Counter()
+                counts[analysis.speaker] += 1
+
+    def names(self) -> frozenset[str]:
+        """Tell names from other words before a colon.
+
+        A name opens at least half of what its side says, more than once, and somebody else has one too: a single label
+        on every message ("Thought: ...") is a habit of writing.
+        """
+        names: set[str] = set()
+        for counts in self._counts.values():
+            named = {name: times for name, times in counts.items() if name and times > 1}
+            if 2 * sum(named.values()) >= counts.total():
+                names.update(named)
+        return frozenset(names if len(names) > 1 else ())
 
 
-def between_people(sources: Sequence[Source]) -> bool:
+class Lengths:
+    """How much the two sides of a chat write."""
+
+    def __init__(self) -> None:
+        self.length = {"user": 0, "assistant": 0}
+        self.count = {"user": 0, "assistant": 0}
+
+    def copy(self) -> Lengths:
+        """Go on adding, and leave this as it is."""
+        copy = Lengths()
+        copy.length, copy.count = dict(self.length), dict(self.count)
+        return copy
+
+    def add(self, source: Source) -> None:
+        if source.units and not source.block and (channel := source.units[0].channel) in self.length:
+            self.length[channel] += letters(source.units)
+            self.count[channel] += 1
+
+
+@kept_with_units
+def letters(units: Sequence[TextUnit]) -> int:
+    """Count the letters of a message's units."""
+    return sum([len(unit.text) for unit in units])
+
+
+def between_people(*parts: Lengths) -> bool:
     """Tell a chat between people from one with an assistant, by who writes how much."""
-    length = {"user": 0, "assistant": 0}
-    count = {"user": 0, "assistant": 0}
-    for source in sources:
-        if source.units and not source.block and (channel := source.units[0].channel) in length:
-            length[channel] += sum([len(unit.text) for unit in source.units])
-            count[channel] += 1
-    mean = {channel: length[channel] / max(1, count[channel]) for channel in length}
+    mean = {
+        channel: sum(part.length[channel] for part in parts)
+        / max(1, sum(part.count[channel] for part in parts))
+        for channel in ("user", "assistant")
+    }
     return mean["assistant"] <= ASSISTANT_LENGTH * mean["user"]
 
 

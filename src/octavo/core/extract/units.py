@@ -54,6 +54,7 @@ FULL_LINE = 60
 
 _LOGGED = re.compile(r"[\d\s:.,TZ+\[\]-]*(?:ERROR|FATAL|CRITICAL)\b").match
 """The level a log gives a line, after the time if there is one: there, an error is no mere subject."""
+_NOT_LETTERS = re.compile(r"[\W_]+")
 _MARKDOWN = re.compile(r"\s*(?:#+\s+|[-*]\s+|```\w*)")
 _JSON_MARKS = dict.fromkeys(map(ord, '{}"[]'))
 _RECORD = re.compile(r"\}[\]\s]*,[\[\s]*\{")
@@ -152,11 +153,11 @@ class Analysis:
     """Whether a tool is called or answers here."""
 
 
-def analyse_all(nodes: Iterable[Node], known: Mapping[str, Analysis] | None = None) -> dict[str, Analysis]:
-    """Analyse the messages of nodes by node id, taking over what is known; what was analysed lately is remembered."""
-    if not known:
-        return {node.id: _remembered(node.message) for node in nodes}
-    return {node.id: known.get(node.id) or _remembered(node.message) for node in nodes}
+def analyse_all(nodes: Iterable[Node], known: Mapping[str, Analysis] | None = None) -> Mapping[str, Analysis]:
+    """Analyse the messages of nodes by node id, besides what is known; what was analysed lately is remembered."""
+    known = known or {}
+    missing = [node for node in nodes if node.id not in known]
+    return {**known, **{node.id: _remembered(node.message) for node in missing}} if missing else known
 
 
 _analyses = LruCache["Message", "Analysis"](REMEMBERED)
@@ -218,6 +219,11 @@ def plain(line: str) -> str:
     """Drop Markdown marks from a line of what somebody said."""
     mark = _MARKDOWN.match(line)
     return (line[mark.end() :] if mark else line).replace("**", "").strip()
+
+
+def skeleton(text: str) -> str:
+    """Reduce a text to its letters and digits: what is equal in these is said once."""
+    return _NOT_LETTERS.sub(" ", text.casefold())
 
 
 def locate(text: str, line: str) -> tuple[int, int] | None:

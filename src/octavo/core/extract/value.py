@@ -82,44 +82,49 @@ _FIGURES = cues.FIGURE | cues.TIME
 _STATEMENTS = cues.DECISION | cues.CONSTRAINT | cues.PREFERENCE | cues.CHANGE
 _ENDED = cues.OUTCOME | cues.LOGGED
 _SMALL = ("number", "date")
+_OUTCOME, _LOGGED = "\0outcome", "\0logged"
 _BIT = {"result": 0, "call": 1, "assistant": 2, "user": 4, "system": 4}
 
 
-class IdentifierValues:
-    """Worth of identifiers: how likely each is needed again."""
-
-    def __init__(self, sources: Sequence[Source], work: Sequence[bool], focus: Collection[str]) -> None:
-        newest = len(sources)
-        self.values: dict[str, float] = {}
-        for text, (bits, small, last, times) in _mentions(sources, work).items():
-            value = HEARD + SPOKEN * bits.bit_count() + REPEATED * math.log1p(times)
-            value *= (newest - last) ** -AGEING * (FIGURE if small else 1.0)
-            self.values[text] = value * (1 + FOCUS) if focus and _named(text, focus) else value
-        for word in focus:
-            self.values[_focus(word)] = FOCUS
-        for position, source in enumerate(sources):
-            if not source.tools:
-                continue
-            recent = (newest - position) ** -AGEING
-            self.values[_outcome(position)] = OUTCOME * recent
-            self.values[_logged(position)] = LOGGED * recent
+Mentions = dict[str, tuple[int, bool, int, int]]
+"""By identifier: who named it (bits), whether it is a figure, the newest source naming it, how many did."""
+_NO_MENTION = (0, False, 0, 0)
 
 
-def _mentions(sources: Sequence[Source], work: Sequence[bool]) -> dict[str, list[int]]:
-    """Count by identifier: who named it (bits), whether it is a figure, the newest source naming it, how many did."""
-    found: dict[str, list[int]] = {}
-    for position, source in enumerate(sources):
-        if not work[position]:
-            continue
-        for text, (bits, small) in _named_by(source.units).items():
-            seen = found.get(text)
-            if seen is None:
-                found[text] = [bits, small, position, 1]
-            else:
-                seen[0] |= bits
-                seen[2] = position
-                seen[3] += 1
-    return found
+class IdentifierValues(dict[str, float]):
+    """Worth of identifiers: how likely each is needed again; worked out when it is asked for."""
+
+    def __init__(self, counted: Sequence[Mentions], sources: int, focus: Collection[str]) -> None:
+        super().__init__({_focus(word): FOCUS for word in focus})
+        self._counted, self._sources, self._of_focus = counted, sources, focus
+
+    def __missing__(self, text: str) -> float:
+        value = self[text] = self._ending(text) if text[0] == "\0" else self._identifier(text)
+        return value
+
+    def _identifier(self, text: str) -> float:
+        bits = small = last = times = 0
+        for counted in self._counted:
+            who, figure, newest, sources = counted.get(text, _NO_MENTION)
+            if sources:
+                small, last = figure if not times else small, newest
+                bits, times = bits | who, times + sources
+        value = HEARD + SPOKEN * bits.bit_count() + REPEATED * math.log1p(times)
+        age: float = (self._sources - last) ** -AGEING
+        value *= age * (FIGURE if small else 1.0)
+        return value * (1 + FOCUS) if self._of_focus and _named(text, self._of_focus) else value
+
+    def _ending(self, text: str) -> float:
+        kind, _, position = text.rpartition(" ")
+        age: float = (self._sources - int(position)) ** -AGEING
+        return (OUTCOME if kind == _OUTCOME else LOGGED) * age
+
+
+def add_mentions(counted: Mentions, position: int, source: Source) -> None:
+    """Count which identifiers a source names, and how."""
+    for text, (bits, small) in _named_by(source.units).items():
+        who, figure, _, times = counted.get(text, (0, small, 0, 0))
+        counted[text] = who | bits, figure, position, times + 1
 
 
 @kept_with_units
@@ -144,11 +149,11 @@ def _focus(word: str) -> str:
 
 
 def _outcome(position: int) -> str:
-    return f"\0outcome {position}"
+    return f"{_OUTCOME} {position}"
 
 
 def _logged(position: int) -> str:
-    return f"\0logged {position}"
+    return f"{_LOGGED} {position}"
 
 
 class NamingUnit(NamedTuple):
@@ -208,7 +213,7 @@ class Coverage:
     """How well the chosen lines name each identifier."""
 
     def __init__(self, needs: IdentifierValues, known: Iterable[TextUnit]) -> None:
-        self.values = needs.values
+        self.values = needs
         self.level: dict[str, float] = {}
         self._past: list[list[tuple[str, float]]] = []
         for unit in known:
@@ -245,17 +250,52 @@ class Coverage:
             self.level[name] = before
 
 
+class WordCounts(Counter[str]):
+    """In how many units each word stands, and how many units there are."""
+
+    units = 0
+
+    def __copy__(self) -> WordCounts:
+        copy = WordCounts(self)
+        copy.units = self.units
+        return copy
+
+    def count(self, units: Sequence[Sequence[str]]) -> None:
+        """Count the words of units."""
+        self.units += len(units)
+        self.update(chain.from_iterable(units))
+
+
+class WordsLeft(dict[str, float]):
+    """What is left of each word's worth; worked out when it is asked for the first time."""
+
+    def __init__(self, counted: Sequence[WordCounts], focus: Collection[str]) -> None:
+        super().__init__()
+        self._counted, self._focus = counted, focus
+        self._units = sum(counts.units for counts in counted)
+
+    def __missing__(self, word: str) -> float:
+        times = 0
+        for counts in self._counted:
+            times += counts.get(word, 0)
+        worth = (
+            math.log(1 + self._units / times) * (1 + FOCUS if word in self._focus else 1.0) if times else 0.0
+        )
+        self[word] = worth
+        return worth
+
+
 class WordValues:
     """Worth of informative words: rare ones more, chosen ones less each time."""
 
     def __init__(
-        self, units: Sequence[TextUnit], known: Iterable[TextUnit], fading: float, focus: Collection[str]
+        self,
+        counted: Sequence[WordCounts],
+        known: Iterable[TextUnit],
+        fading: float,
+        focus: Collection[str],
     ) -> None:
-        spread = Counter(chain.from_iterable([unit.words for unit in units]))
-        self.left = {
-            word: math.log(1 + len(units) / times) * (1 + FOCUS if word in focus else 1.0)
-            for word, times in spread.items()
-        }
+        self.left: dict[str, float] = WordsLeft(counted, focus)
         self.fading = fading
         self._past: list[list[tuple[str, float]]] = []
         self.add(set(chain.from_iterable([unit.words for unit in known])))
@@ -263,7 +303,7 @@ class WordValues:
 
     def add(self, found: Iterable[str]) -> None:
         left, fading = self.left, self.fading
-        past = [(word, worth) for word in found if (worth := left.get(word, 0.0)) > WORN_OUT]
+        past = [(word, worth) for word in found if (worth := left[word]) > WORN_OUT]
         self._past.append(past)
         for word, before in past:
             left[word] = before * fading

@@ -18,11 +18,14 @@ ADDED, CHANGED, REMOVED, WITHIN = "added", "changed", "removed", "within"
 WHOLE = "whole"
 
 
-def objects(values: object, name: str) -> Iterator[tuple[str, JsonObject]]:
-    """Go through a list of wire objects, each with its place; raise `BadInput` where one is not an object of JSON."""
+def objects(values: object, name: str, start: int = 0) -> Iterator[tuple[str, JsonObject]]:
+    """Go through a list of wire objects, each with its place; raise `BadInput` where one is not an object of JSON.
+
+    The first `start` of them are passed over.
+    """
     if not isinstance(values, list | tuple):
         raise BadInput(name, f"expected a list, got {type(values).__name__}")
-    for i, value in enumerate(values):
+    for i, value in enumerate(values[start:], start):
         where = f"{name}[{i}]"
         check_json(value, where)
         yield where, take_object(value, where)

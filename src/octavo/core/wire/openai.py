@@ -69,11 +69,14 @@ Piece: TypeAlias = Text | Image | Attachment | Opaque
 """What content consists of."""
 
 
-def read_openai(messages: object) -> tuple[Message, ...]:
-    """Read chat messages, one for one; raise `BadInput` naming the index and the field."""
-    calls = CallPairing()
-    found = enumerate(objects(messages, "messages"))
-    return tuple(_read_message(data, where, at, calls) for at, (where, data) in found)
+def read_openai(messages: object, *, start: int = 0, calls: CallPairing | None = None) -> tuple[Message, ...]:
+    """Read chat messages, one for one; raise `BadInput` naming the index and the field.
+
+    The first `start` were read before, and with them the `calls`, which are added to.
+    """
+    calls = CallPairing() if calls is None else calls
+    found = enumerate(objects(messages, "messages", start), start)
+    return tuple([_read_message(data, where, at, calls) for at, (where, data) in found])
 
 
 def write_openai(messages: Iterable[Message]) -> list[JsonObject]:

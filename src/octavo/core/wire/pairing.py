@@ -27,6 +27,10 @@ class CallPairing:
     _open: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     """By name: the index of the message and the id of each call not answered yet."""
 
+    def copy(self) -> CallPairing:
+        """Go on from here, and leave this as it is."""
+        return CallPairing(set(self._seen), {name: list(calls) for name, calls in self._open.items()})
+
     def opened(self, at: int, name: str, id: str = "") -> str:
         """Note a call in the message at index `at`; return its id, made up if it has none."""
         id = id or self._fresh()
