@@ -48,7 +48,7 @@ NEAR: dict[str, tuple[str, ...]] = {
     "store/rows.py": ("store/test_tree.py", "store/test_snapshots.py"),
     "store/store.py": ("store/test_tree.py", "store/test_snapshots.py", "store/test_files.py"),
     "store/parts.py": ("store/test_tree.py", "store/test_files.py"),
-    "store/pins.py": ("store/test_context.py", "store/test_tree.py"),
+    "store/pins.py": ("store/test_pins.py", "store/test_context.py"),
     "store/keys.py": ("store/test_settings.py",),
     "store/section.py": ("store/test_tree.py", "store/test_copying.py"),
     "store/visibility.py": ("store/test_bin.py", "store/test_importing.py"),

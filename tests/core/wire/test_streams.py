@@ -77,6 +77,14 @@ def test_openai_calls_are_joined_however_a_server_numbers_them() -> None:
     assert stream.finish == "tool_calls"
 
 
+def test_a_name_that_comes_with_every_piece_of_a_call_is_one_name() -> None:
+    stream = OpenAIStream()
+    for arguments in ('{"q"', ":1", "}"):
+        feed(stream, chunk(call(index=0, id="a", name="find", arguments=arguments)))
+    (message,) = stream.messages()
+    assert [(one.id, one.name, one.input) for one in message.calls] == [("a", "find", '{"q":1}')]
+
+
 def test_openai_choices_are_kept_apart() -> None:
     stream = OpenAIStream()
     second: JsonObject = {"choices": [{"index": 1, "delta": {"content": "two"}, "finish_reason": None}]}
