@@ -25,7 +25,8 @@ def test_the_meter_shows_what_the_server_counts_and_opens_to_the_sections(
     page.goto(f"/c/{id}")
     meter = page.get_by_role("button", name="Context:")
     expect(meter).to_contain_text(f"{usage['reading']['tokens']:,} of {usage['budget']['limit']:,} tokens")
-    expect(meter).to_contain_text(f"compresses in about {usage['turns']:,} turns")
+    assert usage["turns"] > 100
+    expect(meter).to_contain_text("compresses in more than 100 turns")
     meter.click()
     breakdown = page.get_by_role("dialog", name="Context")
     expect(breakdown).not_to_contain_text("exactly")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -92,7 +93,8 @@ def test_what_was_recalled_is_a_quiet_line_that_opens_and_leads_to_the_original(
     found = passages.get_by_role("listitem").nth(at)
     expect(found).to_contain_text(key_of(host))
     expect(found).to_contain_text("You")
-    expect(found.locator("time")).to_have_text(stored[at]["day"])
+    day = date.fromisoformat(stored[at]["day"])
+    expect(found.locator("time")).to_have_text(f"{day.day} {day:%b %Y}")
     audit(page)
     page.set_viewport_size({"width": 390, "height": 780})
     expect(found).to_contain_text(key_of(host))

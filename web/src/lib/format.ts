@@ -46,7 +46,8 @@ export function when(date: string, now = new Date()): string {
 /** A day, as one says it; what is no date stays as it is. */
 export function day(date: string): string {
   const then = new Date(`${date}T12:00`);
-  return Number.isNaN(then.getTime()) ? date : then.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+  if (Number.isNaN(then.getTime())) return date;
+  return `${then.getDate()} ${then.toLocaleDateString("en", { month: "short" })} ${then.getFullYear()}`;
 }
 
 export function moment(date: string): string {

@@ -93,7 +93,7 @@ function LabelRow({ label, held, change, renamed }: Row) {
       <button
         type="button"
         className="button quiet small"
-        aria-label={`Remove ${label} everywhere`}
+        aria-label={`Remove everywhere: ${label}`}
         onClick={() => renamed(null)}
       >
         Remove everywhere
