@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -103,8 +104,8 @@ class _Survey(NamedTuple):
     lanes: Sequence[_Lane]
     """From the root on."""
     frequency: Mapping[str, int]
-    places: Mapping[str, Sequence[int]]
-    """Where the words stand, in order: the newest places, if there are very many."""
+    places: Mapping[str, Sequence[Sequence[int]]]
+    """Where the words stand, page by page: the newest places, if there are very many."""
 
 
 class RecallIndex:
@@ -145,7 +146,7 @@ async def _survey(connection: Connection, cutoff: str, question: Question) -> _S
     found.sort(key=lambda row: (row[1], row[3] == RECENT, row[4]))
     lanes: dict[int, _Lane] = {}
     counted: dict[tuple[int, int], int] = {}
-    places: defaultdict[str, list[int]] = defaultdict(list)
+    places: defaultdict[str, list[Sequence[int]]] = defaultdict(list)
     for id, start, stop, word, _, before, packed in found:
         lanes[id] = _Lane(id, start, stop)
         if packed is None:
@@ -154,19 +155,21 @@ async def _survey(connection: Connection, cutoff: str, question: Question) -> _S
             for key, here in find_together(packed, words):
                 within = here[: bisect_right(here, (stop + 1) << BITS)]
                 counted[id, key] = counted.get((id, key), 0) + len(within)
-                places[words[key]] += within
+                places[words[key]].append(within)
         else:
             page = unpack_places(packed)
             end = bisect_right(page, (stop + 1) << BITS)
             counted[id, word] = before + end
-            places[words[word]] += page[:end]
+            places[words[word]].append(page[:end])
     frequency = dict.fromkeys(question.weights, 0)
     for (_, word), times in counted.items():
         frequency[words[word]] += times
     return _Survey([*lanes.values()], frequency, places)
 
 
-def _rarest(places: Mapping[str, Sequence[int]], frequency: Mapping[str, int]) -> Mapping[str, Sequence[int]]:
+def _rarest(
+    places: Mapping[str, Sequence[Sequence[int]]], frequency: Mapping[str, int]
+) -> Mapping[str, Sequence[int]]:
     """Take the rarest words, as long as they do not stand at too many places; at least one."""
     chosen: dict[str, Sequence[int]] = {}
     total = 0
@@ -174,7 +177,7 @@ def _rarest(places: Mapping[str, Sequence[int]], frequency: Mapping[str, int]) -
         total += frequency[word]
         if chosen and total > PLACES:
             break
-        chosen[word] = places[word][-PLACES:]
+        chosen[word] = [*chain.from_iterable(places[word])][-PLACES:]
     return chosen
 
 

@@ -23,8 +23,8 @@ from octavo.core.recall.rank import BITS
 RECENT = 0
 """Stands for all words: the key of the places that are kept together."""
 PAGE = 240
-"""Places of a page: it fits a node of SQLite's tree, and the row of a PostgreSQL table; the rest of larger values is kept
-elsewhere, in pages of the file that are mostly empty."""
+"""Places of a page: it fits a node of SQLite's tree. The rest of a larger value stands in a page of the file that is
+mostly empty."""
 WIDTH = 4
 """Bytes of a place in a page."""
 TOGETHER = 16_384
