@@ -21,7 +21,7 @@ from octavo.core.extract.changes import (
 from octavo.core.extract.facts import KINDS, Fact, FactKind, Retelling, Wording, collect, facts, occurring
 from octavo.core.extract.render import insert, render
 from octavo.core.extract.sources import line_up
-from octavo.core.extract.totals import Counted, Totals
+from octavo.core.extract.totals import CountedSources, Totals
 from octavo.core.extract.units import Analysis, analyse, analyse_all, spell
 from octavo.core.message_json import Json, JsonObject, compact
 from octavo.core.messages import Message, Node
@@ -289,7 +289,7 @@ def receipt(
     `narrative` is what a model wrote about the covered ones. What a person `dropped` no longer stands. `totals` are
     those of a beginning of the covered nodes.
     """
-    counted = Counted(covered, (), analyse_all(covered, analyses), totals)
+    counted = CountedSources(covered, (), analyse_all(covered, analyses), totals)
     lines = [extract.text for extract in extracts]
     remains = Remains(f"{render(extracts)}\n{sent}", narrative, lines)
     return Receipt(
@@ -408,7 +408,7 @@ def _tallies(found: Iterable[tuple[Fact, tuple[str, ...]]], remains: Remains) ->
     return tuple(fates[kind].tally(kind) for kind in KINDS if kind in fates)
 
 
-def _conflicts(counted: Counted, remains: Remains) -> Iterator[Conflict]:
+def _conflicts(counted: CountedSources, remains: Remains) -> Iterator[Conflict]:
     kept, told, sources = remains.kept, remains.told, counted.sources
     for values in counted.new.given.changed():
         newest = values[-1]
@@ -420,7 +420,7 @@ def _conflicts(counted: Counted, remains: Remains) -> Iterator[Conflict]:
 
 
 def _standing(
-    counted: Counted, remains: Remains, narrative: str, dropped: Sequence[DroppedLine]
+    counted: CountedSources, remains: Remains, narrative: str, dropped: Sequence[DroppedLine]
 ) -> StandingTally:
     agreed = counted.new.agreeing.agreed(counted.sources, dropped)
     lines = standing_lines(counted.sources, agreed)

@@ -135,4 +135,5 @@ def test_many_phrases_are_sought_at_the_places_of_their_words() -> None:
     assert asked.has("old red mill")
     assert asked.has("red house and the old")
     assert not asked.has("red - mill")
+    assert not asked.has("(mill")
     assert asked.has("red mill, the")

@@ -142,3 +142,12 @@ def test_a_question_waits_for_its_answer_before_it_is_counted() -> None:
         ("question", "When is the mill open?"),
         ("question", "Is the quarry open?"),
     ]
+
+
+def test_blocks_in_which_nothing_is_said_are_counted_too() -> None:
+    said = [f"{'ua'[n % 2]}: I like the {PLACES[n % 5]} near house {n}." for n in range(9)]
+    branch = place([*(node.message for node in talk(*said)), *[user("")] * 9, user("Good night.")])
+    found = kept(branch, ())
+    assert len(found.nodes) == 18
+    assert found.counts.number == len(said)
+    assert made(branch, (), "", found) == made(branch, (), "", None)

@@ -23,6 +23,8 @@ from octavo.core.messages import (
     user,
 )
 from octavo.core.wire import read, write
+from octavo.core.wire.openai import read_openai
+from octavo.core.wire.pairing import CallPairing
 from octavo.errors import BadInput
 from tests.core.wire.examples import OPENAI, PDF, PNG, WAV
 
@@ -246,3 +248,17 @@ def test_arguments_keep_the_models_own_spacing() -> None:
     messages = read("openai", [{"role": "assistant", "content": None, "tool_calls": [call]}])
     assert messages[0].calls[0].input == arguments
     assert json.dumps(arguments) in json.dumps(write("openai", messages).messages)
+
+
+def test_a_list_is_read_on_from_where_it_was_read_before() -> None:
+    """Seen failing when the calls of what follows were added to those that were kept."""
+    call = {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}}
+    answer = {"role": "function", "name": "look", "content": "PORT = 1"}
+    said = [{"role": "user", "content": "Look."}, call, answer, call]
+    calls = CallPairing()
+    before = read_openai(said, calls=calls)
+    for _ in range(2):
+        longer = [*said, answer, call, answer]
+        assert (*before, *read_openai(longer, start=4, calls=calls.copy())) == read_openai(longer)
+    with pytest.raises(BadInput, match=r"messages\[4\]"):
+        read_openai([*said, {"role": "nobody"}], start=4, calls=calls.copy())

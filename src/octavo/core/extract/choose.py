@@ -15,7 +15,7 @@ from octavo.core.extract.render import HEAD, order, render, weigh
 from octavo.core.extract.scan import words
 from octavo.core.extract.selection import Candidates
 from octavo.core.extract.shares import SharedChoice
-from octavo.core.extract.totals import WHOLE, Counted, Eligible, Totals
+from octavo.core.extract.totals import WHOLE, CountedSources, Eligible, Totals
 from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all, weights
 from octavo.core.extract.value import NOTHING_NEW
 from octavo.core.messages import Node, user
@@ -86,7 +86,7 @@ def survey(
 
     Of the old ones those are looked at that may be chosen for a `budget`; without one, all are.
     """
-    counted = Counted(covered, retained, analyses, totals)
+    counted = CountedSources(covered, retained, analyses, totals)
     old, new, sources = counted.old, counted.new, counted.sources
     aside = list(analyse(user(known)).units)
     for source in sources[len(old.starts) + len(new.starts) :]:
@@ -123,7 +123,7 @@ def survey(
 
 
 def _newness(
-    counted: Counted, units: Sequence[TextUnit], starts: Sequence[int], eligible: Eligible, known: str
+    counted: CountedSources, units: Sequence[TextUnit], starts: Sequence[int], eligible: Eligible, known: str
 ) -> list[float]:
     """Tell old from new: a unit whose value a later message changed, or that the known text retells, says little."""
     newness = [1.0] * len(units)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, STANDING_HEAD, weigh
 from octavo.core.extract.sources import Source
-from octavo.core.extract.totals import WHOLE, Counted, Eligible
+from octavo.core.extract.totals import WHOLE, CountedSources, Eligible
 from octavo.core.extract.units import TextUnit, skeleton
 from octavo.core.snapshot import Channel
 
@@ -52,7 +52,7 @@ class Candidates:
     known: list[TextUnit]
     """Units of what is sent anyway."""
     focus: tuple[str, ...]
-    counted: Counted
+    counted: CountedSources
     """The totals of these sources."""
     standing: frozenset[int] = frozenset()
     """Units that stand: they are rendered apart."""

@@ -261,7 +261,7 @@ def advance(
     return totals
 
 
-class Counted:
+class CountedSources:
     """All sources of a conversation: totals of its beginning, and what follows them, counted apart."""
 
     def __init__(
