@@ -205,3 +205,31 @@ def test_the_act_is_called_compressing(path: Path) -> None:
     if set(path.parts) & set(letters):
         return
     assert FOLD.findall(path.read_text("utf-8")) == []
+
+
+NAMED_FILE = re.compile(r"`(?:octavo/)?((?:\w+/)*\w+\.py)`")
+NAMED_MODULE = re.compile(r"`(octavo(?:\.\w+)+)`")
+
+
+def exists(name: str, beside: Path) -> bool:
+    """Tell whether a file is there: in the folder of the one that names it, or in a folder above."""
+    return any((folder / name).is_file() for folder in beside.parents)
+
+
+def is_module(name: str) -> bool:
+    """Tell whether a dotted name leads to a module, or to something that a module or package holds."""
+    parts = name.split(".")[1:]
+    return any(
+        (ROOT.joinpath(*parts[:depth])).with_suffix(".py").is_file()
+        or (depth == len(parts) and ROOT.joinpath(*parts).is_dir())
+        for depth in range(1, len(parts) + 1)
+    ) or (len(parts) == 1 and (parts[0] in octavo.__all__ or hasattr(octavo, parts[0])))
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "__init__.py", *MODULES], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_the_files_and_modules_that_a_module_names_are_there(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert [name for name in NAMED_FILE.findall(text) if not exists(name, path)] == []
+    assert [name for name in NAMED_MODULE.findall(text) if not is_module(name)] == []

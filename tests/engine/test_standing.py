@@ -128,7 +128,7 @@ async def test_only_a_line_that_is_there_is_dropped_and_never_the_last(make: Mak
     left = made.extracts
     for line in left[:-1]:
         made = await chat.snapshots.drop(made.id, line.source, line.text)
-    with pytest.raises(BadInput, match="nothing is left"):
+    with pytest.raises(BadInput, match="says nothing else"):
         await chat.snapshots.drop(made.id, left[-1].source, left[-1].text)
 
 

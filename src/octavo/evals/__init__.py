@@ -1,4 +1,4 @@
 """`octavo eval`: what compressors keep, lose and cost, measured side by side on the same conversations.
 
-`octavo.evals.measure` measures; here conversations are found or made, compressors are run, and the findings are told.
+`octavo.evals.measure` measures. This package finds or makes conversations, runs compressors, and reports the findings.
 """

@@ -74,7 +74,7 @@ class Scale:
 
 
 NONE = "none"
-"""What everything is compared with."""
+"""The baseline that every compressor is compared with."""
 Baseline = Callable[[Messages, int, Scale], Messages]
 
 

@@ -32,11 +32,12 @@ class CompressionJob:
     budget: int
     """Tokens of the whole result, system prompt included."""
     pins: tuple[str, ...] = ()
-    """Texts that must come through; who has no way to pin may ignore them."""
+    """Texts that must come through; a compressor that cannot pin may ignore them."""
     thread: str = ""
-    """Jobs of one thread are about one conversation: for those who remember."""
+    """Jobs of one thread are about one conversation, for compressors that remember it."""
     asked: bool = False
-    """Whether the last message is a question about the others; who remembers those compressed them before it came."""
+    """Whether the last message is a question about the others; a compressor that remembers them compressed them before
+    it."""
 
 
 class Compressor(Protocol):
@@ -55,7 +56,7 @@ class Compressor(Protocol):
 
 
 async def attempt(compressor: Compressor, job: CompressionJob) -> CompressionResult:
-    """Have a compressor work; one that fails has made nothing this once, and says why."""
+    """Run a compressor; if it fails, the result is empty and says why."""
     try:
         return await compressor.compress(job)
     except OctavoError as error:

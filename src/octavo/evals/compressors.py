@@ -1,8 +1,8 @@
-"""Whatever can be put to the test, behind one call: messages and a budget in, messages out.
+"""Everything that can be tested, behind one call: messages and a budget go in, messages come out.
 
 A compressor is named: a policy (`octavo`, `gemini`), a policy with the share of the budget that its newest turns get
-(`octavo@0.05`), a baseline (`truncate`), or a function of the user's own (`package.module:function`). What it answers
-is read like anybody's messages; an answer that cannot be read is a finding, not a failure of the evaluation.
+(`octavo@0.05`), a baseline (`truncate`), or a function of the user's own (`package.module:function`). Its result is
+read like any list of messages; one that cannot be read is a finding, not a failure of the evaluation.
 """
 
 from __future__ import annotations

@@ -249,7 +249,7 @@ async def judge(bench: Bench, probe: Probe, given: str) -> int | None:
 
 
 async def sort_out(bench: Bench, probes: Sequence[Probe], whole: str) -> tuple[Probe, ...]:
-    """Drop what can be guessed and what cannot be answered even from the whole."""
+    """Drop probes that can be guessed, and those that cannot be answered even from the whole conversation."""
     kept: list[Probe] = []
     for probe in probes:
         try:
@@ -288,7 +288,7 @@ async def probe_all(
             tasks += await _asked(bench, case, contenders)
     except ProviderError as error:
         bench.stopped = str(error)
-    # Drawn by lot, so that nothing a judge gets used to favours one context.
+    # In random order, so that nothing that a judge gets used to favours one context.
     Random(bench.seed).shuffle(tasks)
     await _score(bench, tasks, tell)
     return verdicts(bench, contenders)

@@ -18,7 +18,7 @@ from octavo.engine.engine import Engine, database_url
 from octavo.engine.sync import Loop
 
 IN_MEMORY = "sqlite://"
-"""The database of those who name none: it lives as long as the process."""
+"""The database if none is named: it lives as long as the process."""
 
 T = TypeVar("T")
 Work = Callable[[Engine], Coroutine[Any, Any, T]]

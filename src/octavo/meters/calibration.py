@@ -1,12 +1,12 @@
-"""What providers billed, turned into better predictions: an anchor, and a fit for when there is none.
+"""Predicts bills from earlier bills: by an anchor, or by a fit where there is none.
 
 While a request only adds to one whose bill is known, that bill is exact for the shared beginning and only the
 rest is counted. When the beginning changed, as it does with every compression, the fit speaks: a constant for each
-system prompt and set of tools, and what messages, tool calls and text cost beyond the local count. The constant is
-all that stays whatever is sent, so no bill can be smaller; the rest goes with the messages that are sent. Steps between
-bills are fitted rather than totals, since a total repeats the errors of all totals before it. A step that does not
-fit (a picture of unknown size, thinking that is kept unseen) is set down to its message, wherever that is sent.
-Three bad misses in a row mean that the vocabulary is another than the card says; then text is scaled, too.
+system prompt and set of tools, and what messages, tool calls and text cost beyond the local count. The constant stays
+whatever is sent, so no bill can be smaller; the rest depends on the messages that are sent. Steps between bills are
+fitted rather than totals, since a total repeats the errors of all totals before it. A step that does not fit (a picture
+of unknown size, thinking that is kept unseen) is set down to its message, wherever that is sent. Three bad misses in a
+row mean that the vocabulary is another than the card says; then text is scaled, too.
 
 Everything is a value: observing gives a new state, and no bill, however wrong, moves a prediction out of bounds.
 """
@@ -46,7 +46,7 @@ MISSES = 20
 SMALLEST = 500
 """A smaller request says little of what text costs."""
 FURTHEST = 3.0
-"""A bill this many times above or below the prediction is somebody's mistake, and teaches nothing."""
+"""A bill this many times above or below the prediction is a mistake, and teaches nothing."""
 HIDDEN = 100_000
 """No provider adds more than this to a request unseen."""
 HIDDEN_SHARE = 4
@@ -133,7 +133,7 @@ class Fit:
         return self.scale * tally.tokens + self.message * tally.messages + self.call * tally.calls
 
     def miss(self, step: Sample) -> float:
-        """Tell by how much a step was billed higher than this fit says."""
+        """Tell how much more was billed for a step than this fit says."""
         return step.billed - self.apply(step.tally)
 
 

@@ -1,8 +1,8 @@
-"""Model cards: what is known of a model, found by the longest beginning of its name.
+"""Model cards say what is known of a model. A card is found by the longest beginning of the model's name.
 
-The table is data (`models.toml`); cards of the user's own come before it. Whatever the name, there is an answer: a
-name nothing is known of gets a card with a small window that says it is assumed. A wrong card is refused when it
-is read, with the field that is wrong, and not when a request overflows.
+The table is data (`models.toml`); the user's own cards come before it. Every name gets a card: an unknown one has a
+small window, and says that it is assumed. A wrong card is refused when it is read, with the name of the wrong field,
+and not when a request overflows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from octavo.meters.tokenizers import names
 
 TABLE = Path(__file__).with_name("models.toml")
 ASSUMED_OUTPUT = 4_096
-"""What even small models write in one answer."""
+"""The longest answer of an unknown model: even small models write as much."""
 LONGEST_NAME = 1_000
 """Characters: no model has a longer name, and a client may send anything."""
 

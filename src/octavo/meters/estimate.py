@@ -1,4 +1,4 @@
-"""Tokens guessed from characters: by script and by class, for when no vocabulary can be had.
+"""Guesses tokens from characters, by script and by class, where no vocabulary is available.
 
 Dividing characters by four is right for English prose only: it misses half of a log and three fifths of base64.
 Here every run of one class pays its own price, so the guess holds within some fifteen percent for each kind of text
@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 
 CAUTION = 1.2
-"""What an estimate is multiplied by before anything is decided with it: a fifth is more than it is usually off."""
+"""The factor on an estimate before anything is decided by it: estimates are usually less than a fifth too low."""
 
 SOLID = re.compile("[A-Za-z0-9+/]{16,}={0,2}")
 HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
@@ -23,7 +23,7 @@ PLAIN = re.compile(r"([A-Za-z\u00c0-\u024f]+)|([0-9]+)|(\n+[ \t]*|[ \t]{2,})|([!
 WORD_CHARACTERS = 8
 """A common word of up to this many letters is one token; each such stretch of a longer word is another."""
 LONGEST_WORD = 32
-"""What has more letters in a row is no word: two letters a token."""
+"""A run of more letters is not a word, and counts a token for every two letters."""
 GAP_CHARACTERS = 16
 """Line breaks with their indentation are one token, up to this length."""
 DIGITS = 3

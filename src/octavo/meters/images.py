@@ -1,7 +1,7 @@
-"""What pictures, pages, sound and film cost: by their measures, never by the length of their encoding.
+"""Counts pictures, pages, sound and film by their measures, never by the length of their encoding.
 
-A picture's size is read from the first bytes of its file, and only those are decoded. Where a size is unknown,
-the most that rule can charge is taken, so a count is never too low for want of a header.
+A picture's size is read from the first bytes of its file, and only those are decoded. If a size is unknown, the most
+that the rule can charge is taken, so a missing header never makes a count too low.
 """
 
 from __future__ import annotations

@@ -264,7 +264,7 @@ class Meter:
         return self.learn_from(self.survey(context, known), billed)
 
     def learn_from(self, survey: Survey, billed: int) -> Calibration:
-        """Learn from the bill for a context that was gone through; nobody answers more than the window holds."""
+        """Learn from the bill for a context that was gone through; a bill above the window is ignored."""
         if billed > self.card.window:
             return self.calibration
         learned = observe(self.calibration, survey.running.request, billed)

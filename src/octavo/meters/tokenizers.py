@@ -38,7 +38,7 @@ FAILURES = (
     RuntimeError,
     MemoryError,
 )
-"""What a counter may raise when it is missing, broken or fed something it cannot take."""
+"""What a counter may raise when it is missing or broken, or cannot take a text."""
 
 TOKEN_BYTES = 4
 """Bytes per token in splintr's flat answer, which spares a Python number for each."""

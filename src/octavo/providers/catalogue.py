@@ -1,4 +1,4 @@
-"""Which model belongs to which provider, and how that provider is opened.
+"""Tells which provider a model belongs to, and opens that provider.
 
 A model is `provider/model`, or a bare name whose beginning gives its provider away. What is missing (a key, a
 package, a file) is said when a provider is opened, with what to do about it.

@@ -1,7 +1,7 @@
-"""The HTTP client that services are asked with: it waits so long and takes so much, and no longer and no more.
+"""The HTTP client for services, with limits on how long it waits and how much it accepts.
 
-Limits hold for bytes, so a sign of life that an SDK never shows counts as one. A redirect is not followed: the request
-and its key would go where nobody sent them.
+Limits hold for bytes, so a sign of life that an SDK never shows counts as one. Redirects are not followed, because they
+would take the request and its key somewhere else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNPACKED = MIB
 PLAIN = {"accept-encoding": "identity"}
 """Answers are read as they come, and a few packed bytes can become any number."""
 PACKINGS = {"gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
-"""What some services send all the same, and how zlib calls it."""
+"""Compressions that some services use anyway, and zlib's numbers for them."""
 CONNECTIONS = httpx2.Limits(max_connections=1_000, max_keepalive_connections=100)
 """As many as the services' own libraries open."""
 

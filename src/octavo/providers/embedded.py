@@ -53,7 +53,7 @@ KEY_BYTES = 32
 FIRST_BYTE = 300.0
 """Seconds: it reads a full prompt in half a minute, and answers one request after the other."""
 COUNT_SECONDS = 30.0
-"""Counting takes a millisecond; this is for a machine that is choking."""
+"""Counting takes a millisecond; this is for a machine that is overloaded."""
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class Embedded:
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer a request; see `Provider`."""
         account = await self.account()
-        # It is busy or broken here: to ask again at once helps in neither case.
+        # The model here is busy or broken: asking again at once would not help in either case.
         waits = replace(self.waits, attempts=1, first_byte=max(FIRST_BYTE, self.waits.first_byte))
         speaker = self._speaker = self._speaker or open_openai(account, waits, name=self.name)
         async with aclosing(speaker.stream(replace(request, model=self.path.stem))) as chunks:

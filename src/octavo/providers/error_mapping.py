@@ -1,4 +1,4 @@
-"""What a service said instead of an answer, classified once.
+"""Classifies what a service said instead of an answer, once.
 
 Every adapter turns what its library raised into a `Fault`; `classify` turns that into the one error the rest of
 Octavo sees. Its message is the service's own, cut to a sensible length, with every key blotted out.
@@ -31,7 +31,7 @@ from octavo.providers.secret import Secret, mask
 LONGEST_MESSAGE = 500
 """Characters: enough for any message meant for people; an error page of a proxy is longer."""
 RETRYABLE = frozenset({408, 409, 425, 429})
-"""Besides every status from 500 on: timeouts, conflicts and rate limits pass."""
+"""Statuses worth another try, besides all from 500 on: timeouts, conflicts and rate limits."""
 STATUS_OF_TYPE: Mapping[str, int] = MappingProxyType(
     {
         "invalid_request_error": 400,

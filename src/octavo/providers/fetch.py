@@ -1,4 +1,4 @@
-"""Getting a model file onto this machine.
+"""Fetches a model file to this machine.
 
 What has arrived so far lies in one `.partial` file that is always a beginning of the model, whichever source it came
 from, so the next try, or the next source, goes on where the last one stopped. The file gets its name only after its

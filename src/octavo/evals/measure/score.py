@@ -1,4 +1,4 @@
-"""One compression measured: a ruler made of the original conversation, laid on whatever was made of it.
+"""Measures one compression: a ruler is made of the original conversation, and laid on the result.
 
 A ruler is made once for a conversation and serves every compressor, budget and round. A score holds what was found;
 `METRICS` says how each number of a report is read off it, and a number that does not apply is absent, never zero.
@@ -127,7 +127,7 @@ def _needed(messages: Sequence[Message], cut: int) -> NeededNames | None:
 
 
 def written(ruler: Ruler, made: Sequence[Message]) -> tuple[Message, ...]:
-    """Leave the original system prompt aside: nobody compresses that."""
+    """Leave the original system prompt out, because it is never compressed."""
     prompts = [message_text(message) for message in ruler.system]
     return tuple(m for m in made if m.role != "system" or message_text(m) not in prompts)
 

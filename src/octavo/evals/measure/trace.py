@@ -1,4 +1,4 @@
-"""Lines that were written anew, and whether a reader can go back from each to where it came from.
+"""Finds the lines that were written anew, and tells whether a reader can trace each to its source.
 
 A line of what somebody said is traceable if it stands in one of the original messages. A line of a tool's output is
 traceable if, besides, the line above its block names the call: without the file it came from, a line of code is a
@@ -39,7 +39,7 @@ class Traced:
 
 
 class Origins:
-    """The original messages, prepared for being asked where a line comes from."""
+    """The original messages, prepared for the question where a line comes from."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.texts = frozenset(message_text(message) for message in messages)

@@ -1,4 +1,4 @@
-"""Whether what a compressor made can be sent: the rules that hold for every provider.
+"""Tells whether a compressor's result can be sent, by the rules that hold for every provider.
 
 `octavo.core.protocol` is the judge of messages; added here is what only a comparison shows, that the system prompt came
 through, and what only a foreign compressor can break, arguments that are JSON no more.

@@ -86,7 +86,7 @@ def content_words(text: str) -> list[str]:
 
 
 class WordIndex:
-    """A text prepared for being asked which words stand together in it."""
+    """A text, prepared for the question which words stand together in it."""
 
     def __init__(self, text: str) -> None:
         self._places: dict[str, list[int]] = {}
