@@ -28,6 +28,8 @@ def _values(one: Setting) -> str:
             return "`true`, `false`"
         case "mark":
             return "above 0, up to 1"
+        case "number":
+            return "a number"
         case "tokens":
             return "tokens"
         case "amount":

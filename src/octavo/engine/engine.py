@@ -478,8 +478,8 @@ class Engine:
     def title_in_background(self, state: TipState) -> None:
         """Have a title written if nobody gave one and the conversation has just begun."""
         id = state.conversation
-        begun = len(state.loaded.branch) + len(state.added) > TITLED
-        if begun or id in self._titling or not state.policy.titles:
+        long_begun = len(state.loaded.branch) + len(state.added) > TITLED
+        if long_begun or id in self._titling or not state.policy.titles:
             return
         self._titling[id] = asyncio.create_task(write_title(self, state))
         self._titling[id].add_done_callback(lambda _: self._titling.pop(id, None))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from octavo.meters.meter import Meter
     from octavo.store.store import Store
 
-Kind = Literal["text", "model", "choice", "prompt", "switch", "mark", "tokens", "amount", "auto_tokens"]
+Kind = Literal["text", "model", "choice", "prompt", "switch", "mark", "number", "tokens", "amount", "auto_tokens"]
 """What a value is: an `amount` is a number of tokens, or a share below 1; a `mark` is a share up to 1, which is off;
 `auto_tokens` is a number of tokens, `auto` or `off`."""
 Level = Literal["everywhere", "model", "conversation"]
@@ -68,7 +68,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     """The values it may have, or those that are offered."""
     least: int = 0
-    """The smallest number of tokens."""
+    """The smallest whole number."""
     longest: int | None = None
     """The most characters of a text."""
     in_policy: bool = False
@@ -89,8 +89,9 @@ class Setting:
                 right, expected = isinstance(value, bool), "true or false"
             case "mark":
                 right, expected = number, "a number"
-            case "tokens":
-                right, expected = number and isinstance(value, int), "a whole number of tokens"
+            case "number" | "tokens":
+                whole = "a whole number" + (" of tokens" if self.kind == "tokens" else "")
+                right, expected = number and isinstance(value, int), whole
             case "amount":
                 right, expected = number, "a number of tokens or a share below 1"
             case "auto_tokens":
@@ -102,7 +103,7 @@ class Setting:
             raise BadInput(self.name, f"expected {expected}, got {value!r}")
         if self.name == "summary_share":
             threshold(value, self.name)
-        if self.kind == "tokens" and isinstance(value, int) and value < self.least:
+        if isinstance(value, int) and value < self.least:
             raise BadInput(self.name, f"expected {self.least} or more, got {value}")
 
     def parse(self, text: str) -> Json:
@@ -111,7 +112,7 @@ class Setting:
             if text.lower() not in _SWITCH:
                 raise BadInput(self.name, f"expected on or off, got {text!r}")
             return _SWITCH[text.lower()]
-        if self.kind not in ("mark", "tokens", "amount", "auto_tokens") or text in self.choices:
+        if self.kind not in ("mark", "number", "tokens", "amount", "auto_tokens") or text in self.choices:
             return text
         try:
             return float(text) if self.kind == "mark" or "." in text else int(text)
@@ -262,7 +263,7 @@ _TABLE = (
     ),
     Setting(
         name="summary_requests",
-        kind="tokens",
+        kind="number",
         group="Summaries",
         label="Requests for a summary",
         meaning="How often a model is asked for one summary at most; then exact lines are used instead.",

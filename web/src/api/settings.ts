@@ -241,7 +241,7 @@ export const SETTINGS = [
     "name": "summary_requests",
     "label": "Requests for a summary",
     "meaning": "How often a model is asked for one summary at most; then exact lines are used instead.",
-    "kind": "tokens",
+    "kind": "number",
     "group": "Summaries",
     "choices": [],
     "levels": [

@@ -19,7 +19,7 @@ def _type_of(setting: Setting) -> Any:
             return Switch
         case "mark":
             return Mark
-        case "tokens":
+        case "number" | "tokens":
             return Some if setting.least else Tokens
         case "amount":
             return Tokens | Share

@@ -20,7 +20,7 @@ export const MODELS = "settings-models";
 
 const OWN = "own";
 
-const isNumber = (field: Field): boolean => ["mark", "tokens", "amount"].includes(field.kind);
+const isNumber = (field: Field): boolean => ["mark", "number", "tokens", "amount"].includes(field.kind);
 export const mayBeNumber = (field: Field): boolean => isNumber(field) || field.kind === "auto_tokens";
 
 export function FieldInput(props: Props) {
