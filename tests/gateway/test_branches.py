@@ -70,6 +70,7 @@ async def test_a_conversation_that_outgrows_the_window_goes_on(house: Setup) -> 
 async def test_editing_an_early_message_picks_the_snapshot_that_is_true_there(house: Setup) -> None:
     history, headers = await grown(house, 24)
     store, conversation = house.engine.store, headers["x-octavo-conversation"]
+    await (await house.engine.chat(conversation)).wait_until_idle()
     tip = (await store.conversations.get(conversation)).tip
     assert tip
     serving = (await store.snapshots.context(tip)).snapshot

@@ -198,6 +198,6 @@ def test_the_page_for_operators_tells_the_true_times() -> None:
     assert f"{HEAD_SECONDS:.0f} s for the head" in page
     assert f"{limits.body_seconds:.0f} s for each piece" in page
     assert f"{limits.answer_seconds / 60:.0f} min to the first byte" in page
-    assert f"every silence after {limits.ping_seconds:.0f} seconds" in page
+    assert f"least every {limits.ping_seconds:.0f} seconds" in page
     assert f"({LEASE:.0f} seconds)" in page
     assert TRUSTED_SECONDS == 5, "the page says: within five seconds"

@@ -108,9 +108,10 @@ def test_the_name_the_settings_and_the_model_are_the_same_in_both(
         expect(tab.get_by_role("button", name="Model: gpt-4o")).to_be_visible()
     window = octavo.get(f"conversations/{id}/usage")["budget"]["limit"]
     expect(other.get_by_role("button", name="Context:")).to_contain_text(f"of {window:,}")
-    octavo.patch("settings", {"soft": 0.6})
-    turns = octavo.get(f"conversations/{id}/usage")["turns"]
-    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"about {turns:,} turns")
+    octavo.patch("settings", {"reply": 4_000})
+    larger = octavo.get(f"conversations/{id}/usage")["budget"]["limit"]
+    assert larger > window
+    expect(other.get_by_role("button", name="Context:")).to_contain_text(f"of {larger:,}")
     act(page, "Afterwards", "Archive")
     expect(other.get_by_role("link", name="Afterwards")).to_have_count(0)
     expect(other.get_by_role("link", name="Another")).to_be_visible()

@@ -30,9 +30,8 @@ NOTHING = AnswerNotes()
 
 async def keep_answer_notes(store: Store, conversation: str, node: str, notes: AnswerNotes) -> None:
     """Store what is to be told at an answer."""
-    if notes != NOTHING:
-        value: JsonObject = {"left_out": [*notes.left_out], "cut": notes.cut}
-        await store.notes.put_all({ANSWER + node: value}, conversation=conversation)
+    value: JsonObject = {"left_out": [*notes.left_out], "cut": notes.cut}
+    await store.notes.put_all({ANSWER + node: value}, conversation=conversation)
 
 
 async def read_answer_notes(store: Store, nodes: Iterable[str]) -> dict[str, AnswerNotes]:

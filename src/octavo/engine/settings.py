@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from octavo.meters.meter import Meter
     from octavo.store.store import Store
 
-Kind = Literal["text", "model", "choice", "prompt", "switch", "mark", "number", "tokens", "amount", "auto_tokens"]
+Kind = Literal[
+    "text", "model", "choice", "prompt", "switch", "mark", "number", "tokens", "amount", "auto_tokens"
+]
 """What a value is: an `amount` is a number of tokens, or a share below 1; a `mark` is a share up to 1, which is off;
 `auto_tokens` is a number of tokens, `auto` or `off`."""
 Level = Literal["everywhere", "model", "conversation"]

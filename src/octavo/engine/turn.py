@@ -371,8 +371,10 @@ async def _keep(
         status="aborted" if reply.finish == "length" else "complete",
     )
     added = await draft.finish(entry, select=select)
-    notes = AnswerNotes(left_out=prepared.notes, cut=reply.finish == "length")
-    await keep_answer_notes(engine.store, state.conversation, added.nodes[0].id, notes)
+    cut = reply.finish == "length"
+    if prepared.notes or cut:
+        notes = AnswerNotes(left_out=prepared.notes, cut=cut)
+        await keep_answer_notes(engine.store, state.conversation, added.nodes[0].id, notes)
     if not state.searches:  # what the tool adds to a bill was not counted
         await learn_bill(engine, prepared, reply.usage.input)
     engine.states.billed(state.conversation, entry.model or "", reply.usage)

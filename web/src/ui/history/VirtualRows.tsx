@@ -32,20 +32,35 @@ export function VirtualRows({ label, count, keyOf, row, start, target, drawn }: 
     anchorTo: start === "last" ? "end" : "start",
   });
   const items = virtualizer.getVirtualItems();
-  const begun = count > 0;
+  const total = virtualizer.getTotalSize();
+  const height = virtualizer.scrollRect?.height;
+  /** Whether the end stays in sight while rows grow and the list changes its height: until somebody moves it. */
+  const atEnd = useRef(start === "last");
+  const leave = () => void (atEnd.current = false);
   useLayoutEffect(() => {
-    if (begun && start === "last") virtualizer.scrollToEnd();
-    // Only once: later the list stays where it was scrolled to.
-  }, [begun]);
+    if (count > 0 && atEnd.current) virtualizer.scrollToEnd();
+  }, [count > 0, total, height]);
   useEffect(() => {
-    if (target) virtualizer.scrollToIndex(target.index, { align: "center" });
+    if (!target) return;
+    leave();
+    virtualizer.scrollToIndex(target.index, { align: "center" });
   }, [target]);
   useEffect(() => {
     if (scroller.current) drawn?.(items[0]?.index ?? 0, scroller.current);
   });
   return (
-    <div ref={scroller} className="rows" role="region" aria-label={label} tabIndex={0}>
-      <div className="rows-inner" style={{ height: virtualizer.getTotalSize() }}>
+    <div
+      ref={scroller}
+      className="rows"
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      onWheel={leave}
+      onTouchMove={leave}
+      onPointerDown={leave}
+      onKeyDown={leave}
+    >
+      <div className="rows-inner" style={{ height: total }}>
         {items.map((item) => (
           <div
             key={item.key}
