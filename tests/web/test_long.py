@@ -6,7 +6,7 @@ import json
 
 import httpx2
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.web.serving import Octavo
 
@@ -93,3 +93,34 @@ def test_all_of_a_conversation_is_printed(page: Page, octavo: Octavo) -> None:
     assert "the very last word" in paper
     expect(page.locator(".row").first).to_be_attached()
     assert page.locator(".row").count() < MOST_ROWS
+
+
+def test_printing_waits_for_older_messages_that_are_on_their_way(page: Page, octavo: Octavo) -> None:
+    """Seen failing with: whoever asks meanwhile waits for nothing, again and again, and the page hangs."""
+    many = 200
+    id = octavo.conversation(*(f"{'ua'[n % 2]}: message {n:03} of the talk" for n in range(many)))
+    page.add_init_script(
+        "window.print = () => { dispatchEvent(new Event('beforeprint'));"
+        " window.paper = document.querySelector('main').innerText; dispatchEvent(new Event('afterprint')); }"
+    )
+    held: list[Route] = []
+    released = False
+
+    def hold(route: Route) -> None:
+        if released:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/messages?*before=*", hold)
+    page.goto(f"/c/{id}")
+    expect(page.get_by_text(f"message {many - 1:03}").first).to_be_visible()
+    page.get_by_role("log").evaluate("log => { log.scrollTop = 0 }")
+    expect(page.get_by_text("Loading older messages…")).to_be_visible()
+    page.keyboard.press("Control+p")
+    released = True
+    for route in held:
+        route.continue_()
+    page.wait_for_function("() => window.paper")
+    paper = page.evaluate("window.paper")
+    assert [n for n in range(many) if f"message {n:03} of the talk" not in paper] == []

@@ -98,10 +98,17 @@ export function refresh(id: string): Promise<void> {
   return mine.done;
 }
 
-export async function loadOlder(): Promise<void> {
+export function loadOlder(): Promise<void> {
   const chat = state().chat;
-  if (!chat?.before || chat.older === "loading") return;
-  const { id, before } = chat;
+  if (!chat?.before) return Promise.resolve();
+  // Whoever asks while they are on their way waits for them, and not for nothing, again and again.
+  if (chat.older !== "loading") olderOnTheirWay = askForOlder(chat.id, chat.before);
+  return olderOnTheirWay;
+}
+
+let olderOnTheirWay: Promise<void> = Promise.resolve();
+
+async function askForOlder(id: string, before: string): Promise<void> {
   dispatch({ type: "chat/olderAsked", id });
   try {
     dispatch({ type: "chat/olderLoaded", id, page: await api.listMessages(id, { before, limit: PAGE }) });

@@ -17,7 +17,7 @@ async function loadEverything(id: string): Promise<void> {
     if (chat?.id !== id || !before) break;
     await loadOlder();
     // It failed, which was told: what is there is printed, with a note.
-    if (state().chat?.before === before && state().chat?.older !== "loading") break;
+    if (state().chat?.before === before) break;
   }
   const short = state().chat?.messages.filter((one) => isShortened(one.text)) ?? [];
   for (const one of short) await loadWhole(id, one.id);
