@@ -120,6 +120,13 @@ async def store(url: str, anyio_backend: str) -> AsyncIterator[Store]:  # noqa: 
 
 
 @pytest.fixture
+async def memory(anyio_backend: str) -> AsyncIterator[Store]:  # noqa: ARG001
+    """A store in memory, for what is the same on every database."""
+    async with await Store.open("sqlite://") as opened:
+        yield opened
+
+
+@pytest.fixture
 def started() -> Iterator[list[ForkServerProcess]]:
     """The processes of a test; none outlives it."""
     processes: list[ForkServerProcess] = []

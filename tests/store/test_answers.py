@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from octavo.core.messages import assistant, user
 from octavo.errors import UsageError
@@ -15,6 +16,7 @@ from octavo.store import Entry, Store, answers, messages
 from octavo.store.connection import Connection
 from octavo.store.locks import lock
 from octavo.store.rows import Row
+from octavo.store.schema import conversation
 from octavo.store.values import Job
 from tests.store.scenes import fold, long_talk, talk
 
@@ -190,3 +192,40 @@ async def test_a_conversation_is_locked_once_for_an_answer_that_begins(
         monkeypatch.setattr(module, "lock", noted)
     await store.answers.begin(made.id, said("One"), parent=question.id, worker="w")
     assert locked == [made.id]
+
+
+async def test_an_answer_that_is_the_tip_already_is_seen_to_have_changed(memory: Store) -> None:
+    """Somebody looked at it while it was written, so what is known of this tip is out of date."""
+    made, (question,) = await talk(memory, "u: question")
+    held = await memory.answers.begin(made.id, said("One"), parent=question.id, worker="w")
+    assert await memory.conversations.move_tip(made.id, held.anchor, expected=question.id)
+    before = (await memory.conversations.get(made.id)).revision
+    assert await memory.answers.finish(held, said("One."))
+    after = await memory.conversations.get(made.id)
+    assert (after.tip, after.revision > before) == (held.anchor, True)
+
+
+async def test_where_nobody_can_close_it_an_answer_whose_writer_is_gone_is_not_listed(
+    sqlite_url: str,
+) -> None:
+    async with await Store.open(sqlite_url) as store:
+        made, (question,) = await talk(store, "u: question")
+        await store.answers.begin(made.id, said("Half"), parent=question.id, worker="dead", lease=OVER)
+        alive = await store.answers.begin(made.id, said("Other"), parent=question.id, worker="alive")
+    async with await Store.open(f"{sqlite_url}?mode=ro") as reader:
+        assert [job.anchor for job in await reader.answers.being_written()] == [alive.anchor]
+        assert await reader.answers.close() == ()
+
+
+async def test_an_answer_goes_with_the_conversation_that_is_being_removed(memory: Store) -> None:
+    made, (question,) = await talk(memory, "u: question")
+    left = await memory.answers.begin(made.id, said("Half"), parent=question.id, worker="dead", lease=OVER)
+    removing = sa.update(conversation).values(hidden="removing")
+
+    async def remove(connection: Connection) -> None:
+        await connection.execute(removing)
+
+    await memory._database.write(remove)
+    assert await memory.answers.close() == ()
+    assert not await memory.answers.go_on(left, said("Half and more"))
+    assert await memory.answers.finish(left, said("Half and more.")) is None

@@ -164,6 +164,9 @@ async def test_what_somebody_goes_on_with_comes_back(store: Store) -> None:
     await make_due(store, made.id)
     assert await store.bin.remove_due() == ()
     assert (await store.conversations.get(made.id)).messages == 3
+    await store.bin.delete(made.id, undo=LONG)
+    await store.messages.append_many(made.id, [user("Once more."), assistant("Of course.")])
+    assert await listed(store) == [made.id]
 
 
 async def test_an_answer_that_was_on_its_way_does_not_bring_it_back(store: Store) -> None:

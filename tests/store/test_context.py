@@ -267,6 +267,16 @@ def test_jump_pointers_reach_any_ancestor_in_logarithmic_steps() -> None:
         assert steps <= 60
 
 
+def test_a_jump_leaves_out_the_last_of_the_strides_that_make_a_depth() -> None:
+    """Strides are one less than a power of two; the longest that fit come first. Databases hold such jumps."""
+    strides = [(1 << k) - 1 for k in range(1, 12)]
+    for depth in range(1_000):
+        made: list[int] = []
+        while sum(made) < depth:
+            made.append(max(stride for stride in strides if sum(made) + stride <= depth))
+        assert walk.jump_depth(depth) == sum(made[:-1])
+
+
 async def test_of_a_long_branch_the_newest_messages_are_given_and_the_others_named(store: Store) -> None:
     made = await store.conversations.create()
     said = [system("Be brief."), *(user(f"m{n}") for n in range(40))]
@@ -277,6 +287,10 @@ async def test_of_a_long_branch_the_newest_messages_are_given_and_the_others_nam
     assert found.leading == branch[:1]
     assert found.unloaded == Unloaded(above=1, stop=31, last=branch[30].id)
     assert found.unloaded.messages == 30
+    found = await store.snapshots.context(tip, most=40)
+    assert (found.leading, found.retained, found.unloaded) == (branch[:1], branch[1:], None)
+    found = await store.snapshots.context(tip, most=41)
+    assert (found.leading, found.retained, found.unloaded) == ((), branch, None)
     stored = await store.snapshots.add(made.id, fold(branch, 21, branch[20]))
     found = await store.snapshots.context(tip, most=10)
     assert found.snapshot == stored

@@ -9,7 +9,7 @@ import pytest
 from octavo.core.messages import Attachment, Message, Text, user
 from octavo.core.recall.render import render
 from octavo.core.receipt import Fact, Receipt, Tally
-from octavo.store import ForConversation, Store
+from octavo.store import Entry, ForConversation, Store
 from octavo.store.parts import LARGE
 from tests.store.scenes import fold, long_talk, passage_of, texts
 
@@ -21,7 +21,9 @@ async def test_a_fork_is_the_branch_in_a_new_conversation(store: Store) -> None:
     made, branch = await long_talk(store, 12)
     side = await store.messages.append(made.id, user("aside"), parent=branch[3].id, select=False)
     first = await store.snapshots.add(made.id, fold(branch, 3))
-    second = await store.snapshots.add(made.id, fold(branch, 5, branch[7], summary="kept"))
+    second = await store.snapshots.add(
+        made.id, replace(fold(branch, 5, branch[7], summary="kept"), previous=first.id)
+    )
     await store.snapshots.add(made.id, fold(branch, 6, branch[10], summary="too deep"))
     await store.snapshots.add(made.id, fold(await store.tree.branch(side.id), 5, summary="elsewhere"))
     await store.snapshots.undo(first.id)
@@ -31,7 +33,7 @@ async def test_a_fork_is_the_branch_in_a_new_conversation(store: Store) -> None:
     await store.settings.put(ForConversation(made.id), "auto", False)
 
     fork = await store.conversations.fork(branch[8].id, title="Fork")
-    assert (fork.title, fork.messages) == ("Fork", 9)
+    assert (fork.title, fork.messages, fork.revision) == ("Fork", 9, 0)
     assert fork.tip is not None
     copied = await store.tree.branch(fork.tip, tokenizer="words")
     assert texts(copied) == texts(branch[:9])
@@ -45,6 +47,7 @@ async def test_a_fork_is_the_branch_in_a_new_conversation(store: Store) -> None:
     )
     assert snapshots[1].extracts[0].source == copied[0].id
     assert snapshots[1].id != second.id
+    assert [one.previous for one in snapshots] == [None, snapshots[0].id]
     assert (await store.snapshots.context(fork.tip)).retained == copied[5:]
     assert [pin.selection for pin in await store.pins.of_branch(fork.tip)] == ["mes"]
     assert await store.settings.of_scope(ForConversation(fork.id)) == {"auto": False}
@@ -76,11 +79,18 @@ async def test_a_copy_is_the_whole_tree(store: Store) -> None:
 
 
 async def test_the_time_a_message_was_written_is_copied(store: Store) -> None:
-    made, branch = await long_talk(store, 2)
+    """Also of one that was written long before it was stored."""
+    made, _ = await long_talk(store, 2)
+    older = Entry(message=user("long ago"), created="2020-02-02T02:02:02.000+00:00")
+    branch = await store.tree.branch((await store.messages.append_many(made.id, [older]))[0].id)
     copy = await store.conversations.copy(made.id)
     assert copy.tip
-    before, after = await store.tree.details([branch[1].id]), await store.tree.details([copy.tip])
-    assert before[0].created == after[0].created
+    times = [
+        [known.created for known in await store.tree.details([node.id for node in nodes])]
+        for nodes in (branch, await store.tree.branch(copy.tip))
+    ]
+    assert times[0] == times[1]
+    assert times[1][2] == older.created
 
 
 async def test_an_empty_conversation_can_be_copied(store: Store) -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any, cast
+from uuid import UUID
 
+import asyncpg  # type: ignore[import-untyped]
 import pytest
 import sqlalchemy as sa
 
 from octavo.core.messages import Attachment, Message, Text, assistant, user
 from octavo.errors import NotFound, UsageError
-from octavo.store import ForConversation, Job, Store
+from octavo.store import ForConversation, Job, Store, deletion
 from octavo.store.connection import Connection
 from octavo.store.parts import LARGE
 from octavo.store.schema import metadata
-from tests.store.scenes import fold, long_talk, talk, texts
+from tests.store.scenes import fold, long_talk, talk, texts, until
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +41,7 @@ async def test_a_deleted_message_leaves_an_empty_place(store: Store) -> None:
     made, branch = await talk(store, "u: public", "a: my secret", "u: go on", "a: yes")
     await store.messages.set_counts("words", {node.id: 2 for node in branch})
     await store.messages.delete(branch[1].id)
+    assert (await store.conversations.get(made.id)).revision > made.revision
     emptied = await store.tree.node(branch[1].id, tokenizer="words")
     assert (emptied.status, emptied.message, emptied.counts) == (
         "deleted",
@@ -115,9 +119,10 @@ async def test_a_subtree_goes_with_all_that_hangs_on_it(store: Store) -> None:
     low = await store.snapshots.add(made.id, fold(branch, 3))
     high = await store.snapshots.add(made.id, fold(branch, 3, branch[7]))
     await store.pins.add(branch[6].id)
+    before = (await store.conversations.get(made.id)).revision
     await store.messages.delete(branch[4].id, subtree=True)
     after = await store.conversations.get(made.id)
-    assert (after.messages, after.tip) == (4, branch[3].id)
+    assert (after.messages, after.tip, after.revision > before) == (4, branch[3].id, True)
     assert [node.id async for node in store.tree.whole(made.id)] == [node.id for node in branch[:4]]
     assert await store.snapshots.of_conversation(made.id) == (low,)
     gone = [node.id for node in (*branch[4:], *side)] + [high.id]
@@ -144,6 +149,7 @@ async def test_a_deleted_conversation_leaves_no_row_anywhere(store: Store) -> No
     )
     await store.pins.add(branch[1].id)
     await store.settings.put(ForConversation(made.id), "auto", False)
+    await store.labels.put(made.id, ["work"])
     snapshot = await store.snapshots.add(made.id, fold(branch, 4))
     job = await store.jobs.claim(made.id, anchor=branch[5].id, worker="w", seen=snapshot.id)
     assert isinstance(job, Job)
@@ -175,8 +181,12 @@ async def delete_secrets(path: Path) -> None:
         await store.messages.delete(short.id)
 
 
-def test_deleted_words_are_gone_from_the_file_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pages", [1, deletion.MERGE_PAGES])
+def test_deleted_words_are_gone_from_the_file_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int
+) -> None:
     """Also from the search index, which only marks rows as gone, and from the journal."""
+    monkeypatch.setattr(deletion, "MERGE_PAGES", pages)
     path = tmp_path / "octavo.db"
     asyncio.run(delete_secrets(path))
     data = path.read_bytes()
@@ -184,6 +194,38 @@ def test_deleted_words_are_gone_from_the_file_itself(tmp_path: Path) -> None:
     assert b"ordinary" in data
     for word in (b"xyzzyplugh", b"frobnicate", b"quuxsecret", b"zyxwvsummary"):
         assert word not in data
+
+
+@pytest.mark.parametrize("what", ["fork", "pin", "empty", "remove"])
+async def test_a_message_that_was_removed_while_its_conversation_was_waited_for_is_not_there(
+    postgres_url: str, what: str
+) -> None:
+    async with await Store.open(postgres_url) as store:
+        _, branch = await long_talk(store, 3)
+        last = branch[-1].id
+        other = await asyncpg.connect(postgres_url)
+        try:
+            async with other.transaction():
+                await other.execute("SELECT * FROM conversation FOR UPDATE")
+                work: dict[str, Awaitable[object]] = {
+                    "fork": store.conversations.fork(last),
+                    "pin": store.pins.add(last),
+                    "empty": store.messages.delete(last),
+                    "remove": store.messages.delete(last, subtree=True),
+                }
+                asked = asyncio.ensure_future(work.pop(what))
+                for unused in work.values():
+                    cast("Coroutine[Any, Any, object]", unused).close()
+                await until(
+                    lambda: other.fetchval(
+                        "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+                    )
+                )
+                await other.execute("DELETE FROM message WHERE id = $1", UUID(last))
+            with pytest.raises(NotFound, match=last):
+                await asked
+        finally:
+            await other.close()
 
 
 async def test_a_message_appended_while_another_is_deleted_is_not_recognised_by_lost_words(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from octavo.core.messages import user
-from octavo.errors import UsageError
+from octavo.errors import StoreError, UsageError
 from octavo.store import Store
 from tests.store.scenes import long_talk
 
@@ -49,6 +50,10 @@ def journal(path: Path) -> Path:
 
 def index_of_journal(path: Path) -> Path:
     return path.with_name(f"{path.name}-shm")
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(one.name for one in folder.iterdir())
 
 
 def halves(folder: Path) -> list[Path]:
@@ -104,6 +109,20 @@ async def test_a_copy_does_not_replace_a_database_that_is_in_use(tmp_path: Path)
         await source.backup(there, overwrite=True)
     async with await Store.open(f"sqlite:///{there}") as copy:
         assert [one.messages for one in await copy.conversations.list()] == [4]
+
+
+async def test_a_copy_is_one_file_that_can_be_read_where_nothing_can_be_made_beside_it(
+    tmp_path: Path,
+) -> None:
+    async with await Store.open(f"sqlite:///{tmp_path / 'octavo.db'}") as store:
+        await long_talk(store, 4)
+        await store.backup(tmp_path / "copy.db")
+        (tmp_path / "folder.db").mkdir()
+        with pytest.raises(StoreError):
+            await store.backup(tmp_path / "folder.db", overwrite=True)
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
+        assert copy.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert names_in(tmp_path) == ["copy.db", "folder.db", "octavo.db"]
 
 
 async def test_a_database_called_like_half_a_copy_is_not_touched(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
@@ -218,6 +220,22 @@ async def test_a_program_that_ends_at_once_removes_some_of_it(store: Store, url:
         async with await Store.open(url):
             pass
         assert await rows(store) < before
+
+
+async def test_a_program_that_ends_at_once_does_not_wait_until_everything_is_removed(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("octavo.store.store.TIDY_SECONDS", 0.0)
+    monkeypatch.setattr("octavo.store.database.HOLD", 0.0)
+    async with await Store.open(sqlite_url) as store:
+        await long_talk(store, 1_000)
+        removing = sa.update(conversation).values(hidden="removing")
+        await store._database.write(lambda c: c.execute(removing))
+    async with await Store.open(sqlite_url):
+        pass
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
+        (left,) = connection.execute("SELECT count(*) FROM message").fetchone()
+    assert left > 0
 
 
 async def test_others_write_while_a_long_conversation_is_removed(store: Store, tmp_path: Path) -> None:

@@ -128,6 +128,26 @@ async def test_a_cancelled_job_stops_its_worker(store: Store) -> None:
     assert (await claim(store, made.id, branch[6].id)).id != job.id
 
 
+async def test_the_jobs_of_a_conversation_are_listed_the_newest_first_as_they_stand(memory: Store) -> None:
+    """What was done stays done although its lease is over."""
+    made, branch = await long_talk(memory, 8)
+    done = await claim(memory, made.id, branch[6].id)
+    assert isinstance(await memory.jobs.finish(done, fold(branch, 4, branch[6])), Snapshot)
+    serving = (await memory.snapshots.context(branch[7].id)).snapshot
+    assert serving is not None
+    left = await memory.jobs.claim(
+        made.id, anchor=branch[7].id, worker="w", seen=serving.id, trigger="manual", lease=OVER
+    )
+    assert isinstance(left, Job)
+    await memory._database.write(lambda c: c.execute(sa.update(table).values(lease_until=1)))
+    found = await memory.jobs.of_conversation(made.id)
+    assert [(job.id, job.status, job.trigger) for job in found] == [
+        (left.id, "failed", "manual"),
+        (done.id, "done", "auto"),
+    ]
+    assert (await memory.jobs.get(done.id)).status == "done"
+
+
 async def test_a_failed_job_says_why(store: Store) -> None:
     made, branch = await long_talk(store, 8)
     job = await claim(store, made.id, branch[6].id)

@@ -63,11 +63,21 @@ async def test_labels_go_with_copies_and_with_the_conversation(store: Store) -> 
 
 async def test_what_is_no_label_is_refused(store: Store) -> None:
     made = await store.conversations.create("one")
+    most = ["x" * LONGEST, *(str(n) for n in range(MOST - 1))]
+    await store.labels.put(made.id, most)
+    assert sorted((await store.labels.of(made.id))[made.id]) == sorted(most)
     for wrong in (["  "], ["x" * (LONGEST + 1)], [str(n) for n in range(MOST + 1)]):
         with pytest.raises(BadInput):
             await store.labels.put(made.id, wrong)
     with pytest.raises(NotFound):
         await store.labels.put(new_id(), ["work"])
+
+
+async def test_labels_come_in_the_order_of_the_alphabet(memory: Store) -> None:
+    made = await memory.conversations.create("one")
+    await memory.labels.put(made.id, ["b", "C", "a", "A"])
+    assert (await memory.labels.of(made.id))[made.id] == ("A", "a", "b", "C")
+    assert [label.name for label in await memory.labels.list()] == ["A", "a", "b", "C"]
 
 
 async def test_labels_go_with_a_file(store: Store, tmp_path: Path) -> None:

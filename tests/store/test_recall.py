@@ -208,6 +208,39 @@ async def test_if_even_the_rarest_word_is_everywhere_the_newest_places_are_read(
     assert min(depths) > 40
 
 
+async def test_of_a_common_word_the_newest_pages_are_read_and_all_its_places_counted(
+    memory: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name, value in ((recall, "TOGETHER", 0), (recall, "PAGES", 2), (recall_places, "PAGE", 3)):
+        monkeypatch.setattr(module, name, value)
+    _, branch = await talk(memory, *["u: The boathouse."] * 11)
+    await memory.recall.fill(branch[-1].id)
+    recall._newest_pages.cache_clear()
+    try:
+        found = await memory.recall.look_up(branch[-1].id, ask("boathouse"))
+        begun = await memory.recall.look_up(branch[9].id, ask("boathouse"))
+        above = await memory.recall.look_up(branch[5].id, ask("boathouse"))
+    finally:
+        recall._newest_pages.cache_clear()
+    assert [*found.statistics.frequency.values()] == [11]
+    # What stands a little above the places that are read is looked at, too.
+    assert {piece.depth for piece in found.pieces} == {5, 6, 7, 8, 9, 10, 11}
+    assert {piece.depth for piece in begun.pieces} == {5, 6, 7, 8, 9, 10}
+    assert [*above.statistics.frequency.values()] == [6]
+    assert {piece.depth for piece in above.pieces} == {1, 2, 3, 4, 5, 6}
+
+
+async def test_what_is_kept_together_stands_where_databases_have_it(memory: Store) -> None:
+    _, branch = await talk(memory, *KEY)
+    await memory.recall.fill(branch[-1].id)
+    w = recall_word.c
+
+    async def work(connection: Connection) -> list[Any]:
+        return [*(await connection.execute(sa.select(w.word, w.first, w.before))).all()]
+
+    assert await memory._database.read(work) == [(RECENT, 0, 0)]
+
+
 @pytest.mark.usefixtures("kept")
 async def test_a_deleted_message_is_never_found_again_and_leaves_no_word(store: Store) -> None:
     """Case 116."""
@@ -263,6 +296,76 @@ async def test_after_a_removal_the_index_goes_on_where_it_ended(
     await store.recall.fill(same[-1].id)
     one, other = await lanes(store)
     assert await index_of(store, one) == await index_of(store, other)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+async def test_a_branch_is_indexed_in_steps_of_any_length(
+    memory: Store, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    monkeypatch.setattr(recall, "STEP", step)
+    _, branch = await talk(memory, *FILLER, *KEY)
+    await memory.recall.fill(branch[-1].id)
+    assert await rows_of(memory, recall_message) == len(branch)
+    assert (await memory.recall.look_up(branch[-1].id, ask("ginger hook"))).filled == len(branch)
+
+
+@pytest.mark.usefixtures("kept")
+async def test_words_just_below_the_fork_are_not_those_of_the_branch(memory: Store) -> None:
+    """A lane goes on below the message at which a branch leaves it."""
+    made, trunk = await talk(memory, *FILLER, "u: A zeppelin!", "a: An airship!", "u: A harbour!")
+    await memory.recall.fill(trunk[-1].id)
+    for at in (3, 4, 5):
+        fork = await memory.messages.append_many(made.id, [user("Well?")], parent=trunk[at].id)
+        await memory.recall.fill(fork[-1].id)
+        found = await memory.recall.look_up(fork[-1].id, ask("zeppelin airship harbour dinner"))
+        times = {word[:4]: number for word, number in found.statistics.frequency.items()}
+        assert times == {"zepp": int(at > 3), "airs": int(at > 4), "harb": 0, "dinn": 1}
+        said = {node.id for node in trunk[: at + 1]} | {fork[0].id}
+        assert {piece.source for piece in found.pieces} <= said
+
+
+def test_the_rarest_words_are_gone_through_as_long_as_they_are_not_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places = {"common": [[1, 2], [3]], "rare": [[4, 5]]}
+    frequency = {"common": 3, "rare": 2}
+    both = {"rare": [4, 5], "common": [1, 2, 3]}
+    for most, expected in ((5, both), (4, {"rare": [4, 5]}), (1, {"rare": [5]})):
+        monkeypatch.setattr(recall, "PLACES", most)
+        assert recall._rarest(places, frequency) == expected
+
+
+def test_a_depth_lies_in_one_lane_of_a_branch_or_in_none() -> None:
+    lanes = [recall._Lane(7, 1, 4), recall._Lane(8, 5, 9), recall._Lane(9, 10, 10)]
+    found = [[lane.id for lane in recall._lane_at(lanes, depth)] for depth in (0, 1, 4, 5, 9, 10, 11)]
+    assert found == [[], [7], [7], [8], [8], [9], []]
+
+
+async def test_of_long_texts_only_the_best_are_read_and_short_ones_all(memory: Store) -> None:
+    made = await memory.conversations.create()
+    long = [user(f"The boathouse key {n}. " + "and so on " * (LARGE // 8)) for n in range(4)]
+    short = [user(f"The boathouse key is number {n}.") for n in range(4)]
+    branch = await memory.messages.append_many(made.id, [*long, *short])
+    await memory.recall.fill(branch[-1].id)
+    found = await memory.recall.look_up(branch[-1].id, ask("boathouse key"))
+    depths = {piece.depth for piece in found.pieces}
+    assert {5, 6, 7, 8} <= depths
+    assert len(depths) == 4 + recall.LARGE_TEXTS
+
+
+async def test_the_index_of_a_conversation_is_removed_a_little_at_a_time(
+    memory: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall, "REMOVED", 2)
+    monkeypatch.setattr(recall, "TOGETHER", 0)
+    made, branch = await talk(memory, *FILLER, *KEY)
+    await memory.recall.fill(branch[-1].id)
+    before = await rows_of(memory, recall_word)
+    assert before > 6
+    assert await memory._database.write(lambda c: recall.remove_some(c, made.id))
+    assert await rows_of(memory, recall_word) == before - 2
+    await memory.bin.delete(made.id)
+    assert [await rows_of(memory, table) for table in (recall_lane, recall_message, recall_word)] == [0, 0, 0]
 
 
 async def test_a_conversation_goes_with_its_index(store: Store) -> None:

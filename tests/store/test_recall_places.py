@@ -71,6 +71,36 @@ def test_further_places_fill_the_last_page_before_they_begin_a_new_one(sizes: li
     assert all(unpack(page.places)[0] >> BITS == page.first for page in found)
 
 
+def test_a_page_that_is_full_is_left_as_it_is() -> None:
+    known = array("I", (depth << BITS | 1 for depth in range(1, PAGE + 1)))
+    full = Page(11, 1, 3 * PAGE, pack(known))
+    further = array("I", (depth << BITS | 1 for depth in (900, 901)))
+    assert [*pages(11, full, further)] == [Page(11, 900, 4 * PAGE, pack(further))]
+    nearly = full._replace(places=pack(known[:-1]))
+    assert [*pages(11, nearly, further)] == [
+        Page(11, 1, 3 * PAGE, pack([*known[:-1], further[0]])),
+        Page(11, 901, 4 * PAGE, pack(further[1:])),
+    ]
+
+
+def test_places_that_are_just_too_far_apart_take_four_bytes_each() -> None:
+    origin = 7 << BITS
+    sizes = []
+    for last in ((1 << 16) - 1, 1 << 16):
+        together = {5: array("I", [origin, origin + last])}
+        packed = pack_together(together)
+        assert unpack_together(packed) == together
+        assert dict(find_together(packed, [4, 5, 6])) == {5: [origin, origin + last]}
+        sizes.append(len(packed))
+    assert sizes[1] - sizes[0] == 4
+
+
+def test_no_more_is_taken_apart_than_it_takes() -> None:
+    together = {word: array("I", range(4)) for word in range(3)}
+    assert len(part(together, 8)) == 2
+    assert sum(map(len, together.values())) == 4
+
+
 def test_the_commonest_words_are_taken_apart_and_the_rarest_stay() -> None:
     together = {word: array("I", range(word)) for word in range(1, 21)}
     assert part(dict(together), 210) == {}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from octavo.core.messages import Message, Text, ToolResult, assistant, user
 from octavo.store import Store
-from octavo.store.parts import CHUNK
-from octavo.store.search import AROUND
+from octavo.store.parts import CHUNK, LARGE
+from octavo.store.search import AROUND, MAX_QUERY, MAX_TERMS, parse
 from tests.store.scenes import long_talk, talk
 
 pytestmark = pytest.mark.anyio
@@ -160,3 +160,49 @@ async def test_nothing_is_found_by_an_empty_query(store: Store) -> None:
     await talk(store, "u: hi")
     for query in ("", "   ", '""', "\x00"):
         assert await store.search.find(query) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "snippet"),
+    [
+        # Sixty characters before the word, a word begins: it is shown, and the one before it is not.
+        ("one two " + "x" * 59 + " needle", "x" * 59 + " needle"),
+        ("one two " + "x" * 60 + " needle", "needle"),
+        ("one a " + "x" * 58 + " needle", "x" * 58 + " needle"),
+        ("x" * 70 + "needle", "x" * 60 + "needle"),
+        # A snippet of 240 characters is the whole text, or ends where a word does.
+        ("needle " + "y" * 233, "needle " + "y" * 233),
+        ("needle " + "y" * 234, "needle"),
+        ("needle " + "y" * 226 + " z zz", "needle " + "y" * 226 + " z zz"),
+        ("needle " + "y" * 231 + " z zz", "needle " + "y" * 231 + " z"),
+        ("needle " + "y" * 232 + " z zz", "needle " + "y" * 232),
+        ("needle" + "y" * 300, "needle" + "y" * 234),
+    ],
+)
+async def test_a_snippet_is_cut_between_words_around_the_first_one_that_is_found(
+    memory: Store, text: str, snippet: str
+) -> None:
+    await talk(memory, f"u: {text}")
+    (hit,) = await memory.search.find("needle")
+    assert hit.snippet == snippet
+    start = snippet.index("needle")
+    assert hit.marks == ((start, start + len("needle")),)
+
+
+def test_a_query_has_so_many_terms_of_so_many_characters() -> None:
+    words = [f"w{number}" for number in range(MAX_TERMS + 3)]
+    assert parse(" ".join([*words, "w0"])).terms == tuple(words[:MAX_TERMS])
+    assert parse("x" * (MAX_QUERY + 5)).terms == ("x" * MAX_QUERY,)
+    assert parse('one "two  three" one').terms == ("one", "two  three")
+    assert parse("a\x00b \ud800c").terms == ("a", "b", "c")
+
+
+async def test_pages_of_one_conversation_go_on_where_the_last_one_ended(memory: Store) -> None:
+    made, _ = await talk(memory, "u: needle one", "a: needle " + "z " * LARGE, "u: needle three")
+    await talk(memory, "u: needle elsewhere")
+    seen: list[int] = []
+    before: str | None = None
+    while found := await memory.search.find("needle", conversation=made.id, before=before, limit=1):
+        seen += [hit.depth for hit in found]
+        before = found[-1].node
+    assert seen == [3, 2, 1]

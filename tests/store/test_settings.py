@@ -13,6 +13,7 @@ from octavo.core.json_values import Json
 from octavo.errors import BadInput, NotFound
 from octavo.store import Everywhere, ForConversation, ForModel, PinPlace, Store, new_id
 from octavo.store.connection import Connection
+from octavo.store.rows import now, time_text
 from octavo.store.schema import api_key
 from tests.store.scenes import long_talk, talk
 
@@ -104,6 +105,22 @@ async def test_an_api_key_is_shown_once_and_stored_hashed(store: Store) -> None:
     (row,) = await store._database.read(stored_keys)
     assert row.sha256 == hashlib.sha256(secret.encode()).digest()
     assert secret not in str(row)
+
+
+async def test_the_use_of_a_key_is_noted_once_a_minute(memory: Store) -> None:
+    """Requests must not turn into writes."""
+    key, secret = await memory.keys.create("laptop")
+
+    async def use(seconds_ago: int) -> bool:
+        """Use the key some time after it was used before; tell whether that was noted."""
+        before = now() - seconds_ago * 1_000
+        changed = sa.update(api_key).where(api_key.c.id == key.id).values(used=before)
+        await memory._database.write(lambda c: c.execute(changed))
+        assert await memory.keys.find(secret) is not None
+        (found,) = await memory.keys.every()
+        return found.used != time_text(before)
+
+    assert [await use(ago) for ago in (0, 30, 59, 61, 3_600)] == [False, False, False, True, True]
 
 
 async def stored_keys(connection: Connection) -> Sequence[sa.Row[Any]]:

@@ -210,3 +210,96 @@ async def test_originals_are_wanted_from_an_undo_until_something_covers_as_much_
     newer = await store.snapshots.add(made.id, fold(branch, 8))
     await store.snapshots.undo(newer.id)
     assert not await wanted(), "the version before it covers as much"
+
+
+async def test_a_summary_that_is_retold_is_a_version_of_its_own_while_the_old_one_is_in_use(
+    memory: Store,
+) -> None:
+    made, branch = await long_talk(memory, 8)
+    first = await memory.snapshots.add(made.id, fold(branch, 4))
+    told = await memory.snapshots.retell(replace(first, summary="better words", receipt='{"retold":1}'))
+    assert told is not None
+    assert (told.version, told.kind, told.summary, told.receipt) == (
+        2,
+        "regenerated",
+        "better words",
+        '{"retold":1}',
+    )
+    assert told.id != first.id
+    assert (await memory.snapshots.context(branch[-1].id)).snapshot == told
+    await memory.snapshots.undo(first.id)
+    assert await memory.snapshots.retell(replace(first, summary="late")) is None
+    assert len(await memory.snapshots.of_conversation(made.id)) == 2
+    kept = await memory.snapshots.edit(told.id, "by hand")
+    assert (kept.tokens_after, kept.receipt) == (told.tokens_after, "")
+
+
+async def test_what_was_undone_last_comes_back_first(memory: Store) -> None:
+    """Of several that were undone at once, those that cover less come back before those that cover more."""
+    made, branch = await long_talk(memory, 12)
+    tip = branch[-1].id
+    low, middle, high = [await memory.snapshots.add(made.id, fold(branch, cut)) for cut in (3, 6, 9)]
+    newer = await memory.snapshots.edit(high.id, "newer")
+    snapshots = memory.snapshots
+
+    async def states() -> list[str]:
+        return [one.state for one in await snapshots.of_branch(tip)]
+
+    assert await snapshots.undone_last(tip) is None
+    assert await snapshots.use(newer.id, tip=tip) == newer
+    assert await states() == ["active"] * 4, "it was in use before"
+    await snapshots.use(low.id, tip=tip)
+    assert await states() == ["active", "undone", "undone", "undone"]
+    for expected in (middle, high, newer):
+        found = await snapshots.undone_last(tip)
+        assert found is not None
+        assert found.id == expected.id
+        await snapshots.use(found.id, tip=tip)
+    assert await states() == ["active"] * 4
+    await snapshots.undo(newer.id)
+    await snapshots.undo(middle.id)
+    found = await snapshots.undone_last(tip)
+    assert found is not None
+    assert found.id == newer.id, "the other would not be in use: one that covers more is"
+    await snapshots.undo(high.id)
+    await snapshots.undo(low.id)
+    found = await snapshots.undone_last(tip)
+    assert found is not None
+    assert found.id == low.id
+
+
+async def test_whatever_is_done_to_a_snapshot_is_seen_by_whoever_holds_its_conversation(
+    memory: Store,
+) -> None:
+    made, branch = await long_talk(memory, 8)
+    tip = branch[-1].id
+    stored = await memory.snapshots.add(made.id, fold(branch, 4))
+    seen = [(await memory.conversations.get(made.id)).revision]
+    for change in (
+        memory.snapshots.undo(stored.id),
+        memory.snapshots.use(stored.id, tip=tip),
+        memory.snapshots.edit(stored.id, "edited"),
+        memory.snapshots.retell(stored),
+    ):
+        await change
+        seen.append((await memory.conversations.get(made.id)).revision)
+    assert made.revision < seen[0]
+    assert seen == sorted(set(seen))
+
+
+async def test_what_the_one_before_was_shown_must_be_on_the_branch_too(memory: Store) -> None:
+    made, branch = await long_talk(memory, 8)
+    side = await memory.messages.append(made.id, user("aside"), parent=branch[4].id)
+    beside = await memory.snapshots.add(made.id, fold(await memory.tree.branch(side.id), 3, side))
+    with pytest.raises(NotOnBranch, match="what the previous snapshot was shown"):
+        await memory.snapshots.add(made.id, replace(fold(branch, 4, branch[6]), previous=beside.id))
+    earlier, later = new_id(), new_id()
+    with pytest.raises(NotFound, match=earlier):
+        await memory.snapshots.add(made.id, replace(fold(branch, 4), first=later, cutoff=earlier))
+    await memory.snapshots.add(made.id, replace(fold(branch, 4, branch[6]), previous=new_id()))
+
+
+async def test_the_newest_is_not_newer_than_itself(memory: Store) -> None:
+    made, branch = await long_talk(memory, 6)
+    stored = await memory.snapshots.add(made.id, fold(branch, 3))
+    assert await memory.snapshots.newer([made.id], stored.id) == ()

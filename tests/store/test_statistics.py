@@ -15,11 +15,12 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 from octavo.core.messages import Branch, user
-from octavo.store import Store, walk
+from octavo.store import Store, new_id, rows, walk
 from octavo.store.connection import Connection
 from octavo.store.locks import lock
 from octavo.store.messages import add
 from octavo.store.postgresql import MANY
+from octavo.store.schema import conversation
 from octavo.store.values import TIP, Entry
 
 pytestmark = pytest.mark.anyio
@@ -83,6 +84,38 @@ async def test_few_messages_are_written_without_taking_statistics(
         made = await store.conversations.create()
         await store.messages.append_many(made.id, [user("hi")] * (MANY - 1))
     assert await known(other) == -1
+
+
+@pytest.mark.parametrize(("believed", "found"), [(20, 20), (19, 10)])
+async def test_statistics_that_were_about_right_are_left_as_they_are(
+    postgres_url: str, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch, believed: int, found: int
+) -> None:
+    """A table that is known to be twice as large as what is written into it, or larger."""
+    monkeypatch.setattr("octavo.store.postgresql.MANY", 10)
+    believe = f"UPDATE pg_class SET reltuples = {believed} WHERE relname = 'message'"
+    async with await Store.open(postgres_url) as store:
+        made = await store.conversations.create()
+        await other.execute(believe)
+        await store.messages.append_many(made.id, [user("hi")] * 10)
+        assert await known(other) == found
+
+
+async def test_a_row_alone_counts_as_none(
+    postgres_url: str, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever adds messages one by one is not slowed down."""
+    monkeypatch.setattr("octavo.store.postgresql.MANY", 2)
+    async with await Store.open(postgres_url) as store:
+        made = await store.conversations.create()
+
+        async def work(connection: Connection) -> None:
+            row = {**rows.conversation_row(made.id, owner="", title="", created=0, updated=0), "id": new_id()}
+            await connection.execute(sa.insert(conversation).values(row))
+
+        await other.execute("UPDATE pg_class SET reltuples = -1 WHERE relname = 'conversation'")
+        await store._database.write(work)
+        of = "SELECT reltuples FROM pg_class WHERE relname = 'conversation'"
+        assert await other.fetchval(of) == -1
 
 
 async def test_what_was_written_is_stored_though_somebody_else_is_at_work_on_the_table(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 
 from octavo.store import Store
 from octavo.store.connection import Connection
+from octavo.store.rows import now, time_text
 from octavo.store.schema import note, setting
 from octavo.store.titles import TitleBill
 
@@ -27,6 +30,20 @@ async def test_a_provisional_title_gives_way_once(store: Store) -> None:
     (bill,) = await store.titles.bills(id=made.id)
     assert (bill.conversation, bill.model, bill.requests, bill.input) == (made.id, "gpt-4o-mini", 3, 600)
     assert (bill.output, bill.price) == (18, 0.75)
+
+
+async def test_a_title_that_nobody_paid_for_has_no_price_and_one_that_was_not_written_no_bill(
+    memory: Store,
+) -> None:
+    made = await memory.conversations.create("first words", provisional=True)
+    assert await memory.titles.bills() == ()
+    free = replace(BILL, price=None)
+    await memory.titles.write(made.id, "", free)
+    (bill,) = await memory.titles.bills()
+    assert (bill.requests, bill.price) == (1, None)
+    await memory.titles.write(made.id, "Better", BILL)
+    (bill,) = await memory.titles.bills()
+    assert (bill.requests, bill.price, bill.day) == (2, BILL.price, time_text(now())[:10])
 
 
 async def test_what_a_person_names_stays(store: Store) -> None:

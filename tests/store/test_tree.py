@@ -29,11 +29,11 @@ from octavo.core.messages import (
     user,
 )
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
-from octavo.store import Entry, Store, new_id
+from octavo.store import Entry, ForConversation, Store, insertion, new_id
 from octavo.store.connection import Connection, SyncConnection
 from octavo.store.parts import HEAD, LARGE
 from octavo.store.sqlite import Sqlite
-from tests.store.scenes import beside, digests, long_talk, talk, texts
+from tests.store.scenes import beside, digests, fold, long_talk, talk, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -47,6 +47,8 @@ async def test_a_new_conversation_is_empty(store: Store) -> None:
         0,
         False,
     )
+    assert (made.revision, made.deleted) == (0, False)
+    assert not await store.titles.is_provisional(made.id), "somebody chose its title"
     assert await store.conversations.get(made.id) == made
     assert [node async for node in store.tree.whole(made.id)] == []
 
@@ -81,8 +83,14 @@ async def test_counts_are_kept_for_each_tokenizer_and_usage_as_the_provider_repo
     ]
     (known,) = await store.tree.details([answered.id])
     assert (known.conversation, known.input_tokens, known.output_tokens) == (made.id, 120, 30)
-    with pytest.raises(BadInput, match="0 tokens or more"):
-        await store.messages.set_counts("words", {asked.id: -1})
+    named = await store.messages.append(made.id, assistant("four"), model="gpt-4o")
+    models = [one.model for one in await store.tree.details([answered.id, named.id])]
+    assert models == ["", "gpt-4o"]
+    for wrong in ({asked.id: -1}, {asked.id: 0, answered.id: -2}):
+        with pytest.raises(BadInput, match="0 tokens or more"):
+            await store.messages.set_counts("words", wrong)
+    await store.messages.set_counts("words", {asked.id: 0})
+    assert (await store.tree.node(asked.id, tokenizer="words")).counts == {"words": 0}
 
 
 async def test_an_edit_and_another_answer_are_siblings(store: Store) -> None:
@@ -155,6 +163,37 @@ async def test_ten_times_as_many_siblings_are_ten_times_the_work(sqlite_url: str
         assert many < 15 * few
 
 
+@pytest.mark.parametrize("call", ["on_branch", "stretch", "pins", "snapshots"])
+async def test_what_stands_close_to_the_tip_is_found_in_as_many_steps_however_long_the_branch_is(
+    sqlite_url: str, call: str
+) -> None:
+    async with await Store.open(sqlite_url) as store:
+        steps = count_steps(store)
+
+        async def work(length: int) -> int:
+            made, branch = await long_talk(store, length)
+            near, tip = branch[-5], branch[-1].id
+            await store.pins.add(near.id)
+            await store.snapshots.add(made.id, fold(branch, length - 6, near))
+            for _ in range(2):
+                # The first time, statements are prepared.
+                steps.clear()
+                match call:
+                    case "on_branch":
+                        assert await store.tree.on_branch(tip, [near.id]) == {near.id}
+                    case "stretch":
+                        above = near.depth - 1
+                        assert await store.tree.stretch(tip, above=above, stop=near.depth) == (near,)
+                    case "pins":
+                        assert len(await store.pins.of_branch(tip)) == 1
+                    case "snapshots":
+                        assert len(await store.snapshots.of_branch(tip)) == 1
+            return steps.total()
+
+        few, many = await work(40), await work(400)
+        assert many < 2 * few
+
+
 def count_steps(store: Store) -> Counter[str]:
     """Count what SQLite does for readers from now on, in steps of ten instructions."""
     steps = Counter[str]()
@@ -170,6 +209,29 @@ def count_steps(store: Store) -> Counter[str]:
         connection.set_progress_handler(tick, 10)
 
     return steps
+
+
+async def test_siblings_between_two_others_are_found(memory: Store) -> None:
+    made, (asked,) = await talk(memory, "u: how?")
+    answers = [
+        (await memory.messages.append(made.id, assistant(f"so {i}"), parent=asked.id)).id for i in range(6)
+    ]
+    found = await memory.tree.siblings(answers[0], after=answers[0], before=answers[5], limit=3)
+    assert [node.id for node in found] == answers[1:4]
+
+
+async def test_a_long_text_is_shown_by_its_beginning_to_those_who_look_and_read_whole_otherwise(
+    memory: Store,
+) -> None:
+    made, (node,) = await talk(memory, "u: " + "long " * LARGE)
+    tree = memory.tree
+    looks = [*await tree.siblings(node.id), *await tree.tips(made.id), *await tree.page(node.id)]
+    looks += [shown async for shown in tree.whole(made.id)]
+    assert {len(shown.message.text) for shown in looks} == {len(looks[0].message.text)}
+    assert len(looks[0].message.text) < HEAD + 100
+    reads = [await tree.node(node.id), *await tree.branch(node.id)]
+    reads += [*await tree.stretch(node.id, above=0, stop=1)]
+    assert reads == [node] * 3
 
 
 async def test_siblings_of_a_root_stay_within_their_conversation(store: Store) -> None:
@@ -222,6 +284,7 @@ async def test_pages_go_upward_from_a_tip(store: Store) -> None:
     tip: str | None = branch[-1].id
     while tip:
         page = await store.tree.page(tip, limit=10)
+        assert len(page) == min(10, page[-1].depth)
         seen = [node.id for node in page] + seen
         tip = page[0].parent
     assert seen == [node.id for node in branch]
@@ -286,7 +349,12 @@ async def test_a_long_prefix_is_found_wherever_it_ends_and_an_unknown_one_takes_
     scalar: Any = SyncConnection.scalar
     monkeypatch.setattr(SyncConnection, "scalar", counted)
     unknown = digests([user(f"new {number}") for number in range(240)])
-    assert await store.tree.find_prefix(unknown, owner="ann") is None
+    for length in (33, 240):
+        reads = 0
+        assert await store.tree.find_prefix(unknown[:length], owner="ann") is None
+        assert reads <= 2
+    reads = 0
+    assert await store.tree.find_prefix([*digests(said[:2]), *unknown[:18]], owner="ann") == branch[1]
     assert reads <= 2
     again = await store.conversations.create(owner="ann")
     (copy,) = await store.messages.append_many(again.id, said[:1])
@@ -359,9 +427,15 @@ async def test_ids_may_be_written_with_dashes(store: Store) -> None:
     _, (one,) = await talk(store, "u: hi")
     dashed = f"{one.id[:8]}-{one.id[8:12]}-{one.id[12:16]}-{one.id[16:20]}-{one.id[20:]}".upper()
     assert await store.tree.node(dashed) == one
+    spaced = " ".join(one.id[at : at + 2] for at in range(0, 32, 2))
+    for wrong in (spaced, "g" * 32):
+        with pytest.raises(NotFound, match="an id is 32 hexadecimal digits"):
+            await store.tree.branch(wrong)
 
 
-@pytest.mark.parametrize("id", ["0" * 32, "", "m1", "x" * 10_000, "' OR 1=1 --", "\x00", "\ud800"])
+@pytest.mark.parametrize(
+    "id", ["0" * 32, "g" * 32, "0f " * 16, "", "m1", "x" * 10_000, "' OR 1=1 --", "\x00", "\ud800"]
+)
 async def test_an_unknown_id_is_not_found_whatever_it_looks_like(store: Store, id: str) -> None:
     made, (one,) = await talk(store, "u: hi")
     for call in (
@@ -429,6 +503,27 @@ async def test_a_message_with_every_kind_of_part_comes_back_as_it_was(store: Sto
         12,
     )
     assert (await store.check()) == ()
+
+
+async def test_files_are_listed_in_the_order_they_came_in_also_those_that_a_tool_gave(memory: Store) -> None:
+    made, _ = await talk(memory, "u: go")
+    given = (Attachment(name="c.txt", size=3), Text(text="see"), Attachment(name="d.txt"))
+    result = ToolResult(call_id="c1", content=given)
+    call = ToolCall(id="c1", name="run", input="{}")
+    said = [
+        Message(role="user", parts=(Attachment(name="a.txt"), Text(text="and"), Attachment(name="b.txt"))),
+        Message(role="assistant", parts=(call,)),
+        Message(role="tool", parts=(result,)),
+    ]
+    nodes = await memory.messages.append_many(made.id, said)
+    found = [(file.attachment.name, file.depth, file.node) for file in await memory.tree.files(made.id)]
+    first, last = nodes[0].id, nodes[2].id
+    assert found == [
+        ("a.txt", 2, first),
+        ("b.txt", 2, first),
+        ("c.txt", 4, last),
+        ("d.txt", 4, last),
+    ]
 
 
 ANY = st.one_of(
@@ -525,6 +620,42 @@ async def test_a_branch_100000_deep_is_no_problem(store: Store) -> None:
     assert (await store.conversations.get(made.id)).messages == 10
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3])
+async def test_messages_are_stored_with_all_that_belongs_to_them_however_few_rows_go_at_once(
+    memory: Store, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(insertion, "BATCH", rows)
+    made = await memory.conversations.create()
+    said = [
+        Message(role="user", parts=(Text(text="x" * (LARGE + n)), Attachment(name=f"{n}"))) for n in range(5)
+    ]
+    entries = [Entry(message=one, counts={"words": n}) for n, one in enumerate(said)]
+    nodes = await memory.messages.append_many(made.id, entries)
+    found = await memory.tree.branch(nodes[-1].id, tokenizer="words")
+    assert [(node.message, node.counts) for node in found] == [(one.message, one.counts) for one in entries]
+    assert [file.attachment.name for file in await memory.tree.files(made.id)] == [f"{n}" for n in range(5)]
+    assert await memory.check() == ()
+
+
+async def test_appending_nothing_changes_nothing(memory: Store) -> None:
+    made, branch = await long_talk(memory, 2)
+    assert await memory.messages.append_many(made.id, []) == ()
+    after = await memory.conversations.get(made.id)
+    assert (after.tip, after.messages) == (branch[-1].id, 2)
+
+
+async def test_a_conversation_is_recorded_with_its_settings_and_goes_on_being_recorded(memory: Store) -> None:
+    id, said = new_id(), [user("hi"), assistant("hello")]
+    first = await memory.messages.record(id, said, title="Mine", owner="ann", values={"auto": False})
+    assert [node.message for node in first] == said
+    assert await memory.settings.of_scope(ForConversation(id)) == {"auto": False}
+    again = await memory.messages.record(id, said, title="Other", owner="ann")
+    found = await memory.conversations.get(id)
+    assert (found.title, found.owner, found.messages, found.tip) == ("Mine", "ann", 4, again[-1].id)
+    assert again[0].parent is None
+    assert await memory.settings.of_scope(ForConversation(id)) == {"auto": False}
+
+
 async def test_wrong_values_are_bad_input_and_the_next_call_works(store: Store) -> None:
     made = await store.conversations.create()
     for call in (
@@ -535,7 +666,9 @@ async def test_wrong_values_are_bad_input_and_the_next_call_works(store: Store) 
     ):
         with pytest.raises(BadInput):
             await call
-    assert (await store.messages.append(made.id, user("fine"))).depth == 1
+    none = await store.messages.append(made.id, user("fine"), input_tokens=0, output_tokens=0)
+    (known,) = await store.tree.details([none.id])
+    assert (none.depth, known.input_tokens, known.output_tokens) == (1, 0, 0)
 
 
 async def test_system_messages_are_messages_too(store: Store) -> None:
@@ -551,7 +684,7 @@ async def test_a_stretch_of_a_branch_is_read_by_depth_whatever_lies_beside_it(st
         made.id, [user(f"b{n}") for n in range(50)], parent=branch[19].id
     )
     here = (*branch[:20], *beside)
-    for above, stop in ((0, 70), (0, 1), (5, 25), (69, 70), (30, 30)):
+    for above, stop in ((0, 70), (0, 1), (5, 25), (69, 70), (30, 30), (70, 75)):
         assert await store.tree.stretch(here[-1].id, above=above, stop=stop) == here[above:stop]
     pages = [page async for page in store.tree.pages(here[-1].id, above=3, stop=61, size=20)]
     assert [len(page) for page in pages] == [20, 20, 18]

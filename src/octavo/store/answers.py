@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from octavo.errors import NotFound, ReadOnly
 from octavo.store import rows
-from octavo.store.clock import in_seconds, is_over
+from octavo.store.clock import in_seconds, is_over, is_used_up
 from octavo.store.connection import Connection
 from octavo.store.database import Database
 from octavo.store.insertion import rewrite
@@ -141,7 +141,7 @@ class AnswerStore(Section):
 
 def _is_left(found: Job) -> bool:
     """Tell whether the writer of an answer is gone."""
-    return not 0 <= found.lease <= 2 * LEASE
+    return is_used_up(found.lease, LEASE)
 
 
 async def _is_mine(connection: Connection, held: Job) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from octavo.errors import UsageError
@@ -27,11 +28,8 @@ def copy_file(source: Path, target: Path, *, overwrite: bool, read_only: bool) -
 
 
 def _copy(source: str, target: Path) -> None:
-    original, copy = sqlite3.connect(source, uri=source.startswith("file:")), sqlite3.connect(target)
-    try:
+    opened = sqlite3.connect(source, uri=source.startswith("file:"))
+    with closing(opened) as original, closing(sqlite3.connect(target)) as copy:
         original.backup(copy)
         # One file: the copy is closed without a journal beside it.
         copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-    finally:
-        copy.close()
-        original.close()

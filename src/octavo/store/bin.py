@@ -53,7 +53,7 @@ class Bin(Section):
         """
         if undo > 0:
             gone = await self._hide(id, THERE, DELETED, in_seconds(undo))
-        elif gone := await self._hide(id, THERE, REMOVING, 0):
+        elif gone := await self._hide(id, THERE, REMOVING, None):
             await self._clear([id])
         if not gone:
             raise NotFound(f"there is no conversation {id}")
@@ -83,7 +83,7 @@ class Bin(Section):
     async def abandon(self, connection: Connection, ids: Sequence[str]) -> None:
         """Give up conversations that are being imported: `remove_leftovers` removes them."""
         which = sa.update(conversation).where(_c.id.in_(ids), _c.hidden == IMPORTING)
-        await connection.execute(which.values(hidden=REMOVING, due=0))
+        await connection.execute(which.values(hidden=REMOVING, due=None))
 
     @reads
     async def _find(self, connection: Connection, which: sa.ColumnElement[bool]) -> Sequence[str]:
@@ -97,7 +97,7 @@ class Bin(Section):
 
     async def _remove(self, which: sa.ColumnElement[bool]) -> tuple[str, ...]:
         # Each is looked at again: somebody may have restored it since it was listed.
-        gone = [id for id in await self._find(which) if await self._hide(id, DUE, REMOVING, 0)]
+        gone = [id for id in await self._find(which) if await self._hide(id, DUE, REMOVING, None)]
         if gone:
             await self._clear(gone)
         return tuple(gone)

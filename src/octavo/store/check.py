@@ -243,7 +243,7 @@ async def _check_beside(connection: Connection) -> list[StoreProblem]:
             .distinct()
         )
         problems += [StoreProblem(table.name, row.message_id, "its message is gone") for row in found]
-    for row in (await connection.execute(sa.select(pin).where(pin.c.stop > 0))).all():
+    for row in (await connection.execute(sa.select(pin).where(pin.c.stop != 0))).all():
         nodes = await present(connection, [row.message_id])
         if nodes and row.stop > len(nodes[0].message.text):
             detail = f"the selection {row.start}:{row.stop} is longer than the text"

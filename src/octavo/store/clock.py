@@ -39,3 +39,8 @@ def is_over(until: sa.ColumnElement[int], longest: float) -> sa.ColumnElement[bo
     because clocks are corrected a little all the time.
     """
     return (until < clock()) | (until > in_seconds(2 * longest))
+
+
+def is_used_up(left: float, longest: float) -> bool:
+    """Tell the same of a time by the seconds that are left until then."""
+    return not 0 <= left <= 2 * longest

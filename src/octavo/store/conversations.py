@@ -24,6 +24,9 @@ from octavo.store.titles import TitleStore
 from octavo.store.values import Conversation
 from octavo.store.visibility import LISTED, THERE
 
+SHOWN = 100
+"""Conversations listed at a time unless more are asked for: what a person looks through."""
+
 _c = conversation.c
 
 
@@ -45,16 +48,7 @@ class ConversationStore(Section):
         `provisional`: nobody chose this title, so a better one may take its place.
         """
         new, now = plain_id(id) if id else new_id(), rows.now()
-        values = {
-            "id": new,
-            "owner": owner,
-            "title": title,
-            "messages": 0,
-            "deletions": 0,
-            "revision": 0,
-            "created": now,
-            "updated": now,
-        }
+        values = rows.conversation_row(new, owner=owner, title=title, created=now, updated=now)
         insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
         # Two processes that make the same conversation at the same time both get it.
         made = insert(conversation).values(**values).on_conflict_do_nothing().returning(*_c)
@@ -83,7 +77,7 @@ class ConversationStore(Section):
         deleted: bool | None = False,
         title: str = "",
         label: str = "",
-        limit: int = 100,
+        limit: int = SHOWN,
         offset: int = 0,
         ids: Sequence[str] | None = None,
     ) -> tuple[Conversation, ...]:

@@ -50,14 +50,14 @@ async def copy(
     now = rows.now()
     await connection.execute(
         sa.insert(conversation).values(
-            id=target,
-            owner=source.owner,
-            title=source.title if title is None else title,
-            messages=len(numbers),
-            deletions=0,
-            revision=0,
-            created=now,
-            updated=now,
+            rows.conversation_row(
+                target,
+                owner=source.owner,
+                title=source.title if title is None else title,
+                messages=len(numbers),
+                created=now,
+                updated=now,
+            )
         )
     )
     ids: Ids = {}

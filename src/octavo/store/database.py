@@ -167,7 +167,7 @@ async def open_database(url: str, *, durability: Durability = "process") -> Data
         if found != migrate.HEAD:
             if database.read_only:
                 raise migrate.refusal(found, database.place)
-            await database.write(migrate.upgrade)
+            await database.write(migrate.bring_up_to_date)
     except BaseException:
         await database.close()
         raise
@@ -207,7 +207,7 @@ def _is_protected(path: Path, place: str) -> bool:
     try:
         set_wal(path)
     except sqlite3.Error as error:
-        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY:
+        if error_mapping.primary_code(error) == sqlite3.SQLITE_READONLY:
             return True
         raise error_mapping.explain(error, place) from error
     return False

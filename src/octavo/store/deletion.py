@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -17,7 +18,7 @@ from octavo.errors import NotFound
 from octavo.store import recall, rows
 from octavo.store.connection import Connection
 from octavo.store.database import Database
-from octavo.store.locks import lock
+from octavo.store.locks import lock, touch
 from octavo.store.parts import EMPTIED
 from octavo.store.schema import (
     attachment,
@@ -34,6 +35,8 @@ from octavo.store.walk import below
 
 MERGE_PAGES = 500
 """Pages of the search index rewritten at a time: a few milliseconds."""
+READER_WAIT = 1.0
+"""Seconds that somebody who reads is waited for, until the journal can be emptied."""
 
 
 async def delete_message(connection: Connection, id: str, *, subtree: bool) -> None:
@@ -113,21 +116,14 @@ async def _remove_below(connection: Connection, owner: rows.Row, row: rows.Row) 
     gone = await connection.scalar(sa.select(sa.func.count()).select_from(below()), root)
     # One statement: with the database's own cascades down the tree, SQLite would stop at 1,000 levels.
     await connection.execute(sa.delete(message).where(message.c.n.in_(sa.select(below().c.n))), root)
-    await _note_deletion(connection, owner.id, messages=gone or 0)
+    await _note_deletion(connection, owner.id, messages=gone)
 
 
 async def _note_deletion(connection: Connection, conversation_id: str, *, messages: int = 0) -> None:
     c = conversation.c
-    await connection.execute(
-        sa.update(conversation)
-        .where(c.id == conversation_id)
-        .values(
-            deletions=c.deletions + 1,
-            revision=c.revision + 1,
-            messages=c.messages - messages,
-            updated=rows.now(),
-        )
-    )
+    fewer = {"deletions": c.deletions + 1, "messages": c.messages - messages}
+    await connection.execute(sa.update(conversation).where(c.id == conversation_id).values(**fewer))
+    await touch(connection, conversation_id)
 
 
 async def purge_words(database: Database) -> None:
@@ -156,7 +152,7 @@ async def _merge(connection: Connection, index: str, pages: int) -> bool:
         sa.text(f"INSERT INTO {index}({index}, rank) VALUES ('merge', :pages)"), {"pages": pages}
     )
     after = await connection.scalar(sa.text("SELECT total_changes()"))
-    return int(after or 0) - int(before or 0) >= 2
+    return int(after) - int(before) >= 2
 
 
 def _checkpoint(path: Path) -> None:
@@ -164,9 +160,6 @@ def _checkpoint(path: Path) -> None:
 
     Nobody can write while it is emptied, so most of it is written back before.
     """
-    connection = sqlite3.connect(path, timeout=1)
-    try:
+    with closing(sqlite3.connect(path, timeout=READER_WAIT)) as connection:
         for way in ("PASSIVE", "TRUNCATE"):
             connection.execute(f"PRAGMA wal_checkpoint({way})").fetchall()
-    finally:
-        connection.close()

@@ -85,9 +85,15 @@ _PRIMARY_CODE = 0xFF
 """SQLite's extended error codes keep the primary one in their low byte."""
 
 
+def primary_code(error: BaseException) -> int | None:
+    """Give SQLite's primary code of an error; None if it is not one of SQLite's."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & _PRIMARY_CODE
+
+
 def _sqlite(cause: BaseException) -> Verdict | None:
-    code = getattr(cause, "sqlite_errorcode", None)
-    return None if code is None else _SQLITE.get(code & _PRIMARY_CODE, (StoreError, ""))
+    code = primary_code(cause)
+    return None if code is None else _SQLITE.get(code, (StoreError, ""))
 
 
 _POSTGRESQL: dict[str, Verdict] = {

@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from octavo.core.snapshot import Snapshot
 from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from octavo.store import rows, walk
-from octavo.store.clock import clock, in_seconds, is_over
+from octavo.store.clock import clock, in_seconds, is_over, is_used_up
 from octavo.store.connection import Connection
 from octavo.store.ids import new_id
 from octavo.store.locks import lock
@@ -224,5 +224,5 @@ def _as_it_stands(found: Job) -> Job:
 
     Its worker is dead if the lease has run out, or was set before the clock was set back.
     """
-    is_left = found.status == "running" and not 0 <= found.lease <= 2 * LEASE
+    is_left = found.status == "running" and is_used_up(found.lease, LEASE)
     return replace(found, status="failed", error=ENDED) if is_left else found

@@ -180,8 +180,8 @@ def _entries(messages: Iterable[Message | Entry]) -> list[Entry]:
 def _checked(entry: Entry) -> Entry:
     if not isinstance(entry.message, Message):
         raise BadInput("message", f"expected a Message, got {type(entry.message).__name__}")
-    numbers = [*entry.counts.values(), entry.input_tokens or 0, entry.output_tokens or 0]
-    if any(number < 0 for number in numbers):
+    numbers = (*entry.counts.values(), entry.input_tokens, entry.output_tokens)
+    if any(number is not None and number < 0 for number in numbers):
         raise BadInput("counts", "expected 0 tokens or more")
     return entry
 

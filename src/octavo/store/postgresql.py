@@ -88,7 +88,6 @@ class Postgresql:
         committing = False
         try:
             async with self._writer.connect() as connection:
-                await connection.begin()
                 rows = Counter[str]() if written is None else written
                 await _start_counting(connection, rows)
                 result = await work(connection)

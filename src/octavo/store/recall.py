@@ -445,25 +445,30 @@ def _newest_pages(dialect: str) -> sa.Select[Any]:
             top, recall_lane, r.id == top.c.lane_id
         )
     )
-    word, newer = _each("words", w.word.type, dialect), recall_word.alias("newer")
-    oldest = (
-        sa.select(newer.c.first)
-        .where(newer.c.lane_id == lanes.c.id, newer.c.word == word.c.value, newer.c.first <= lanes.c.stop)
-        .order_by(newer.c.first.desc())
-        .limit(1)
-        .offset(PAGES - 1)
+    word = _each("words", w.word.type, dialect)
+    both = lanes.join(word, sa.true())
+    newer = recall_word.alias("newer").c
+    newest = (
+        sa.select(newer.first, newer.before, newer.places)
+        .where(newer.lane_id == lanes.c.id, newer.word == word.c.value, newer.first <= lanes.c.stop)
+        .order_by(newer.first.desc())
         .correlate(lanes, word)
-        .scalar_subquery()
     )
-    within = w.first.between(sa.func.coalesce(oldest, 0), lanes.c.stop)
+    page: Any = w
+    if dialect == "postgresql":
+        # As a condition, it would be tried for every page of the word, those of all conversations included.
+        found = newest.limit(PAGES).lateral("page")
+        page, both = found.c, both.outerjoin(found, sa.true())
+    else:
+        # SQLite has no lateral join.
+        oldest = newest.with_only_columns(newer.first).limit(1).offset(PAGES - 1).scalar_subquery()
+        within = w.first.between(sa.func.coalesce(oldest, 0), lanes.c.stop)
+        here = sa.and_(w.lane_id == lanes.c.id, w.word == word.c.value, within)
+        both = both.outerjoin(recall_word, here)
     return (
-        sa.select(lanes.c.id, lanes.c.start, lanes.c.stop, word.c.value, w.first, w.before, w.places)
-        .select_from(
-            lanes.join(word, sa.true()).outerjoin(
-                recall_word, sa.and_(w.lane_id == lanes.c.id, w.word == word.c.value, within)
-            )
-        )
-        .where(w.first.is_not(None) | (word.c.value == RECENT))
+        sa.select(lanes.c.id, lanes.c.start, lanes.c.stop, word.c.value, page.first, page.before, page.places)
+        .select_from(both)
+        .where(page.first.is_not(None) | (word.c.value == RECENT))
     )
 
 

@@ -178,6 +178,30 @@ def token_rows(message_id: str, counts: Mapping[str, int]) -> list[dict[str, Any
     ]
 
 
+def conversation_row(
+    id: str,
+    *,
+    owner: str,
+    title: str,
+    created: int,
+    updated: int,
+    messages: int = 0,
+    archived: int | None = None,
+) -> dict[str, Any]:
+    """Lay a conversation that begins out for its table."""
+    return {
+        "id": id,
+        "owner": owner,
+        "title": title,
+        "messages": messages,
+        "deletions": 0,
+        "revision": 0,
+        "created": created,
+        "updated": updated,
+        "archived": archived,
+    }
+
+
 def conversation(row: Row) -> Conversation:
     return Conversation(
         id=row.id,

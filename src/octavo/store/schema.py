@@ -2,14 +2,15 @@
 
 What cannot be held by a text column of one of the two (NUL, lone surrogates) is escaped on the way in and comes back
 as it was, so both databases hold every text. Ids are 32 hex digits outside, 16 bytes or `uuid` inside.
-`migrations` makes these tables; `tests/store/test_migrate.py` shows that both say the same.
+A new database gets these tables at once, an older one by the steps of `migrations`; `tests/store/test_migrate.py` shows
+that both come to the same.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -369,3 +370,34 @@ recall_word = sa.Table(
     sa.Column("places", sa.LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
+
+JOINTS = "&+-./:<>@~"
+"""What PostgreSQL's parser keeps words together by (paths, hosts, tags, numbers): its index is of texts without."""
+SPACES = " " * len(JOINTS)
+
+
+def _index_of_words(table: sa.Table) -> Iterator[sa.ExecutableDDLElement]:
+    """Say how the index that `search.py` asks for a table's texts is made."""
+    name, index = table.name, f"{table.name}_fts"
+    # Kept right by triggers; words are cut at everything that is no letter or digit.
+    forget = f"INSERT INTO {index}({index}, rowid, text) VALUES ('delete', old.n, old.text);"
+    learn = f"INSERT INTO {index}(rowid, text) VALUES (new.n, new.text);"
+    for statement in (
+        f"CREATE VIRTUAL TABLE {index} USING fts5(text, content='{name}', content_rowid='n', "
+        "tokenize='unicode61 remove_diacritics 0')",
+        f"CREATE TRIGGER {name}_learn AFTER INSERT ON {name} BEGIN {learn} END",
+        f"CREATE TRIGGER {name}_relearn AFTER UPDATE OF text ON {name} BEGIN {forget} {learn} END",
+        f"CREATE TRIGGER {name}_forget AFTER DELETE ON {name} BEGIN {forget} END",
+    ):
+        yield _ddl(statement).execute_if(dialect="sqlite")
+    words = f"to_tsvector('simple', translate(text, '{JOINTS}', '{SPACES}'))"
+    yield _ddl(f"CREATE INDEX {name}_words ON {name} USING gin (({words}))").execute_if(dialect="postgresql")
+
+
+def _ddl(statement: str) -> sa.DDL:
+    return sa.DDL(statement)  # type: ignore[no-untyped-call]
+
+
+for _table in (message, large_text):
+    for _statement in _index_of_words(_table):
+        sa.event.listen(_table, "after_create", _statement)

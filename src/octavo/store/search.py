@@ -15,13 +15,15 @@ import sqlalchemy as sa
 
 from octavo.store import rows
 from octavo.store.connection import Connection
-from octavo.store.schema import conversation, large_text, message
+from octavo.store.schema import JOINTS, SPACES, conversation, large_text, message
 from octavo.store.section import Section, reads
 from octavo.store.values import Hit
 from octavo.store.visibility import LISTED
 
 MAX_QUERY = 500
 """Characters of a query that are used; SQLite refuses patterns of more than 50,000 bytes."""
+SHOWN = 50
+"""Hits given at a time unless more are asked for."""
 MAX_TERMS = 16
 """Terms of a query that are used: more do not help a person."""
 AROUND = 60
@@ -36,10 +38,7 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 """Thai, Lao, Burmese, Khmer, Chinese, Japanese, and Korean, whose words take endings without a space."""
-_JOINTS = "&+-./:<>@~"
-"""What PostgreSQL's parser keeps words together by (paths, hosts, tags, numbers): its index is of texts without."""
-_SPACES = " " * len(_JOINTS)
-_UNQUOTED = str.maketrans(dict.fromkeys(_JOINTS + "'\\", " "))
+_UNQUOTED = str.maketrans(dict.fromkeys(JOINTS + "'\\", " "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class MessageSearch(Section):
         conversation: str | None = None,
         owner: str | None = None,
         before: str | None = None,
-        limit: int = 50,
+        limit: int = SHOWN,
     ) -> tuple[Hit, ...]:
         """Find messages, the newest first; `before` is the node of the last hit of the previous page."""
         within = _Within(conversation=conversation, owner=owner, before=before, limit=limit)
@@ -154,7 +153,7 @@ def _fts5(table: sa.Table, query: Query) -> _Found:
 
 
 def _tsvector(table: sa.Table, query: Query) -> _Found:
-    plain = sa.func.translate(table.c.text, _literal(_JOINTS), _literal(_SPACES))
+    plain = sa.func.translate(table.c.text, _literal(JOINTS), _literal(SPACES))
     words = sa.func.to_tsvector(_literal("simple"), plain)
     wanted = sa.func.to_tsquery(_literal("simple"), " & ".join(_phrase(term) for term in query.terms))
     return _fenced(table, words.op("@@")(wanted))

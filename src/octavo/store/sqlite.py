@@ -13,7 +13,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -23,6 +23,7 @@ from sqlalchemy import event
 from octavo.errors import ReadOnly
 from octavo.store import error_mapping
 from octavo.store.connection import LOCK_WAIT, SyncConnection, Work, run_through
+from octavo.store.error_mapping import primary_code
 
 T = TypeVar("T")
 Durability = Literal["process", "power"]
@@ -32,6 +33,8 @@ READERS = 5
 MEMORY = ":memory:"
 PRIVATE = 0o600
 """Only the owner may read the file, since it holds conversations."""
+_SWITCHES = 100
+"""How often the switch to the other kind of journal is tried: each process that switches is in the way once."""
 _CACHE_KIB = 8_192
 """What each of the six connections keeps of the file; the system keeps it too, for all of them.
 
@@ -94,7 +97,6 @@ class Sqlite:
         committing = False
         try:
             with self._writer.connect() as connection:
-                connection.begin()
                 result = run_through(work(SyncConnection(connection)))
                 committing = True
                 connection.commit()
@@ -121,18 +123,15 @@ def set_wal(path: Path) -> None:
 
     While another process switches too, SQLite answers "locked" at once instead of waiting, hence the loop.
     """
-    connection = sqlite3.connect(path, timeout=LOCK_WAIT)
-    try:
-        for attempt in range(1, 100):
+    with closing(sqlite3.connect(path, timeout=LOCK_WAIT)) as connection:
+        for left in reversed(range(_SWITCHES)):
             try:
                 connection.execute("PRAGMA journal_mode=WAL").fetchall()
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or attempt == 99:
+                if not left or primary_code(error) != sqlite3.SQLITE_BUSY:
                     raise
                 connection.execute("SELECT 1").fetchall()
-    finally:
-        connection.close()
 
 
 def opened_for_reading(path: Path) -> str:

@@ -20,6 +20,8 @@ from octavo.store.visibility import LISTED
 
 PAGE = 500
 """Messages read at a time when a whole tree is read."""
+SHOWN = 100
+"""Messages given at a time to those who look at them, unless more are asked for."""
 LEADING = 8
 """Messages looked at at a time for system messages at the beginning: there is one, as a rule."""
 DEEPEST = 2**31 - 1
@@ -66,7 +68,7 @@ class TreeReader(Section):
         connection: Connection,
         tip: str,
         *,
-        limit: int = 100,
+        limit: int = SHOWN,
         tokenizer: str | None = None,
         previews: bool = True,
     ) -> Branch:
@@ -148,7 +150,7 @@ class TreeReader(Section):
         *,
         after: str | None = None,
         before: str | None = None,
-        limit: int = 100,
+        limit: int = SHOWN,
         previews: bool = True,
     ) -> tuple[Node, ...]:
         """Give siblings of a node, itself included, in the order they were made: the next ones, or the last before."""
@@ -176,7 +178,7 @@ class TreeReader(Section):
         return tuple(reversed(found) if backwards else found)
 
     async def tips(
-        self, conversation: str, *, after: str | None = None, limit: int = 100, previews: bool = True
+        self, conversation: str, *, after: str | None = None, limit: int = SHOWN, previews: bool = True
     ) -> tuple[Node, ...]:
         """Give the tips of branches, in the order they were made; go on `after` the last."""
         return await self.nodes(await self._tips(conversation, after, limit), previews=previews)

@@ -176,7 +176,7 @@ def _piece(piece: Json) -> Part | None:
 
 
 def _size(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return max(0, value) if isinstance(value, int) else 0
 
 
 def _opaque(value: JsonObject) -> Opaque:

@@ -163,6 +163,6 @@ def _file(file: JsonObject) -> Attachment:
     return Attachment(
         name=name if isinstance(name, str) else "",
         media_type=kind if isinstance(kind, str) else "",
-        size=size if isinstance(size, int) and size >= 0 else 0,
+        size=max(0, size) if isinstance(size, int) else 0,
         source=source,
     )

@@ -85,8 +85,9 @@ class _Planted:
     id: str
     depth: int
     digest: bytes | None
-    parent: _Planted | None
-    jump: _Planted | None
+    # Left out of the representation, which would repeat all nodes above again and again.
+    parent: _Planted | None = field(repr=False)
+    jump: _Planted | None = field(repr=False)
 
     def above(self, depth: int) -> _Planted | None:
         """Find the ancestor at a depth."""
@@ -174,17 +175,14 @@ class Importer:
         created = rows.time_value(opening.created, where) if opening.created else now
         updated = rows.time_value(opening.updated, where) if opening.updated else created
         self._piece.conversations.append(
-            {
-                "id": id,
-                "owner": opening.owner if self._owner is None else self._owner,
-                "title": opening.title if self._title is None else self._title,
-                "messages": 0,
-                "deletions": 0,
-                "revision": 0,
-                "created": created,
-                "updated": updated,
-                "archived": updated if opening.archived else None,
-            }
+            rows.conversation_row(
+                id,
+                owner=opening.owner if self._owner is None else self._owner,
+                title=opening.title if self._title is None else self._title,
+                created=created,
+                updated=updated,
+                archived=updated if opening.archived else None,
+            )
         )
         self._trees[opening.tree] = _Tree(opening, id)
         self._begun = True

@@ -65,6 +65,8 @@ def _refuse(constant: str) -> NoReturn:
 
 
 _VISIBLE = re.compile(r"[^ \t\r\n]")
+_OPEN = re.compile(r"[-+.eE\d]*\Z")
+"""What stands behind a value that may go on where the text ends: of `6.5e1`, the `6` alone is a number, too."""
 _decoder = json.JSONDecoder(parse_constant=_refuse)
 
 
@@ -150,7 +152,7 @@ class _Window:
         while True:
             try:
                 value, stop = _decoder.raw_decode(self._text, self._at)
-                if self._complete or stop < len(self._text):
+                if self._complete or not _OPEN.match(self._text, stop):
                     found = SourceValue(self.line, value)
                     self._go_to(stop)
                     return found
