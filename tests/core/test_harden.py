@@ -97,6 +97,13 @@ def test_one_broken_pair_leaves_the_others_as_they_were() -> None:
     assert [repair.fix for repair in hardened.repairs] == ["result"]
 
 
+def test_a_result_too_many_leaves_those_before_it_where_they_are() -> None:
+    said = (user("u"), call("a", "b"), result("a"), result("b"), result("ghost", text="boo"))
+    hardened = harden(said, OPENAI)
+    assert hardened.messages[:4] == said[:4]
+    assert [repair.fix for repair in hardened.repairs] == ["text"]
+
+
 def test_words_in_a_tools_envelope_are_the_users() -> None:
     said = (user("u"), Message(role="tool", parts=(Text(text="note"),)), assistant("ok"))
     hardened = harden(said, OPENAI)
@@ -129,6 +136,13 @@ def test_ids_used_again_or_not_allowed_are_renamed_together_with_their_results()
     assert [repair.fix for repair in hardened.repairs] == ["renamed"] * 3
 
 
+def test_an_id_that_is_renamed_is_as_long_as_providers_allow() -> None:
+    odd, long = "!" + "x" * 60, "y" * 64
+    said = (user("u"), *(message for id in (odd, long, long) for message in (call(id), result(id))))
+    ids = [m.calls[0].id for m in harden(said, ANTHROPIC).messages if m.calls]
+    assert ids == ["_" + "x" * 47, long, "y" * 48 + "-2"]
+
+
 def test_a_system_message_in_the_middle_is_sent_as_the_users() -> None:
     """Case 58."""
     said = (system("a"), user("u"), assistant("x"), system("mid"), user("v"))
@@ -143,6 +157,7 @@ def test_the_first_turn_is_the_users() -> None:
     assert harden(said, OPENAI).messages == said
     assert harden(said, ANTHROPIC).messages == (system("s"), user(OPENER), assistant("welcome"), user("hi"))
     assert harden((system("s"),), ANTHROPIC).messages == (system("s"),)
+    assert check((system("s"),), ANTHROPIC) == ()
 
 
 def test_the_same_side_twice_in_a_row_is_joined() -> None:
@@ -160,6 +175,20 @@ def test_empty_and_reasoning_only_answers_do_not_break_a_request() -> None:
     hardened = harden((user("u"), thought, Message(role="user", parts=()), blank), OPENAI)
     assert hardened.messages == (user("u"), assistant("ok"))
     assert [repair.fix for repair in hardened.repairs] == ["dropped"] * 3
+
+
+@pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.name)
+def test_a_message_is_left_out_when_the_answer_moved_away_was_all_it_said(rules: Rules) -> None:
+    odd = Message(role="assistant", parts=(Reasoning(text="hm"), *result("a").parts))
+    hardened = harden((user("u"), call("a"), odd), rules)
+    assert hardened.messages == (user("u"), call("a"), result("a"))
+
+
+def test_a_thought_that_led_to_nothing_is_left_out_where_a_provider_refuses_it() -> None:
+    thought = Message(role="assistant", parts=(Text(text="ok"), Reasoning(text="hm"), Reasoning(text="so")))
+    for rules, kept, fixed in ((OPENAI, thought, []), (RULES["responses"], assistant("ok"), ["dropped"])):
+        assert harden((user("u"), thought), rules).messages == (user("u"), kept)
+        assert fixes((user("u"), thought), rules) == fixed
 
 
 def test_an_image_for_a_text_only_model_becomes_a_marker() -> None:

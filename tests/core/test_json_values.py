@@ -74,7 +74,11 @@ def test_fields_are_taken() -> None:
     assert (take_text(data, "t", "x"), take_text(data, "u", "x", "default")) == ("x", "default")
     assert [take_optional(data, key, "x") for key in ("t", "null", "u")] == ["x", "", ""]
     assert take_list(data, "l", "x") == [1]
-    assert (take_count(data, "n", "x"), take_count(data, "u", "x")) == (3, 0)
+    assert (take_count(data, "n", "x"), take_count(data, "u", "x"), take_count({"n": 0}, "n", "x")) == (
+        3,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def test_a_lookup_is_a_call_with_all_that_was_answered_beside_it() -> None:
     assert lookups(said) == (range(1, 4),)
     assert lookups([*said, call("4", "mcp__octavo__recall")]) == (range(1, 4),)
     assert lookups([*said, user("next")]) == ()
+    assert lookups(said[1:]) == (range(3),), "a conversation may begin with a call"
 
 
 def test_the_newest_answers_that_fit_are_kept() -> None:

@@ -130,3 +130,9 @@ def test_every_kind_of_content_changes_the_digest() -> None:
 
 def test_lone_surrogates_can_be_digested() -> None:
     assert digest([user("\ud800")]) != digest([user("\ud801")])
+
+
+def test_a_call_that_is_answered_in_its_own_message_holds_no_other_one() -> None:
+    call, answer = ToolCall(id="a", name="ls", input="{}"), ToolResult(call_id="a", content=())
+    both = Message(role="assistant", parts=(call, answer))
+    assert tool_units((both, user("next"))) == (ToolUnit(0, 1, open=False),)

@@ -60,6 +60,21 @@ def test_exactly_at_a_mark_nothing_happens_and_one_token_more_crosses_it() -> No
     assert at(BUDGET.hard + 1) == Compress("hard", "mark", BUDGET.hard + 1, BUDGET.hard)
 
 
+def test_nothing_is_prepared_while_the_next_request_fills_the_hard_mark_at_most() -> None:
+    assert BUDGET.prepare is not None
+    tokens = BUDGET.prepare + 1
+    room = BUDGET.hard - tokens
+    assert at(tokens, situation=DecisionInputs(growth=room)) == Keep("fits")
+    assert at(tokens, situation=DecisionInputs(growth=room + 1)) == Prepare(tokens, BUDGET.prepare)
+
+
+def test_a_conversation_of_the_least_tokens_is_not_too_small() -> None:
+    budget = budget_for(OCTAVO, CARD, overhead=Overhead(system=500))
+    for tokens, small in ((2_499, True), (2_500, False)):
+        asked = decide(OCTAVO, budget, Reading(tokens=tokens), force=True)
+        assert asked == Compress("manual", "asked", tokens, budget.trigger, small=small)
+
+
 def test_an_uncertain_count_crosses_a_mark_earlier() -> None:
     assert BUDGET.soft is not None
     reading = Reading(tokens=BUDGET.soft - 10, basis="estimated", error_bound=11)
@@ -247,6 +262,7 @@ class TestSettings:
     def test_a_negative_count_cannot_be_kept(self) -> None:
         with pytest.raises(BadInput, match="retained"):
             KeepTokens(-1)
+        assert KeepTokens(0).tokens == 0
 
     def test_an_unknown_preset_names_the_known_ones(self) -> None:
         with pytest.raises(BadInput, match="octavo, onyx, wave, requirements, gemini"):

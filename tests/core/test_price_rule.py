@@ -78,6 +78,14 @@ def test_the_distance_is_that_of_the_formula() -> None:
     assert found == pytest.approx((2 * 300 * cost / 0.1) ** 0.5)
 
 
+def test_where_a_share_stays_the_distance_is_that_of_the_second_formula() -> None:
+    prices = CachePrices(read=0.1, write=1.25, summary_input=0.2, summary_output=5)
+    always = 0.2 * 2_500 + 5 * 1_500
+    once = 4_000 * 1.15 + always
+    found = distance(prices, Habits(requests=10, tokens=3_000), fixed=1_000, stays=4_000, share=0.25)
+    assert found == pytest.approx((2 * 300 * (once - 0.25 * always) / (0.1 * 1.25)) ** 0.5, rel=1e-9)
+
+
 def cost_of_a_request(prices: CachePrices, habits: Habits, budget: Budget, high: float, kept: float) -> float:
     """What a request costs on average if a conversation is compressed at a mark."""
     fixed = budget.overhead.total
@@ -126,7 +134,16 @@ def test_no_mark_lies_above_a_price_step() -> None:
     assert crowded == budget_for(OCTAVO, card, overhead=Overhead(system=60_000))
 
 
-@pytest.mark.parametrize("price", [None, Price(input=4, output=20), Price(input=0, output=0, cached=0)])
+@pytest.mark.parametrize(
+    "price",
+    [
+        None,
+        Price(input=4, output=20),
+        Price(input=0, output=0, cached=0),
+        Price(input=4, output=20, cached=0),
+        Price(input=0, output=20, cached=0.4),
+    ],
+)
 def test_without_a_price_of_cached_tokens_the_marks_are_the_windows(price: Price | None) -> None:
     card = replace(CLAUDE, price=price)
     assert budget_for(OCTAVO, card, habits=STEADY) == budget_for(OCTAVO, card)
@@ -152,6 +169,24 @@ def test_nothing_is_prepared_above_the_mark_that_prices_set() -> None:
     )
     assert low.prepare is not None
     assert low.retained == 5_000
+
+
+def test_nothing_is_prepared_at_the_mark_that_prices_set_either() -> None:
+    """Seen failing with: a mark to prepare at that is crossed together with the other."""
+    plain = replace(divide(CLAUDE), prepare=50_000)
+    for step, prepare in ((50_001, 50_000), (50_000, None)):
+        moved = by_price(plain, CachePrices(read=0.1, write=1.25, step=step), STEADY, retained=5_000)
+        assert (moved.soft, moved.prepare) == (step, prepare)
+
+
+def test_a_price_step_that_is_reached_right_after_a_compression_is_no_mark() -> None:
+    """Seen failing with: a budget that could not be built, since it would compress for ever."""
+    plain = divide(CLAUDE)
+    kept = plain.snapshot + 5_000
+    assert kept < NEVER_DEAR
+    steps = {step: CachePrices(read=0.1, write=1.25, step=step) for step in (kept, kept + 1)}
+    marks = {step: by_price(plain, prices, STEADY, retained=5_000).soft for step, prices in steps.items()}
+    assert marks == {kept: plain.soft, kept + 1: kept + 1}
 
 
 def test_a_mark_that_is_off_stays_off() -> None:
@@ -242,7 +277,23 @@ def test_money_is_said_in_words() -> None:
     slow = Payback(cost=1_000.0, saved=1.0)
     assert slow.in_words(needed=False).endswith("it will hardly pay, and the window does not demand it")
     assert slow.in_words(needed=True).endswith("pays back after 1,000 turns")
-    assert dollars(0) == "$0.00"
+    assert [dollars(amount) for amount in (0, 0.5, 0.06, 1, 1_234.5)] == [
+        "$0.00",
+        "$0.50",
+        "$0.060",
+        "$1.00",
+        "$1,234.50",
+    ]
+
+
+def test_a_conversation_is_likely_to_go_on_for_fifty_turns() -> None:
+    assert Payback(cost=50.0, saved=1.0).in_words(needed=False).endswith("pays back after 50 turns")
+    assert "hardly pay" in Payback(cost=51.0, saved=1.0).in_words(needed=False)
+
+
+def test_a_request_that_is_just_long_enough_to_be_cached_tells_of_misses() -> None:
+    counted = [CacheUse(model="m", last=last).after("m", sent=9_000, cached=0) for last in (1_023, 1_024)]
+    assert [use.requests for use in counted] == [0, 1]
 
 
 def test_a_cold_conversation_past_the_middle_is_compressed() -> None:

@@ -123,6 +123,12 @@ def test_a_stored_receipt_lists_little_and_counts_all() -> None:
     assert paper.trimmed() == paper
 
 
+def test_a_stored_receipt_lists_what_fills_its_room_exactly() -> None:
+    for length, listed in ((module.STORED_CHARACTERS, 1), (module.STORED_CHARACTERS + 1, 0)):
+        tally = Tally(kind="decision", verbatim=("x" * length,), verbatim_count=1)
+        assert len(Receipt(tallies=(tally,)).trimmed().tally("decision").verbatim) == listed
+
+
 def test_what_a_receipt_does_not_list_is_found_in_the_originals() -> None:
     branch = talk(*[f"u: We decided to use value_{n} for the harbour." for n in range(30)])
     kept = (Extract(branch[3].id, "We decided to use value_3 for the harbour.", depth=4),)
@@ -326,6 +332,9 @@ def test_a_receipt_from_before_there_were_rules_is_read() -> None:
     data = json.loads(Receipt().to_json())
     del data["standing"]
     assert Receipt.from_json(json.dumps(data)).standing == StandingTally()
+    for later in ("summary", "taken_out", "no_summary"):
+        del data[later]
+    assert Receipt.from_json(json.dumps(data)) == Receipt()
 
 
 def test_a_line_that_is_dropped_takes_its_facts_along() -> None:
@@ -341,6 +350,7 @@ def test_a_line_that_is_dropped_takes_its_facts_along() -> None:
     after = before.without(extracts[0], lost)
     assert (before.standing.kept_count, after.standing.kept_count) == (2, 1)
     assert [line.text for line in after.standing.kept] == ["Call me Max."]
+    assert after.without(extracts[2], ()).standing == StandingTally()
     assert [tally.count for tally in after.tallies] == [tally.count for tally in before.tallies]
     assert "9 May" in before.tally("date").verbatim
     assert "9 May" not in after.tally("date").verbatim

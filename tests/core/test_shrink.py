@@ -76,6 +76,14 @@ def test_files_of_messages_that_are_left_out_leave_their_names() -> None:
     assert "harbour.png" not in shrink(recipe, 7, MEASURE).context.messages[0].text
 
 
+def test_a_long_output_beside_a_short_one_is_shortened() -> None:
+    branch = talk("u: look", "c: ls {}", "c: cat {}", "r: a.py", f"r: {'x' * 9_000}")
+    both = replace(branch[2].message, parts=(*branch[2].message.parts, *branch[3].message.parts))
+    together = (*branch[:2], replace(branch[2], message=both))
+    shrunk = shrink(ContextInputs(branch=together), 3_000, characters)
+    assert [len(result.text) > 2_000 for result in shrunk.context.retained[-1].results] == [False, True]
+
+
 def test_a_megabyte_on_one_line_in_this_turn_is_shortened_too() -> None:
     branch = talk("u: look", "c: cat {}", f"r: {'x' * 1_000_000}")
     shrunk = shrink(ContextInputs(branch=branch), 3_000, characters)
@@ -208,6 +216,28 @@ def test_pins_survive_when_their_turn_goes() -> None:
     shrunk = shrink(ContextInputs(branch=branch, pins=(Pin(branch[0]),)), 60, MEASURE)
     assert "never on Friday" in shrunk.context.pins[0].text
     assert coverage_problems(branch, shrunk.context) == ()
+
+
+def test_an_output_as_short_as_its_preview_is_not_said_to_be_shortened() -> None:
+    for length, notes in ((400, 2), (401, 3)):
+        branch = talk("u: look", "c: cat {}", f"r: {'x' * length}", f"a: {words(90)}", "u: now")
+        shrunk = shrink(ContextInputs(branch=branch), 3, characters)
+        assert len(shrunk.notes) == notes
+        assert any("outputs" in note for note in shrunk.notes) is (length > 400)
+
+
+def test_as_little_is_given_up_when_what_is_left_fits_exactly() -> None:
+    rounds = [line for n in range(3) for line in (f"c: step{n} {{}}", f"r: {words(10 + n)}")]
+    branch = talk(f"u: {words(30)}", "a: ok", f"u: {words(9)}", f"a: {words(12)}", "u: do it all", *rounds)
+    snapshot = draft(branch, 2, id="s", summary=words(400))
+    recipe = ContextInputs(branch=branch, snapshot=replace(snapshot, extracts=(Extract("m1", "a fact"),)))
+    limit, seen = MEASURE(build_context(recipe)) - 1, list[str]()
+    while limit > 60:
+        shrunk = shrink(recipe, limit, MEASURE)
+        assert shrink(recipe, shrunk.tokens, MEASURE) == shrunk
+        seen += shrunk.notes[-1:]
+        limit = shrunk.tokens - 1
+    assert len(set(seen)) == 5
 
 
 def test_a_pinned_tool_output_is_not_shortened() -> None:

@@ -137,6 +137,11 @@ def test_a_last_turn_that_fills_the_room_exactly_is_not_cut_inside() -> None:
     assert cut(alone, 0, room=last - 1) == Split(1, inside=True)
 
 
+def test_a_turn_of_which_only_the_question_could_be_covered_is_not_cut_inside() -> None:
+    """The question is sent all the same; seen failing with: it counted as freed."""
+    assert split(messages("u: a b c d", "a: e"), [40, 1], 0, frees=0.5) is None
+
+
 def test_a_turn_without_a_safe_place_inside_stays_whole() -> None:
     assert cut(messages("u: a b c d e f"), 0, room=3) is None
 

@@ -6,7 +6,7 @@ import pytest
 
 from octavo.core.title import ASKED, LONGEST, SHOWN, title_of_answer, title_request
 
-ABOUT = "How do I bake sourdough bread at home? You need flour, water, salt and a starter. 日本で一番高い山は富士山です"
+ABOUT = "How do I bake sourdough bread at home? You need flour, water, salt. 日本で一番高い山は富士山です。 PC山です。"
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,9 @@ ABOUT = "How do I bake sourdough bread at home? You need flour, water, salt and 
         ("<think>They ask about bread.\nSo…</think>\n\nBread at home", "Bread at home"),
         ("日本で一番高い山", "日本で一番高い山"),
         ("«Titre : Bread à la maison»", "Bread à la maison"),
+        ("a b c d e f g h i j k l m bread", "a b c d e f g h i j k l m bread"),
+        ("Bread Stories", "Bread Stories"),
+        ("PC山", "PC山"),  # letters of two scripts without a blank between them
     ],
 )
 def test_a_title_is_taken_out_of_what_a_model_says(said: str, title: str) -> None:
@@ -34,6 +37,7 @@ def test_a_title_is_taken_out_of_what_a_model_says(said: str, title: str) -> Non
         "<think>bread, bread",
         "Welcome to our chat session!",
         "A Story About Nothing With Bread",
+        "a b c d e f g h i j k l m n bread",
         "Bread is something that you can bake at home with flour and water and salt and a starter, if you like.",
         "中国的首都",
     ],
@@ -47,6 +51,8 @@ def test_a_long_title_ends_with_a_whole_word() -> None:
     title = title_of_answer(said, ABOUT)
     assert title == "Bake bread at home: flour, water, salt, starter, bread…"
     assert len(title) <= LONGEST
+    longest = "Bread " + "x" * (LONGEST - 6)
+    assert title_of_answer(longest, ABOUT) == longest
     one_word = title_of_answer("bread" + "x" * 100, ABOUT)
     assert one_word == "bread" + "x" * (LONGEST - 6) + "…"
 

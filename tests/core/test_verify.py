@@ -14,6 +14,7 @@ from octavo.core.policy import GEMINI, OCTAVO, ONYX, PRESETS, Policy, budget_for
 from octavo.core.protocol import OPENAI
 from octavo.core.reply import Reply
 from octavo.core.verify import (
+    REFUSAL_LENGTH,
     Flaw,
     Problem,
     body,
@@ -70,6 +71,12 @@ def test_a_long_text_that_opens_with_an_apology_is_a_summary() -> None:
     )
 
 
+def test_a_refusal_is_shorter_than_a_summary() -> None:
+    refusal = "I cannot help with that. " + "x" * (REFUSAL_LENGTH - 26)
+    assert flaws(Reply(message=assistant(refusal))) == ["refused"]
+    assert flaws(Reply(message=assistant(f"{refusal}x"))) == []
+
+
 @pytest.mark.parametrize(
     ("raw", "clean"),
     [
@@ -121,6 +128,7 @@ def test_smaller_yet_above_the_mark_is_reported_and_used() -> None:
     problems = tuple(size_problems(OCTAVO, BUDGET, 99_000, 80_000))
     assert [p.flaw for p in problems] == ["over_mark"]
     assert not fatal(problems)
+    assert list(size_problems(OCTAVO, BUDGET, 99_000, BUDGET.trigger)) == []
 
 
 def test_an_invalid_or_leaky_context_is_fatal() -> None:

@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from octavo.core.pickled import pickled_quickly
+
 Role = Literal["user", "assistant", "system", "tool"]
 Status = Literal["complete", "streaming", "aborted", "error", "deleted"]
 """`error` is for people only and never sent; `deleted` is an emptied place that keeps the tree in shape."""
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True)
 class Wire:
     """What a wire format said beyond the value: carried along, read only by the format that wrote it."""
@@ -27,6 +30,7 @@ class Wire:
     """A JSON object as text."""
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
     """Words, as they were written."""
@@ -35,6 +39,7 @@ class Text:
     wire: Wire | None = None
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasoning:
     """A model's thinking, kept for the record and for providers that want it back."""
@@ -43,6 +48,7 @@ class Reasoning:
     wire: Wire | None = None
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
     """A picture by address: an URL, a data URL, or a provider's file id."""
@@ -55,6 +61,7 @@ class Image:
     wire: Wire | None = None
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
     """A file that came with a message; `source` is where its content is, if anywhere."""
@@ -67,6 +74,7 @@ class Attachment:
     wire: Wire | None = None
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """A model's request to run a tool."""
@@ -78,6 +86,7 @@ class ToolCall:
     wire: Wire | None = None
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
     """What a tool answered to the call of that id."""
@@ -93,6 +102,7 @@ class ToolResult:
         return "\n".join(part.text for part in self.content if isinstance(part, Text))
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opaque:
     """A part this version does not know; only the format that wrote it gets it back."""
@@ -104,6 +114,7 @@ class Opaque:
 Part: TypeAlias = Text | Reasoning | Image | Attachment | ToolCall | ToolResult | Opaque
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message: who said it, and its parts in order."""
@@ -147,6 +158,7 @@ def system(text: str) -> Message:
     return Message(role="system", parts=(Text(text=text),))
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """A message's place in a conversation."""

@@ -95,6 +95,8 @@ class Tolerance:
 
 MAX_BACKOFF = 3_600.0
 """The longest wait: after any number of failures it is tried again within the hour."""
+MOST_DOUBLINGS = 16
+"""Times a wait is doubled: more would only make a number that no float can hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,7 +325,7 @@ def blocked(
         return None
     if tolerance.limit is not None and trouble.failures >= tolerance.limit:
         return "breaker"
-    wait = min(MAX_BACKOFF, tolerance.backoff * 2 ** min(trouble.failures - 1, 16))
+    wait = min(MAX_BACKOFF, tolerance.backoff * 2 ** min(trouble.failures - 1, MOST_DOUBLINGS))
     return "backoff" if now < trouble.at + wait else None
 
 

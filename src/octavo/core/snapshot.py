@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Branch, Node, digest, opens_turn
+from octavo.core.pickled import pickled_quickly
 from octavo.core.split import lead
 from octavo.core.transcript import newest_files, shared_files
 from octavo.errors import NotOnBranch
@@ -24,6 +25,7 @@ Channel = Literal["user", "assistant", "system", "call", "result"]
 """Where a line comes from: what somebody said, a call of a tool, or what the tool answered."""
 
 
+@pickled_quickly
 @dataclass(frozen=True, slots=True)
 class Extract:
     """A verbatim piece of a covered message, chosen by code, with what is needed to show where it stood."""
@@ -149,8 +151,9 @@ def draft(
     extracts: Iterable[Extract] = (),
     previous: Snapshot | None = None,
     shown: Branch = (),
+    covers: bytes | None = None,
 ) -> Snapshot:
-    """Place a new snapshot that covers everything up to `branch[cut - 1]`.
+    """Place a new snapshot that covers everything up to `branch[cut - 1]`; `covers` is the digest of that, if known.
 
     `shown` is what the author of the summary saw beyond that; extracts come from covered messages only. With a
     `previous` snapshot the branch may begin after its cutoff: what it covered is taken over. Counts and provenance are
@@ -181,7 +184,7 @@ def draft(
         carried=carried.id if carried else None,
         previous=previous.id if previous else None,
         messages=len(covered) + (previous.messages if previous else 0),
-        digest=digest((node.message for node in new), start=previous.digest if previous else b""),
+        digest=covers or digest((node.message for node in new), start=previous.digest if previous else b""),
     )
 
 

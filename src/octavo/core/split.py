@@ -89,7 +89,7 @@ def split(
     rest = [0, *accumulate(reversed(sizes))][::-1]
 
     cuts = sorted(cut for cut in between if start < cut <= end)
-    chosen = _earliest(cuts, rest, -1 if keep is None else keep)
+    chosen = _earliest(cuts, rest, -1 if keep is None else keep) if cuts else None
     inner = sorted(cut for cut in safe if max(start, last) < cut < size)
     if inner:
         # The question of the last turn is sent along, wherever that is cut.
@@ -99,9 +99,9 @@ def split(
         possible = sent[start] - sent[inner[-1]] - question
         if frees and freed < frees * possible:
             deepest = min(room, keep or 0) if room is not None else keep or 0
-            return Split(_earliest(inner, sent, deepest) or inner[-1], inside=True)
+            return Split(_earliest(inner, sent, deepest), inside=True)
         if room is not None and sent[start if chosen is None else chosen] > room:
-            return Split(_earliest(inner, sent, room) or inner[-1], inside=True)
+            return Split(_earliest(inner, sent, room), inside=True)
     return None if chosen is None else Split(chosen)
 
 
@@ -119,9 +119,7 @@ def _with_answers(
     return [after + min(most, answers) for after, answers in zip(rest, before, strict=True)]
 
 
-def _earliest(cuts: Sequence[int], rest: Sequence[int], keep: int) -> int | None:
+def _earliest(cuts: Sequence[int], rest: Sequence[int], keep: int) -> int:
     """Find the first cut whose rest fits; if none fits, the last cut there is."""
-    if not cuts:
-        return None
     at = bisect_left(cuts, -keep, key=lambda cut: -rest[cut])
     return cuts[min(at, len(cuts) - 1)]

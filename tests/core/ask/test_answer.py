@@ -124,6 +124,20 @@ def test_of_an_answer_without_measure_a_sane_part_is_looked_at(extra: str) -> No
     assert flaws(judge(Reply(message=assistant(f"{GOOD}\n{thick}")), EXPECTED, words)) == ["too_long"]
 
 
+def test_an_answer_of_the_most_characters_that_are_looked_at_is_kept_whole() -> None:
+    lines = "\n".join(f"The limit is 500 in config.py, said for the {n}th time by Ann." for n in range(400))
+    longest = lines[: LEAST_SANE - 9] + "\nBob said"
+    expected = replace(EXPECTED, source_text=source_text([SOURCE, lines, *map(str, range(400))]))
+    assert len(longest) == LEAST_SANE
+
+    def judged(text: str) -> JudgedAnswer:
+        return judge(Reply(message=assistant(text)), expected, lambda text: len(text) // 200)
+
+    assert judged(longest) == JudgedAnswer(text=longest)
+    cut_off = judged(f"{longest}.")
+    assert (flaws(cut_off), cut_off.text) == (["too_long"], longest[:-9].strip())
+
+
 def test_both_kinds_of_answers_are_judged_by_one_name() -> None:
     reply = Reply(message=assistant(GOOD))
     assert verdict(JudgeTask(reply=reply, expected=EXPECTED), words) == judge(reply, EXPECTED, words)
@@ -146,6 +160,27 @@ def test_a_few_repeated_lines_are_dropped() -> None:
     assert said(text).text == GOOD
 
 
+def test_a_line_is_long_enough_to_be_repeated_from_twelve_characters_on() -> None:
+    assert distinct("abcdefghijk\nabcdefghijk") == ("abcdefghijk\nabcdefghijk", 0)
+    assert distinct("abcdefghijkl\nabcdefghijkl") == ("abcdefghijkl", 1)
+
+
+@pytest.mark.parametrize(("different", "repeated", "loops"), [(7, 3, False), (6, 3, True), (4, 2, False)])
+def test_three_repeated_lines_are_a_loop_if_they_are_more_than_three_of_ten(
+    different: int, repeated: int, *, loops: bool
+) -> None:
+    lines = [f"- {' '.join(PLAIN[n : n + 4])}." for n in range(different)]
+    draft = said("\n".join([*lines, *lines[:repeated]]))
+    assert draft == (JudgedAnswer(problems=draft.problems) if loops else JudgedAnswer(text="\n".join(lines)))
+    assert flaws(draft) == ["loop"] * loops
+
+
+def test_a_line_is_long_enough_for_a_loop_from_six_hundred_bytes_on() -> None:
+    endless = "the limit " * 59 + "the limits"
+    assert flaws(said(endless)) == ["loop"]
+    assert "loop" not in flaws(said(endless[:-1], replace(EXPECTED, cap=10)))
+
+
 def test_repetition_in_code_tables_and_empty_sections_is_none() -> None:
     text = "```\nreturn the_same\nreturn the_same\n```\n|-----------|\n|-----------|\n(none)\n(none)"
     assert distinct(text) == (text, 0)
@@ -160,6 +195,14 @@ def test_an_answer_in_another_form_than_asked_for_is_not_used() -> None:
     assert said(f"## Context\n{GOOD}\n**Entscheidungen**\nNone.", SECTIONS).problems == ()
     state = f"<state_snapshot>\n<goal>\n{GOOD}\n</goal>\n</state_snapshot>"
     assert said(state, replace(EXPECTED, state=True)).text == state
+
+
+@pytest.mark.parametrize(
+    ("headings", "wanted", "missed"), [(1, 3, True), (2, 3, False), (2, 4, False), (2, 5, True), (0, 1, True)]
+)
+def test_half_of_the_sections_are_enough(headings: int, wanted: int, *, missed: bool) -> None:
+    text = "\n".join([GOOD, *(f"## Part {'abc'[n]}" for n in range(headings))])
+    assert flaws(said(text, replace(EXPECTED, sections=("x",) * wanted))) == ["format"] * missed
 
 
 def test_an_answer_without_its_sections_that_names_enough_of_the_source_is_a_last_resort() -> None:
@@ -218,6 +261,19 @@ def test_a_little_too_long_is_thinned_out_evenly_and_far_too_long_is_a_problem_a
         lengths = [line.count("x") for line in kept if "x" in line]
         assert lengths == sorted(lengths)
         assert max(b - a for a, b in pairwise(lengths)) <= 5
+
+
+def test_a_quarter_too_long_is_a_little() -> None:
+    lines = [f"- {' '.join(PLAIN[n : n + 4])}." for n in range(10)]
+    for text, problems in (("\n".join(lines), []), ("\n".join([*lines, "Friday"]), ["too_long"])):
+        assert flaws(said(text, replace(EXPECTED, cap=40))) == problems
+
+
+def test_what_cannot_be_thinned_may_fill_its_room_to_the_last_token() -> None:
+    state = f"<state_snapshot><goal>{GOOD.replace(chr(10), ' ')}</goal></state_snapshot>"
+    room = replace(EXPECTED, state=True, cap=words(state))
+    assert said(state, room) == JudgedAnswer(text=state)
+    assert flaws(said(state, replace(room, cap=room.cap - 1))) == ["too_long"]
 
 
 def test_what_cannot_be_thinned_is_nothing() -> None:
@@ -291,6 +347,39 @@ def test_a_small_models_line_that_joins_two_places_turns_one_round_or_says_nothi
     true = "They agreed to deploy on Friday."
     draft = listed(f"- {true}\n- {wrong}")
     assert draft == JudgedAnswer(text=f"- {true}", doubtful=(wrong,))
+
+
+TWENTY = [f"zorb{letter}" for letter in "abcdefghijklmnopqrst"]
+OTHERS = [f"mup{letter}" for letter in "abcdefgh"]
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "kept"),
+    [
+        ([*TWENTY[:17], *OTHERS[:3]], [*TWENTY, *OTHERS], True),  # seventeen of twenty words in one sentence
+        ([*TWENTY[:16], *OTHERS[:4]], [*TWENTY, *OTHERS], False),
+        (TWENTY[:5], [*TWENTY[:3]], True),  # three of five words of the source
+        (TWENTY[:6], [*TWENTY[:3]], False),
+        (TWENTY[:3], TWENTY, True),
+        (TWENTY[:2], TWENTY, False),
+    ],
+)
+def test_just_enough_words_of_a_line_are_of_one_place_and_of_the_source(
+    line: list[str], source: list[str], *, kept: bool
+) -> None:
+    expected = replace(EXPECTED, source_text=source_text([" ".join(source)]), told=" ".join(TWENTY))
+    draft = judge_bullets(Reply(message=assistant(f"- {' '.join(line)}")), expected)
+    assert draft.text == (f"- {' '.join(line)}" if kept else "")
+
+
+def test_a_line_of_which_another_has_nine_words_of_ten_says_nothing_new() -> None:
+    told = " ".join([*TWENTY, *OTHERS])
+    expected = replace(EXPECTED, source_text=source_text([told]), told=told)
+    whole = " ".join(TWENTY)
+    for words_of_it, kept in ((9, 1), (8, 2)):
+        line = " ".join([*TWENTY[:words_of_it], *OTHERS[: 10 - words_of_it]])
+        draft = judge_bullets(Reply(message=assistant(f"- {whole}\n- {line}")), expected)
+        assert len(draft.text.splitlines()) == kept
 
 
 def test_a_list_that_was_cut_off_loses_its_last_line_only() -> None:

@@ -78,6 +78,13 @@ def test_a_turn_stays_together_if_it_fits_and_goes_apart_between_messages_if_not
     assert divide((), 10, words) == ()
 
 
+def test_a_turn_that_fills_a_chunk_exactly_has_it_for_itself() -> None:
+    """Seen failing with: its first message put to the turn before."""
+    shown = blocks(talk("u: a b", "u: c d", "a: e f"))
+    chunks = divide(shown, 2 * (3 + JOINT), words)
+    assert [[block.source for block in chunk] for chunk in chunks] == [["m1"], ["m2", "m3"]]
+
+
 def test_a_huge_message_is_divided_at_blanks_and_its_pieces_say_so() -> None:
     lines = "\n".join(f"line {n} of the log" for n in range(200))
     chunks = divide((TextBlock(source="m1", text=lines, opens=True),), 60, words)
@@ -87,6 +94,11 @@ def test_a_huge_message_is_divided_at_blanks_and_its_pieces_say_so() -> None:
     assert text_of(chunks[0]) == chunks[0][0].text
     assert text_of(chunks[1]) == CONTINUED + chunks[1][0].text
     assert [block.opens for chunk in chunks for block in chunk] == [True] + [False] * (len(chunks) - 1)
+
+
+def test_a_letter_that_is_too_large_by_itself_is_a_piece_all_the_same() -> None:
+    chunks = divide((TextBlock(source="m1", text="火山島"),), 1, lambda text: 3 * len(text))
+    assert [[block.text for block in chunk] for chunk in chunks] == [["火"], ["山"], ["島"]]
 
 
 TEXTS = st.one_of(

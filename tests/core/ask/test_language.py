@@ -71,6 +71,52 @@ def test_declarations_in_many_languages_are_told_apart_or_left_open() -> None:
     assert len(guessed) <= len(others) // 10
 
 
+def test_chinese_that_quotes_a_few_kana_is_chinese_and_with_a_tenth_it_is_japanese() -> None:
+    assert detect("今日天気晴朗海上波高" * 2 + "の").name == "Chinese"
+    assert detect("今日天気晴朗海上波" + "の").name == "Japanese"
+
+
+MADE_UP = " ".join(f"zorb{letter}x" for letter in "abcdefghijklmnopqrstuv")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("สวัสดีคร", "Thai"),  # eight letters and signs
+        ("สวัสดีค", ""),
+        ("och det en som på", "Swedish"),  # of five small words Danish has four
+        ("det en som på", ""),
+        (f"the and of {MADE_UP}", "English"),  # three different ones of twenty-five words
+        (f"the and of {MADE_UP} zorb", ""),
+        (f"the and the {MADE_UP}", ""),
+    ],
+)
+def test_just_enough_letters_and_small_words_tell_a_language(text: str, name: str) -> None:
+    assert detect(text).name == name
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("Das ist nicht gut und wir haben es schon immer ge", ""),  # thirty-nine letters
+        ("Das ist nicht gut und wir haben es schon immer gew", "German"),
+        ("abcdefghij " + "щърфкцгжшб" * 4, ""),  # four fifths
+        ("abcdefghij " + "щърфкцгжшб" * 4 + "щ", "cyrillic script"),
+        ("der und die nicht the and Lagerhaus Fensterbank Kellertreppe Gartentor", "German"),
+        ("der und nicht the and Lagerhaus Fensterbank Kellertreppe Gartentor", ""),  # not twice as many
+    ],
+)
+def test_just_enough_of_another_language_is_found_out(answer: str, found: str) -> None:
+    assert foreign(answer, Language("English", "latin")) == found
+
+
+def test_as_much_is_looked_at_as_a_sample_holds() -> None:
+    question = user("Kannst du mir das bitte noch für uns machen, wenn es nicht zu viel ist? " * 6)
+    newer = [user("x" * 400)] * 15
+    assert language_of([question, *newer[1:]]).name == "German"
+    assert language_of([question, *newer]).name == ""
+
+
 def test_code_and_addresses_do_not_count() -> None:
     text = (
         "```python\nfor this in the_list: print('and that is not it')\n```\n"

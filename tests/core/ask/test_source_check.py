@@ -67,6 +67,13 @@ def test_what_nobody_named_is_found(line: str, names: tuple[str, ...]) -> None:
     assert sorted(unfounded(line, SOURCE)) == sorted(names)
 
 
+def test_a_digit_is_looked_at_beside_a_sign_or_a_unit_only() -> None:
+    source = source_text(["It costs $8 for all."])
+    assert unfounded("$9 each", source) == ("9",)
+    assert unfounded("9% more", source) == ("9",)
+    assert unfounded("9 people", source) == ()
+
+
 def test_all_that_messages_say_is_a_source_whole_and_without_json_escapes() -> None:
     call = ToolCall(
         id="1", name="write_file", input='{"path": "C:\\\\temp\\\\a.txt", "n": [{"deep": "x_y"}, 7]}'

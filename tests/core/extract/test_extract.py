@@ -434,3 +434,27 @@ def test_compressing_its_own_output_again_and_again_keeps_the_early_facts() -> N
         text = chosen(place(history), 120)
         history = [user(text), *(node.message for node in talk(*FILLER[round_number : round_number + 6]))]
     assert "My allergy is peanuts, never forget it." in chosen(place(history), 120)
+
+
+def test_a_choice_that_uses_nearly_all_of_the_budget_is_not_improved_on() -> None:
+    covered = talk(*(f"u: My plant number {n} likes the sun best." for n in range(60)))
+    for tokens, once in ((99, True), (98, False)):
+        asked: list[str] = []
+
+        def measure(text: str, tokens: int = tokens, asked: list[str] = asked) -> int:
+            asked.append(text)
+            return tokens
+
+        assert extract(covered, budget=100, measure=measure)
+        assert (len(asked) == 2) is once, "the sample, and the choice"
+
+
+@pytest.mark.parametrize("budget", [4, 9, 17])
+def test_what_is_given_up_to_fit_leaves_the_budget_full(budget: int) -> None:
+    """A measure that grows by leaps makes the choice too long; seen failing with: one line less than fits."""
+    covered = talk(*(f"{'ua'[n % 2]}: My plant number {n} likes the sun best." for n in range(60)))
+
+    def lines(text: str) -> int:
+        return len(text.splitlines()) if text.startswith(HEAD) else 1
+
+    assert lines(render(extract(covered, budget=budget, measure=lines))) == budget

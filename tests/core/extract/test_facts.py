@@ -83,6 +83,8 @@ def test_facts_of_carried_extracts_count() -> None:
         ("a b", "a  b", False),
         ("三体", "我看了三体小说", True),
         ("$35", "it cost $35", True),
+        ("$35 is", "$35 is much", True),
+        ("é,", "é, oui", True),
         ("x", "", False),
     ],
 )
@@ -117,6 +119,12 @@ def test_a_sentence_is_told_if_most_of_its_words_stand_together() -> None:
     sentence = words("We decided to use PostgreSQL for the orders database")
     assert Retelling("They chose. PostgreSQL holds the orders database, as decided.").tells(sentence)
     assert not Retelling("PostgreSQL is known. So much is clear. Nobody talked of orders.").tells(sentence)
+    three_of_five = Retelling("A red mill. And a weir.")
+    assert three_of_five.tells(words("red mill weir orchard quarry"))
+    assert not three_of_five.tells(words("red mill weir orchard quarry harbour"))
+    assert not Retelling("A red mill. So much is clear. And a weir.").tells(
+        words("red mill weir orchard quarry")
+    )
     assert not Retelling("").tells(sentence)
     assert not Retelling("anything").tells(())
 
@@ -137,3 +145,11 @@ def test_many_phrases_are_sought_at_the_places_of_their_words() -> None:
     assert not asked.has("red - mill")
     assert not asked.has("(mill")
     assert asked.has("red mill, the")
+
+
+def test_of_many_phrases_that_with_which_a_text_begins_is_found_too() -> None:
+    asked = Wording("red mill, white house and a weir")
+    for _ in range(READ_FOR):
+        assert not asked.has("white, house")
+    assert asked.has("red mill, white")
+    assert asked.has("mill, white house and")

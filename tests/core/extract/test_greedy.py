@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.extract.choose import survey
-from octavo.core.extract.greedy import ENDING, STALE, GreedyQueue, Ranking
+from octavo.core.extract.greedy import ENDING, LEAST, STALE, GreedyQueue, Ranking
 from octavo.core.extract.selection import Selection
 from octavo.core.extract.shares import CHAT_SHARE, RoomShare, SharedChoice, _parts
 from octavo.core.extract.units import analyse_all
@@ -41,7 +41,7 @@ class Fixed:
     def gain(self, number: int) -> float:
         return self.worths[number] / (self.selection.weight[number] + EFFORT)
 
-    def take(self, number: int) -> Iterable[int]:
+    def take(self, number: int) -> Sequence[int]:
         self.selection.put(number)
         return ()
 
@@ -76,6 +76,23 @@ def test_a_unit_is_taken_once_however_much_it_gains() -> None:
     queue.fill(1_000)
     assert sorted(queue.selection.chosen) == [0, 1, 2]
     assert queue.empty
+
+
+@pytest.mark.parametrize("take", [GreedyQueue.fill, GreedyQueue.crumble, GreedyQueue.end])
+def test_what_fits_exactly_is_taken_and_a_crumb_of_room_is_left(
+    take: Callable[[GreedyQueue, int], int],
+) -> None:
+    """Seen failing with: a byte more demanded, and a unit of twelve bytes taken."""
+    for short, chosen in ((0, [0]), (1, [])):
+        queue = queue_of((30, 90), (9.0, 0.1))
+        assert take(queue, queue.selection.cost(0) - short) == (0 if chosen else queue.selection.cost(0) - 1)
+        assert queue.selection.chosen == chosen
+    for more, chosen in ((0, [0]), (1, [0, 1])):
+        queue = queue_of((30, 4), (9.0, 0.1))
+        take(queue, queue.selection.cost(0))
+        assert queue.selection.cost(1) == LEAST
+        take(queue, LEAST + more)
+        assert queue.selection.chosen == chosen
 
 
 def test_talk_is_given_twice_the_room_of_work_per_byte() -> None:

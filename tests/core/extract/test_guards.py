@@ -26,6 +26,10 @@ CASES = {
     r"\bone\b|\btwo\b": [{"one", "two"}],
     r"\bone\b|\w": [],
     r"\b(?:abc )+def\b": [{"def"}],
+    r"\bone\s{0,3}two\b": [],
+    r"\bone\s{1,3}two\b": [{"one"}, {"two"}],
+    r"\bgoal\w*": [{"goal"}],
+    r"\bgoa\w*": [],
 }
 
 

@@ -74,6 +74,15 @@ def test_words_outside_identifiers_are_counted_apart() -> None:
     assert held.bare == ("value",)
 
 
+@pytest.mark.parametrize(
+    ("piece", "word", "bare"),
+    [("7", True, False), ("12", True, True), ("x", True, False), ("ox", True, True), ("x-y", True, False)],
+)
+def test_one_sign_by_itself_says_nothing_about_a_name(piece: str, *, word: bool, bare: bool) -> None:
+    held = atom(piece)
+    assert (bool(held.words), bool(held.bare)) == (word, bare)
+
+
 def test_inflected_forms_are_one_word_in_several_languages() -> None:
     assert words("painting paintings") == ("painti",)
     assert words("переезда переезде") == ("переез",)

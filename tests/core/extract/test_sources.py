@@ -106,3 +106,16 @@ def test_extracts_of_an_earlier_compression_are_sources_of_their_own() -> None:
     ]
     assert len(set(numbers)) == len(numbers)
     assert call.start > said.start + len(said.units)
+
+
+def test_a_name_opens_at_least_half_of_what_its_side_says_and_more_than_once() -> None:
+    half = ["u: Ann: I like tea.", "a: Bob: I like milk.", "u: Good for you.", "a: Thanks a lot."] * 2
+    assert first_lines(talk(*half))[0] == ("Ann", "I like tea.")
+    assert first_lines(talk(*half, "u: It rains."))[0] == ("", "Ann: I like tea.")
+    assert first_lines(talk(*half[:4]))[0] == ("", "Ann: I like tea.")
+
+
+def test_an_assistant_writes_more_than_two_and_a_half_times_as_much() -> None:
+    for length, people in ((25, True), (26, False)):
+        said = ("u: xxxxxxxxxx", f"a: {'y' * length}", "u: zzzzzzzzzz")
+        assert between_people(lengths(talk(*said))) is people

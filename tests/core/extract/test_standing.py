@@ -11,7 +11,15 @@ from octavo.core.extract.choose import extract, survey
 from octavo.core.extract.render import HEAD, STANDING_HEAD, parse, render
 from octavo.core.extract.shares import SharedChoice
 from octavo.core.extract.sources import line_up
-from octavo.core.extract.standing import LIKELY, STANDS, apart, find_standing, own_lines, without_change
+from octavo.core.extract.standing import (
+    LIKELY,
+    LONGEST,
+    STANDS,
+    apart,
+    find_standing,
+    own_lines,
+    without_change,
+)
 from octavo.core.extract.units import analyse, analyse_all
 from octavo.core.extract.value import intent_quality
 from octavo.core.messages import Branch, Message, Text, ToolCall, ToolResult, assistant, place, user
@@ -300,6 +308,18 @@ def test_a_rule_that_is_broken_into_lines_is_found_whole(text: str) -> None:
     assert standing_of(place([user(text)])) == WRAPPED[text]
 
 
+def test_a_rule_goes_on_with_a_capital_where_the_next_word_would_have_made_the_line_too_long() -> None:
+    full = "Never push anything that is new to the live music"
+    for line, goes_on in ((full, False), (f"{full}s", True)):
+        found = standing_of(place([user(f"{line}\nProduction branch.")]))
+        assert found == [f"{line} Production branch." if goes_on else line]
+
+
+def test_of_a_rule_that_is_broken_into_very_many_lines_the_first_nine_are_kept() -> None:
+    lines = ["Never push to main", *(f"or branch{n}" for n in range(12))]
+    assert standing_of(place([user("\n".join(lines))])) == [" ".join(lines[:9])]
+
+
 def test_a_wrapped_rule_after_a_speakers_name_is_found_whole() -> None:
     covered = talk(
         "u: Ann: Hello.", "u: Ben: Hi.", "u: Ann: Never push to main\nwithout asking me.", "u: Ben: Fine."
@@ -334,6 +354,8 @@ def test_a_wrapped_rule_after_a_speakers_name_is_found_whole() -> None:
         ("One.\n\n" + "x" * 1_995, {0}),
         ("One.\nOne more.\n\n" + "Two. " * 398, {0, 1}),
         ("\nOne.\n\n" + "Two. " * 400, {0, 1}),
+        ("x" * 2_000 + "\nOne.", {0, 1}),  # a line as long as that may be somebody's own
+        ("x" * 2_001 + "\nOne.", set()),
     ],
 )
 def test_a_users_own_lines_are_told_from_what_was_quoted_forwarded_or_pasted(
@@ -356,3 +378,25 @@ def test_a_line_contradicts_a_rule_only_if_it_names_most_of_what_that_is_about(
 ) -> None:
     standing = standing_in(talk("u: Never deploy the billing service from a personal branch on Friday."))
     assert [changed.told for changed in contradictions(told, standing)] == [told] * turned
+
+
+def test_the_shortest_and_the_longest_sentence_that_can_be_a_rule() -> None:
+    assert find_standing("绝不推送。")
+    assert not find_standing("绝不推送")
+    rule = "Never push to the main branch of {}."
+    longest = rule.format("x" * (LONGEST - len(rule) + 2))
+    assert find_standing(longest)
+    assert not find_standing(f"{longest}.")
+
+
+def test_a_rule_is_cut_off_notes_that_are_not_too_long() -> None:
+    told = f"{'x' * (2 * LONGEST - 23)} [1] Never push to main."
+    assert len(told) == 2 * LONGEST + 1
+    assert apart(told) == [told]
+    assert apart(told[1:]) == [told[1:-20], "Never push to main."]
+
+
+def test_a_sentence_with_accents_is_not_read_as_turkish() -> None:
+    """Turkish forbids with an ending that words of other languages have, too."""
+    assert not find_standing("Das Café hat ein gutes Klima.")
+    assert find_standing("Lütfen bunu kullanma.") & STANDS

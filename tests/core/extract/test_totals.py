@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from octavo.core.extract import totals as module
 from octavo.core.extract.choose import extract
-from octavo.core.extract.totals import Totals, advance
+from octavo.core.extract.totals import CountedSources, Totals, advance
 from octavo.core.extract.units import analyse_all
 from octavo.core.messages import Branch, Message, Node, Text, ToolCall, ToolResult, assistant, place, user
 from octavo.core.receipt import Receipt, receipt
@@ -151,3 +151,37 @@ def test_blocks_in_which_nothing_is_said_are_counted_too() -> None:
     assert len(found.nodes) == 18
     assert found.counts.number == len(said)
     assert made(branch, (), "", found) == made(branch, (), "", None)
+
+
+def test_work_is_about_its_first_request_even_if_that_brings_an_answer_along() -> None:
+    answer = ToolResult(call_id="c", content=(Text(text="42 passed in 3 s"),))
+    said = (
+        *(assistant(f"The {name} is quiet today.") for name in PLACES),
+        Message(role="assistant", parts=(ToolCall(id="c", name="test", input="{}"),)),
+        Message(role="user", parts=(answer, Text(text="Please paint the harbour blue."))),
+        assistant("I paint it."),
+        user("Is it done?"),
+    )
+    branch = place(said)
+    for totals in (None, kept(branch[:6], ())):
+        counted = CountedSources(branch, (), analyse_all(branch), totals)
+        assert counted.work_span == (2, 8, 6)
+
+
+def test_of_old_blocks_the_best_sentences_are_looked_at_that_fit() -> None:
+    branch = talk(*[f"{'ua'[n % 2]}: I like the {PLACES[n % 5]} near house {n}." for n in range(20)])
+    number = kept(branch, ()).counts.number
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "LOOKED_AT_WHOLE", number)
+        assert kept(branch, ()).old == []
+        patch.setattr(module, "LOOKED_AT_WHOLE", number - 1)
+        totals = kept(branch, ())
+        (block,) = totals.old
+        assert (block.stop, block.size) == (number, sum(totals.counts.weight))
+        assert sorted(block.chat) == [*range(number)]
+        counted = CountedSources(branch, (), analyse_all(branch), totals)
+        two = sum(totals.counts.weight[n] for n in block.chat[:2])
+        for room, looked_at in ((two, 2), (two - 1, 1)):
+            patch.setattr(module, "LEAST_OF_BLOCK", room)
+            eligible = counted.eligible(1)
+            assert (eligible.start, eligible.chat) == (number, sorted(block.chat[:looked_at]))

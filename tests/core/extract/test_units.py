@@ -35,6 +35,8 @@ def test_a_line_is_located_where_it_was_taken_from() -> None:
         "*": "*",
     }
     assert locate("plain", " ") is None
+    assert locate("*rest* now", "*rest*") == (0, 6)
+    assert locate("Never  push", "Never push") == (0, 11)
 
 
 def units(message: Message) -> list[str]:
@@ -114,6 +116,12 @@ def test_one_line_json_loses_its_marks_and_no_piece_spans_two_records() -> None:
     assert units(result(json.dumps([records[:2], records[2:]]))) == [
         f"flight: HAT{n:03}, from: JFK, to: SEA, price: {100 + n}" for n in range(4)
     ]
+
+
+def test_a_long_line_with_three_fields_is_json() -> None:
+    jars = ", ".join(f"plum {n}" for n in range(15))
+    assert units(result(f'{{"a": "{jars}", "b": 1, "c": 2}}'))[0].startswith("a: plum 0")
+    assert units(result(f'{{"a": "{jars}", "b": 1}}'))[0].startswith('{"a": "plum 0')
 
 
 def test_code_that_opens_with_a_bracket_is_not_json() -> None:

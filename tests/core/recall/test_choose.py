@@ -27,7 +27,7 @@ from octavo.core.recall.passages import Passage, Passages
 from octavo.core.recall.pieces import LOOKED_AT, PIECE, SHORT, Piece, cut, stamp_of, stretches
 from octavo.core.recall.question import Question, ask
 from octavo.core.recall.rank import BITS, ByWords, Ranker, Statistics, best_places, count, impacts
-from octavo.core.recall.render import HEAD, TAG, copied, frame, render, with_passages
+from octavo.core.recall.render import HEAD, TAG, copied, frame, render, render_passage, with_passages
 from tests.core.recall.languages import TALKS
 
 FILLER = [
@@ -99,6 +99,21 @@ def test_what_stands_in_the_context_is_not_recalled_again() -> None:
     assert {one.source for one in recall(said, question, texts=[extract])} == sources - {"m6"}
 
 
+def test_a_message_of_several_lines_is_known_when_all_of_them_are() -> None:
+    """Whether they stand in the context together or each by itself; one of them alone is not enough."""
+    lines = ("The boathouse key hangs in the tin.", "The tin is under the third step.")
+    said, question = [*FILLER, user("\n\n".join(lines))], "Where is the key of the boathouse?"
+
+    def comes_back(*texts: str) -> bool:
+        return "m5" in [one.source for one in recall(said, question, texts=texts)]
+
+    assert comes_back()
+    assert comes_back(lines[0])
+    assert comes_back(lines[1])
+    assert not comes_back(*lines)
+    assert not comes_back(" ".join(lines))
+
+
 def test_nothing_costs_more_than_its_room() -> None:
     keys = [user(f"The boathouse key number {n} hangs on hook {n}, left of the door.") for n in range(20)]
     said = [*keys, *FILLER * 20]
@@ -108,6 +123,31 @@ def test_nothing_costs_more_than_its_room() -> None:
     assert sizes == sorted(sizes)
     assert sizes[:2] == [0, 0]
     assert sizes[-1] > sizes[-2] > 0
+
+
+def test_pieces_are_as_long_as_their_words_are_many_on_average() -> None:
+    asked, pieces = (
+        ask("Which boathouse key?"),
+        cut_all(place([user("red key"), user("old boathouse key here")])),
+    )
+    assert [count(asked, pieces[:some]).length for some in (0, 1, 2)] == [1.0, 2.0, 2.5]
+
+
+def test_what_fits_its_room_exactly_is_recalled() -> None:
+    said, question = [*FILLER, *VAULT, *FILLER], "Where is the key for the boathouse?"
+    found = recall(said, question, room=58)
+    price = tokens(frame()) + sum(tokens(f"\n{render_passage(one)}") for one in found)
+    assert len(found) == 2
+    assert recall(said, question, room=price) == found
+    assert recall(said, question, room=price - 1) != found
+
+
+def test_sentences_are_put_together_as_long_as_they_fill_a_piece_at_most() -> None:
+    whole, half = "word " * 79 + "end. ", "word " * 39 + "end. "
+    assert (len(whole), len(half)) == (PIECE, PIECE // 2)
+    rest = "And what follows after that is a sentence by itself. " * 3
+    for text in (whole + rest, half + half + rest):
+        assert next(stretches(text)) == (0, PIECE - 1)
 
 
 def test_a_price_that_grows_with_company_is_paid_by_the_last() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from octavo.core.messages import Image, Message, Text, ToolCall, ToolResult, assistant, user
-from octavo.core.recall.question import ASKED, BEFORE, COMPONENT, READ, ask, question_of
+from octavo.core.recall.question import ASKED, BEFORE, COMPONENT, LONGEST_EMPTY, READ, ask, question_of
 from octavo.core.recall.words import words
 
 EARLIER = ("Where did we store the backup keys?", "In the vault of the Lisbon office.")
@@ -126,3 +126,18 @@ def test_the_turn_before_goes_back_to_what_the_user_said_last() -> None:
     weights = question_of(user("And when was that?"), earlier).weights
     assert set(weights) == set(words(" ".join(EARLIER)))
     assert question_of(user("And when was that?"), []).weights == {}
+
+
+def test_a_run_without_blanks_that_is_longer_than_courtesy_names_something() -> None:
+    polite = "ありがとうございます" * 2 + "どうもね"
+    assert len(polite) == LONGEST_EMPTY
+    assert ask(polite).weights == {}
+    assert ask(f"{polite}ね").weights
+
+
+def test_a_message_that_is_read_whole_is_not_cut_in_the_middle() -> None:
+    half = "x" * (READ // 2 - 5)
+    assert (
+        "harbour" in ask(f"{half} harbour {half}").weights
+        or "harbou" in ask(f"{half} harbour {half}").weights
+    )

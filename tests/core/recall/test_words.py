@@ -75,6 +75,36 @@ def test_an_impossible_day_is_no_date() -> None:
     assert not [word for word in words("2023-13-40") if word.startswith("m")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2023-05-07",
+        "7.5.2023",
+        "7 May 2023",
+        "May 7th, 2023",
+        "7 de mayo de 2023",
+        "2023年5月7日",
+        "2023년 5월 7일",
+    ],
+)
+def test_a_day_has_one_form_however_it_is_written(text: str) -> None:
+    found = {word for word in words(text) if word[0] in "mdw2" and word[1:3].isdigit()}
+    assert {"m05", "d05-07", "2023"} <= found
+    assert "w6" in words(text)
+    assert not found & {"m07", "d07-05", "d07-07", "d05-05"}
+
+
+def test_the_first_and_the_last_days_of_a_year_are_dates() -> None:
+    assert {"m01", "d01-01"} <= set(words("2024-01-01"))
+    assert {"m12", "d12-31"} <= set(words("31.12.2024"))
+    assert "d12-31" in words("31 December")
+
+
+def test_a_month_of_three_letters_is_a_word_unless_a_day_stands_beside_it() -> None:
+    assert "m03" not in words("el mar y la playa")
+    assert "m03" in words("el 7 mar")
+
+
 def test_the_day_beside_another_word_is_no_date() -> None:
     assert words("12 files, page 3") == ["12", "fil", "pag", "3"]
 
@@ -90,9 +120,11 @@ def test_any_text_has_words_and_always_the_same(text: str) -> None:
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MEMORY", 3)
     module._words_of.clear()
-    words("one two three four five six seven")
-    assert len(module._words_of) <= 3
-    words("x" * (LONGEST + 1))
+    for text in ("one two three four", "five six seven"):
+        words(text)
+        assert len(module._words_of) <= 3
+    words("x" * LONGEST + " " + "x" * (LONGEST + 1))
+    assert "x" * LONGEST in module._words_of
     assert "x" * (LONGEST + 1) not in module._words_of
 
 
@@ -110,6 +142,8 @@ def test_long_words_are_told_apart_by_their_beginning() -> None:
         ("1234567s", "1234567s"),
         ("internationally", "intern"),
         ("والبلدان", "بلدان"),  # one particle is taken off
+        ("ӿудами", "ӿуд"),  # the last letters of their scripts, in small languages
+        ("ۿكتابات", "ۿكتاب"),
     ],
 )
 def test_as_much_is_cut_off_a_word_as_leaves_enough_of_it(word: str, left: str) -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from octavo.core.json_values import Json, JsonObject
 
 Objects: TypeAlias = st.SearchStrategy[JsonObject]
+EACH = 40
+"""Examples for each pair of formats: a format is read in three pairs, and written in three."""
 
 texts = st.one_of(
     st.text(max_size=12),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core.json_values import Json, JsonObject
-from octavo.core.messages import Attachment, Message
+from octavo.core.messages import Attachment, Message, system
 from octavo.core.wire import FORMATS, Format, Wired, detect, read, read_tools, write, write_tools
 from octavo.errors import BadInput
 from tests.core.wire import strategies as wire
@@ -92,7 +92,7 @@ LISTS: dict[Format, st.SearchStrategy[list[JsonObject]]] = {
 }
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=wire.EACH)
 @given(st.data())
 @pytest.mark.parametrize(("one", "other"), list(permutations(FORMATS, 2)))
 def test_the_other_providers_library_accepts_anything_read_from_one(
@@ -371,3 +371,9 @@ def test_a_format_nobody_knows_is_refused_with_the_known_ones() -> None:
             BadInput, match="unknown format 'morse'; one of openai, anthropic, gemini, responses"
         ):
             act("morse", [])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_system_message_alone_is_all_there_is(format: Format) -> None:
+    written = write(format, [system("Be brief.")])
+    assert read(format, written.messages, written.system) == (system("Be brief."),)

@@ -80,6 +80,19 @@ def test_a_marker_goes_onto_the_last_block_that_can_carry_one() -> None:
     assert isinstance(thinking[1].parts[0], Reasoning)
 
 
+@pytest.mark.parametrize("carries", [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 2)])
+def test_wherever_the_last_full_block_stands_it_gets_the_marker(carries: tuple[int, int]) -> None:
+    empty = (Text(text=""), Text(text=""), Text(text=""))
+    said = [Message(role="user", parts=empty) for _ in range(3)]
+    at, spot = carries
+    parts = (*empty[:spot], Text(text="Here."), *empty[spot + 1 :])
+    said[at] = Message(role="user", parts=parts)
+    marked = with_marker(said, MARK)
+    found = [(i, j) for i, one in enumerate(marked) for j, part in enumerate(one.parts) if marker_of(part)]
+    assert found == [carries]
+    assert [one.text for one in marked] == [one.text for one in said]
+
+
 @pytest.mark.parametrize("block", [*(without(block) for block in BLOCKS), RESULT])
 def test_what_is_marked_is_written_with_its_marker(block: Json) -> None:
     (marked,) = with_marker([message(block)], MARK)

@@ -329,3 +329,20 @@ def test_bad_input_is_named_by_index_and_field(messages: Json, instructions: Jso
     with pytest.raises(BadInput) as caught:
         read("gemini", messages, instructions)
     assert str(caught.value) == problem
+
+
+@pytest.mark.parametrize(
+    ("part", "noted"),
+    [
+        ({"inlineData": {"mimeType": "image/png", "data": PNG}}, None),
+        ({"inline_data": {"mime_type": "image/png", "data": PNG}}, '{"snake":true}'),
+        ({"functionCall": {"id": "c", "name": "valve", "args": {}}}, None),
+        ({"function_call": {"id": "c", "name": "valve", "args": {}}}, '{"snake":true}'),
+    ],
+)
+def test_of_a_usual_part_nothing_is_noted_but_how_its_keys_are_spelled(
+    part: JsonObject, noted: str | None
+) -> None:
+    (message,) = read("gemini", [{"role": "user", "parts": [part]}])
+    wire = message.parts[0].wire
+    assert (wire.fields if wire else None) == noted

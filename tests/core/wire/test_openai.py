@@ -262,3 +262,13 @@ def test_a_list_is_read_on_from_where_it_was_read_before() -> None:
         assert (*before, *read_openai(longer, start=4, calls=calls.copy())) == read_openai(longer)
     with pytest.raises(BadInput, match=r"messages\[4\]"):
         read_openai([*said, {"role": "nobody"}], start=4, calls=calls.copy())
+
+
+def test_what_a_result_said_besides_is_written_with_it_alone() -> None:
+    said: JsonObject = {"role": "tool", "tool_call_id": "a", "content": "7 bar", "cached": True}
+    (message,) = read_openai([said])
+    assert write("openai", [message]).messages == [said]
+    joined = replace(message, parts=message.parts * 2)
+    users = replace(message, role="user")
+    for changed in (joined, users):
+        assert all("cached" not in written for written in write("openai", [changed]).messages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.core.messages import Message, Text, ToolCall
 from octavo.core.wire import read
-from octavo.core.wire.pairing import renumber
+from octavo.core.wire.pairing import CallPairing, renumber
 
 CALL = {"functionCall": {"name": "valve", "args": {}}}
 RESPONSE = {"functionResponse": {"name": "valve", "response": {"output": "7"}}}
@@ -30,3 +30,12 @@ def test_ids_that_a_provider_gave_stay() -> None:
     assert [call.id for call in renumber(mixed, [given]).calls] == ["x7", "call_2"]
     said = Message(role="assistant", parts=(Text(text="Hm."),))
     assert renumber(said, []) is said
+
+
+def test_pairing_goes_on_from_a_copy_and_leaves_the_first_as_it_was() -> None:
+    first = CallPairing()
+    assert first.opened(0, "valve") == "call_1"
+    second = first.copy()
+    assert second.opened(1, "valve") == "call_2"
+    assert (second.answered("valve"), second.answered("valve")) == ("call_2", "call_1")
+    assert (first.answered("valve"), first.opened(2, "valve")) == ("call_1", "call_2")

@@ -223,7 +223,7 @@ def _number(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=wire.EACH)
 @given(st.data())
 @pytest.mark.parametrize(("format", "other"), list(permutations(FORMATS, 2)))
 def test_another_format_loses_no_words_and_no_calls_and_no_results(
@@ -331,7 +331,7 @@ def test_tool_definitions_come_back_as_they_were(format: Format, data: st.DataOb
     assert spelled_out(write_tools(format, read_tools(format, definitions))) == spelled_out(definitions)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=wire.EACH)
 @given(st.data())
 @pytest.mark.parametrize(("format", "other"), list(permutations(FORMATS, 2)))
 def test_another_format_gets_every_tool_that_has_a_schema(

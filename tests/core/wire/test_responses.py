@@ -412,3 +412,15 @@ def test_a_picture_is_sent_by_its_address_or_as_its_data(source: str) -> None:
     for part in (Image(source=source), Attachment(source=source, name="berth.png", media_type="image/png")):
         (item,) = write("responses", [Message(role="user", parts=(part,))]).messages
         assert item["content"] == [{"type": "input_image", "image_url": source, "detail": "auto"}]
+
+
+def test_words_beside_an_item_are_written_too() -> None:
+    call = ToolCall(id="a", name="ls", input="{}")
+    result = ToolResult(call_id="a", content=(Text(text="a.py"),))
+    said = [
+        Message(role="assistant", parts=(call,)),
+        Message(role="user", parts=(result, Text(text="Go on."))),
+        Message(role="user", parts=(result,)),
+    ]
+    kinds = [item.get("type", item.get("content")) for item in write("responses", said).messages]
+    assert kinds == ["function_call", "Go on.", "function_call_output", "function_call_output"]

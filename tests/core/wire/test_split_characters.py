@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,3 +42,11 @@ def test_a_half_that_stays_alone_is_replaced() -> None:
     assert seam.join("a\ud83d") == "a"
     assert seam.join("b") == "\ufffdb"
     assert whole_characters("\ude42") == "\ufffd"
+
+
+@pytest.mark.parametrize("character", ["\U00010000", "\U0010ffff"])
+def test_the_first_and_the_last_character_that_have_two_halves_are_joined(character: str) -> None:
+    seam = TextPieces()
+    first, second = list(halves(character))
+    assert (seam.join(first), seam.join(second)) == ("", character)
+    assert (seam.join("\ud7ff"), seam.join(second)) == ("\ud7ff", "\ufffd")

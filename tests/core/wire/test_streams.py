@@ -244,3 +244,14 @@ def test_a_block_that_cannot_be_read_is_named() -> None:
     feed(stream, {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use"}})
     with pytest.raises(BadInput, match="input: expected an object"):
         stream.messages()
+
+
+def test_a_call_whose_input_came_at_once_or_is_empty_keeps_it() -> None:
+    stream = AnthropicStream()
+    blocks: list[JsonObject] = [
+        {"type": "tool_use", "id": "t", "name": "now", "input": {}},
+        {"type": "tool_use", "id": "u", "name": "find", "input": {"q": 1}},
+    ]
+    for n, block in enumerate(blocks):
+        feed(stream, {"type": "content_block_start", "index": n, "content_block": block})
+    assert [call.input for call in stream.messages()[0].calls] == ["{}", '{"q":1}']

@@ -57,6 +57,11 @@ REPORTS: list[tuple[str, dict[str, Any], Usage]] = [
         Usage(input=1_200, output=300, cached=1_000, reasoning=256),
     ),
     (
+        "Google with the output of a tool",
+        {"promptTokenCount": 1_000, "toolUsePromptTokenCount": 200, "candidatesTokenCount": 300},
+        Usage(input=1_200, output=300),
+    ),
+    (
         "Google's SDK",
         {"prompt_token_count": 1_200, "candidates_token_count": 300, "thoughts_token_count": None},
         Usage(input=1_200, output=300),
@@ -93,3 +98,8 @@ def test_a_part_is_never_larger_than_what_it_is_a_part_of() -> None:
     report = {"promptTokenCount": 5, "candidatesTokenCount": 10**30, "thoughtsTokenCount": 80}
     assert read_usage(report) == Usage(input=5)
     assert Usage(input=10**30, cached=7) == Usage()
+
+
+def test_of_two_names_for_a_number_the_first_that_is_there_counts_even_if_it_is_none() -> None:
+    report = {"prompt_tokens": 0, "input_tokens": 7, "completion_tokens": -1, "output_tokens": 3}
+    assert read_usage(report) == Usage(input=0, output=3)

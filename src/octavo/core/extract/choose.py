@@ -16,7 +16,7 @@ from octavo.core.extract.scan import words
 from octavo.core.extract.selection import Candidates
 from octavo.core.extract.shares import SharedChoice
 from octavo.core.extract.totals import WHOLE, CountedSources, Eligible, Totals
-from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all, weights
+from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all, skeletons, weights
 from octavo.core.extract.value import NOTHING_NEW
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import DroppedLine, Extract, Extracts
@@ -88,9 +88,8 @@ def survey(
     """
     counted = CountedSources(covered, retained, analyses, totals)
     old, new, sources = counted.old, counted.new, counted.sources
-    aside = list(analyse(user(known)).units)
-    for source in sources[len(old.starts) + len(new.starts) :]:
-        aside += source.units
+    aside = [analyse(user(known)).units]
+    aside += [source.units for source in sources[len(old.starts) + len(new.starts) :]]
     starts = old.starts + new.starts
     agreed = new.agreeing.agreed(sources, dropped)
     standing, dated, passed_over = (
@@ -110,7 +109,8 @@ def survey(
         words=old.words + new.words,
         starts=starts,
         newness=_newness(counted, units, starts, eligible, known),
-        known=aside,
+        known=list(chain.from_iterable(aside)),
+        said=frozenset(chain.from_iterable(map(skeletons, aside))),
         focus=words(focus),
         counted=counted,
         standing=standing,
@@ -147,8 +147,9 @@ def _fit(candidates: Candidates, budget: int, measure: Measure) -> Extracts:
         candidates = replace(candidates, standing=frozenset())
     choice = SharedChoice(candidates, reserved=_reserved(candidates, room))
     choice.grow(round(FIRST * budget * density) - weigh(HEAD))
+    made: dict[int, Extract] = {}
     for _ in range(ROUNDS):
-        extracts = _extracts(candidates, choice.chosen)
+        extracts = _extracts(candidates, choice.chosen, made)
         text = render(extracts)
         size = measure(text)
         if size > budget and not choice.ended:
@@ -176,8 +177,15 @@ def _density(units: Sequence[TextUnit], size: int, measure: Measure) -> float:
     return weigh(sample) / max(1, measure(sample))
 
 
-def _extracts(candidates: Candidates, chosen: Iterable[int]) -> Extracts:
-    return tuple(sorted((_extract(candidates, number) for number in chosen), key=order))
+def _extracts(candidates: Candidates, chosen: Iterable[int], made: dict[int, Extract]) -> Extracts:
+    """Give units as extracts, in order; those that were made before are taken again."""
+    standing, ordered = candidates.standing, sorted(chosen)
+    for number in ordered:
+        if number not in made:
+            made[number] = _extract(candidates, number)
+    # Units are numbered in the order of the conversation.
+    apart = [made[number] for number in ordered if number in standing]
+    return (*apart, *[made[number] for number in ordered if number not in standing])
 
 
 def _extract(candidates: Candidates, number: int) -> Extract:

@@ -36,7 +36,7 @@ def _any_name() -> re.Pattern[str]:
 def _date() -> re.Pattern[str]:
     month = "|".join(sorted(MONTHS, key=len, reverse=True))
     return re.compile(
-        rf"\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s+(?:of\s+|de\s+)?(?:{month})\b\.?(?:,?\s+(?:de\s+)?\d{{4}}\b)?"
+        rf"\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s+(?:of\s+|de\s+)?(?:{month})\b(?:\.(?!\s*\Z))?(?:,?\s+(?:de\s+)?\d{{4}}\b)?"
         rf"|\b(?:{month})\b\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}}\b)?"
         rf"|\b(?:{month})\b\.?,?\s+\d{{4}}\b"
         r"|(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월](?:\s?\d{1,2}\s?[日일号號])?",

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple, TypeVar, get_args
 
 from octavo.core.extract import cues
@@ -46,6 +46,10 @@ RUN = 4
 """Words of a run: in any text, hardly one of another text stands in it by chance."""
 READ_FOR = 100
 """Phrases that the whole text is read for; to list the places of all its words takes as long."""
+
+PHRASES = 16_384
+"""Phrases whose words are remembered: each compression of a conversation looks for the facts of the one before, too.
+Some ten megabytes, if they are sentences."""
 
 _SPEECH = ("user", "assistant")
 _SETTLING = cues.DECISION | cues.CONSTRAINT | cues.PREFERENCE
@@ -240,21 +244,31 @@ class Wording:
         self._read_for = 0
 
     def expect(self, phrases: Iterable[str]) -> None:
-        """Tell of many phrases at once whether their runs stand here: those of the text need not all be kept then."""
-        words: dict[str, list[str]] = {}
-        wanted: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
-        for phrase in phrases:
-            if phrase in self._vocabulary or phrase in self._lines or not phrase.isascii():
-                continue
-            found = words[phrase] = _WORD.findall(phrase)
-            length = min(RUN, len(found))
-            if length > 1 and self._vocabulary.issuperset(found):
-                wanted[length].update(_runs(found, length))
-        here = {length: runs.intersection(_runs(self._words, length)) for length, runs in wanted.items()}
-        for phrase, found in words.items():
-            length = min(RUN, len(found))
-            if length > 1:
-                self._expected[phrase] = here.get(length, set()).issuperset(_runs(found, length))
+        """Tell of many phrases at once whether their runs stand here: those of the text need not all be kept then.
+
+        Most phrases that are not here are found out by their last run.
+        """
+        words = {
+            phrase: _words(phrase)
+            for phrase in phrases
+            if phrase.isascii() and phrase not in self._vocabulary and phrase not in self._lines
+        }
+        words = {phrase: found for phrase, found in words.items() if len(found) > 1}
+        last = self._known_runs({found[-RUN:] for found in words.values()})
+        likely = {phrase: found for phrase, found in words.items() if found[-RUN:] in last}
+        runs = {phrase: [*_runs(found, RUN)] for phrase, found in likely.items() if len(found) > RUN}
+        known = self._known_runs(set(chain.from_iterable(runs.values())))
+        for phrase in words:
+            self._expected[phrase] = phrase in likely and known.issuperset(runs.get(phrase, ()))
+
+    def _known_runs(self, wanted: Collection[tuple[str, ...]]) -> frozenset[tuple[str, ...]]:
+        """Choose the runs that stand here; one pass over the text for each length tells of all."""
+        found: set[tuple[str, ...]] = set()
+        for length in {len(run) for run in wanted}:
+            found.update(
+                {run for run in wanted if len(run) == length}.intersection(_runs(self._words, length))
+            )
+        return frozenset(found)
 
     def has(self, phrase: str) -> bool:
         """Tell whether the phrase stands in the text, and not inside a longer word."""
@@ -266,7 +280,7 @@ class Wording:
 
     def _occurrences(self, phrase: str) -> Iterable[int]:
         """Give where the phrase may stand."""
-        words = _WORD.findall(phrase)
+        words = _words(phrase)
         if not words or not phrase.isascii():
             return self._read(phrase)
         if not self._vocabulary.issuperset(words):
@@ -326,6 +340,11 @@ class Wording:
     def _stands_alone(self, start: int, stop: int) -> bool:
         around = self.text[max(0, start - 1) : start], self.text[stop : stop + 1]
         return not _joined(around[0], self.text[start]) and not _joined(self.text[stop - 1], around[1])
+
+
+@lru_cache(PHRASES)
+def _words(phrase: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(phrase))
 
 
 def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:

@@ -51,7 +51,7 @@ class Valuation(Protocol):
     def gain(self, number: int) -> float:
         """Weigh a unit per byte."""
 
-    def take(self, number: int) -> Iterable[int]:
+    def take(self, number: int) -> Sequence[int]:
         """Choose a unit; name those that became cheaper by it."""
 
     def take_back(self) -> None:
@@ -106,7 +106,8 @@ class Ranking:
                     break
                 bucket.pop()
                 fallen.append((-now, number))
-            self.put(fallen)
+            if fallen:
+                self.put(fallen)
             if bucket:
                 return bucket[-1]
             self._forget()
@@ -187,7 +188,8 @@ class GreedyQueue:
         """Find the best unit; give its entry in the ranking."""
         self._rank()
         while entry := self.ranking.first(self.gain):
-            if self.gain(entry[1]) > 0 and not self.selection.has(entry[1]):
+            # What it gains is about what it is ranked by.
+            if entry[0] < 0 and not self.selection.has(entry[1]):
                 return entry
             self.ranking.drop()
         return None
@@ -199,7 +201,8 @@ class GreedyQueue:
             self.units = None
 
     def _take(self, number: int) -> None:
-        self.ranking.put([(-self.gain(cheaper), cheaper) for cheaper in self.paying.take(number)])
+        if cheaper := self.paying.take(number):
+            self.ranking.put([(-self.gain(one), one) for one in cheaper])
 
     def take_back(self) -> None:
         """Put the unit that was chosen last back into the queue; it must have been this one's."""
@@ -209,7 +212,7 @@ class GreedyQueue:
 
     def _rivals(self, room: int) -> list[int]:
         """Take those of the next best units that fit out of the ranking; of several that say the same, one."""
-        found: dict[str, int] = {}
+        found: dict[int, int] = {}
         others: list[tuple[float, int]] = []
         while room > LEAST and len(found) < RIVALS and len(others) < PASSED:
             if (entry := self._next()) is None:

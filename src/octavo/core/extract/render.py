@@ -50,8 +50,21 @@ _KEY = re.compile(r"(?<!\S)[\w-]+: ")
 _UNFIT = re.compile(r"[,:()\[\]\n]")
 
 
+_last: tuple[Extracts, str] = (), ""
+"""The text that was written last: a choice is measured, composed, told of and sent, one after the other."""
+
+
 def render(extracts: Extracts) -> str:
     """Write extracts as text; nothing for none."""
+    global _last
+    known, text = _last
+    if known is not extracts:
+        text = _render(extracts)
+        _last = extracts, text
+    return text
+
+
+def _render(extracts: Extracts) -> str:
     lines: list[str] = []
     if standing := tuple(extract for extract in extracts if extract.standing):
         names = _single_names(standing)

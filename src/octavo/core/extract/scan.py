@@ -47,6 +47,7 @@ ATOM = re.compile(f"[{UNSPACED}]+|[^{_STOPS}{UNSPACED}]+")
 _ASCII_ATOM = re.compile(r"[^ \t-\r\x1c-\x1f'\"<>()\[\]{}`,;=|*]+")
 """What `ATOM` finds in ASCII, found faster."""
 _RUN = re.compile(f"[{UNSPACED}]")
+_KOREAN = re.compile("[가-힣]").match
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+(?:\.\d+)?")
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]*[.:!?]?\Z")
 _EXTENSIONS = (
@@ -190,7 +191,7 @@ def _spaceless(run: str) -> Atom:
     # Without a dictionary, pairs of neighbouring characters are what comes closest to words.
     pairs = tuple(run[i : i + 2] for i in range(len(run) - 1)) or (run,)
     cues = WORD_CUES.get(run, 0)
-    if "가" <= run[0] <= "힣":
+    if _KOREAN(run):
         found = [cue for start, cue in START_CUES if run.startswith(start)]
     else:
         found = [cue for part, cue in PART_CUES if part in run]

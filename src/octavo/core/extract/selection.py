@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from octavo.core.extract.render import GAP, MARKS, MEANINGS, NAMELESS, STANDING_HEAD, weigh
 from octavo.core.extract.sources import Source
 from octavo.core.extract.totals import WHOLE, CountedSources, Eligible
-from octavo.core.extract.units import TextUnit, skeleton
+from octavo.core.extract.units import TextUnit, skeletons
 from octavo.core.snapshot import Channel
 
 _JOIN, _GAP = len(" "), weigh(GAP)
@@ -51,6 +51,8 @@ class Candidates:
     """1, or less for a unit that says nothing new."""
     known: list[TextUnit]
     """Units of what is sent anyway."""
+    said: frozenset[int]
+    """The numbers of their skeletons."""
     focus: tuple[str, ...]
     counted: CountedSources
     """The totals of these sources."""
@@ -72,8 +74,7 @@ class Selection:
         self.weight = candidates.weight
         self.chosen: list[int] = []
         self._taken = set[object]()
-        self._texts: set[object] = {skeleton(unit.text) for unit in candidates.known}
-        self._skeletons: dict[int, str] = {}
+        self._texts: set[object] = {*candidates.said}
         self._lines = set[object]()
         self._opened = set[object]()
         self._days = set[object]()
@@ -117,12 +118,10 @@ class Selection:
             return True
         return self.skeleton(number) in self._texts
 
-    def skeleton(self, number: int) -> str:
-        """Give the skeleton of a unit; it is asked for several times."""
-        found = self._skeletons.get(number)
-        if found is None:
-            found = self._skeletons[number] = skeleton(self.candidates.units[number].text)
-        return found
+    def skeleton(self, number: int) -> int:
+        """Give the number of a unit's skeleton."""
+        candidates = self.candidates
+        return skeletons(candidates.sources[candidates.owner[number]].units)[candidates.index[number]]
 
     def put(self, number: int) -> bool:
         """Choose a unit; tell whether it is the first of its call or of its message."""
@@ -133,9 +132,11 @@ class Selection:
         if number in self.candidates.standing:
             # Rendered apart, it opens no line and pays for no header of others.
             first, marks = False, (number, said, None, _STANDING, None, None)
-        added = [(known, mark) for known, mark in zip(self._sets, marks, strict=True) if mark not in known]
-        for known, mark in added:
-            known.add(mark)
+        added: list[tuple[set[object], object]] = []
+        for known, mark in zip(self._sets, marks, strict=True):
+            if mark not in known:
+                known.add(mark)
+                added.append((known, mark))
         self.chosen.append(number)
         self._added.append(added)
         return first

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from octavo.core.extract.greedy import ENDING, GreedyQueue
@@ -194,7 +194,7 @@ class _Chat(_Said):
                 quality[n] = value * newness[n]
         super().__init__(selection, left, quality)
 
-    def take(self, number: int) -> Iterable[int]:
+    def take(self, number: int) -> Sequence[int]:
         self.left.add(self.words[number])
         self.selection.put(number)
         return ()
@@ -215,14 +215,10 @@ class _Lines:
         mentions = [part.mentions for part in counted.parts]
         values = IdentifierValues(mentions, len(candidates.sources), candidates.focus)
         self.coverage = Coverage(values, candidates.known)
-        self.named: dict[int, tuple[str, ...]] = {}
-        self.outputs: dict[tuple[int, str], list[int]] = {}
-        for start, at in _sources(candidates, work=True):
-            for unit in focused_units(candidates.sources[at].units, candidates.focus):
-                n = start + unit.at
-                self.named[n] = unit.paid_for(at)
-                if unit.call is not None:
-                    self.outputs.setdefault((at, unit.call), []).append(n)
+        old, new = counted.parts
+        self.named, self.outputs = {**old.named, **new.named}, {**old.outputs, **new.outputs}
+        if candidates.focus:
+            self.named, self.outputs = _focused(candidates)
         self.lines = list(self.named)
 
     def value(self, number: int) -> float:
@@ -232,7 +228,7 @@ class _Lines:
         value = self.coverage.value(self.named[number], self.units[number].bare)
         return self.newness[number] * value / (self.selection.cost(number) + EFFORT)
 
-    def take(self, number: int) -> Iterable[int]:
+    def take(self, number: int) -> Sequence[int]:
         unit, owner = self.candidates.units[number], self.candidates.owner[number]
         first = self.selection.put(number) and unit.channel == "result"
         # The header that the first line of an output brings along names things too, in a bare list.
@@ -243,6 +239,20 @@ class _Lines:
     def take_back(self) -> None:
         self.coverage.take_back()
         self.selection.take_back()
+
+
+def _focused(
+    candidates: Candidates,
+) -> tuple[dict[int, tuple[str, ...]], dict[tuple[int, str], list[int]]]:
+    """Say what units of work are paid for where there is a focus, and which of them are lines of an output."""
+    named: dict[int, tuple[str, ...]] = {}
+    outputs: dict[tuple[int, str], list[int]] = {}
+    for start, at in _sources(candidates, work=True):
+        for unit in focused_units(candidates.sources[at].units, candidates.focus):
+            named[start + unit.at] = unit.paid_for(at)
+            if unit.call is not None:
+                outputs.setdefault((at, unit.call), []).append(start + unit.at)
+    return named, outputs
 
 
 class _Intent(_Said):
@@ -268,7 +278,7 @@ class _Intent(_Said):
         super().__init__(selection, WordValues(words, (), FADING_INTENT, candidates.focus), quality)
         self.lines = lines
 
-    def take(self, number: int) -> Iterable[int]:
+    def take(self, number: int) -> Sequence[int]:
         self.left.add(self.words[number])
         return self.lines.take(number)
 
@@ -289,7 +299,7 @@ class _Standing:
     def gain(self, number: int) -> float:
         return 1.0 / (self.selection.weight[number] + EFFORT)
 
-    def take(self, number: int) -> Iterable[int]:
+    def take(self, number: int) -> Sequence[int]:
         return self._other(number).take(number)
 
     def take_back(self) -> None:
@@ -316,7 +326,7 @@ class _Rest:
     def gain(self, number: int) -> float:
         return self.value(number)
 
-    def take(self, number: int) -> Iterable[int]:
+    def take(self, number: int) -> Sequence[int]:
         self.selection.put(number)
         return ()
 

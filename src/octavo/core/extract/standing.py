@@ -175,10 +175,7 @@ def _forms_of(text: str) -> Sequence[_Form]:
     guarded, by_word = dict[int, _Form](), _by_word()
     for word in by_word.keys() & beginnings:
         for one in by_word[word]:
-            for needed in one.needed:
-                if beginnings.isdisjoint(needed):
-                    break
-            else:
+            if not any(map(beginnings.isdisjoint, one.needed)):
                 guarded[one.number] = one.form
     if _is_turkish(text, words):
         return [*guarded.values(), *_joined("Turkish")]

@@ -24,12 +24,14 @@ from octavo.core.extract.units import Analysis, TextUnit, kept_with_units, weigh
 from octavo.core.extract.value import (
     EFFORT,
     Mentions,
+    NamingUnit,
     WordCounts,
     WordsLeft,
     add_mentions,
     chat_between_people,
     chat_with_assistant,
     intents,
+    naming_units,
 )
 from octavo.core.messages import Branch, Node
 
@@ -70,6 +72,9 @@ class Eligible(NamedTuple):
 WHOLE = Eligible(0)
 
 
+_COPIED = ("starts", "work", "units", "owner", "index", "weight", "words", "named", "outputs", "mentions")
+
+
 class SourceCounts:
     """Totals of sources that follow each other; `copy` goes on from the same place."""
 
@@ -83,6 +88,10 @@ class SourceCounts:
         self.index: list[int] = []
         self.weight: list[int] = []
         self.words: list[tuple[str, ...]] = []
+        self.named: dict[int, tuple[str, ...]] = {}
+        """What a unit of work is paid for, by its number."""
+        self.outputs: dict[tuple[int, str], list[int]] = {}
+        """Those that are lines of an output, by source and call."""
         self.talked, self.worked = 0, 0
         """Bytes of chat, and of work."""
         self.working: tuple[int, int] | None = None
@@ -98,7 +107,7 @@ class SourceCounts:
     def copy(self) -> SourceCounts:
         """Go on counting, and leave this as it is."""
         found = copy(self)
-        for name in ("starts", "work", "units", "owner", "index", "weight", "words", "mentions"):
+        for name in _COPIED:
             setattr(found, name, getattr(self, name).copy())
         for name in ("chat_words", "intent_words"):
             setattr(found, name, copy(getattr(self, name)))
@@ -127,6 +136,8 @@ class SourceCounts:
         units, weight = source.units, weights(source.units)
         self.agreeing.hear(self.at, source)
         self.starts.append(self.number)
+        if work:
+            self._name(naming_units(units))
         self.number += len(units)
         self.units += units
         self.owner += [self.at] * len(units)
@@ -143,6 +154,14 @@ class SourceCounts:
             self.working = (self.working[0] if self.working else self.at), self.at
             if self.task is None and any(unit.channel == "user" for unit in units):
                 self.task = self.at
+
+    def _name(self, naming: Iterable[NamingUnit]) -> None:
+        """Note what units of the next source are paid for."""
+        for unit in naming:
+            number = self.number + unit.at
+            self.named[number] = unit.paid_for(self.at)
+            if unit.call is not None:
+                self.outputs.setdefault((self.at, unit.call), []).append(number)
 
 
 @kept_with_units

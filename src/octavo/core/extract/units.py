@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -128,6 +129,12 @@ def kept_with_units(compute: Callable[[Sequence[TextUnit]], T]) -> Callable[[Seq
 def weights(units: Sequence[TextUnit]) -> tuple[int, ...]:
     """Give the bytes of each unit's text."""
     return tuple([weigh(unit.text) for unit in units])
+
+
+@kept_with_units
+def skeletons(units: Sequence[TextUnit]) -> array[int]:
+    """Give a number for each unit's skeleton, the same for the same one in this process."""
+    return array("q", [hash(skeleton(unit.text)) for unit in units])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -397,8 +404,7 @@ def pieces(line: str) -> list[str]:
 
 def _cut(line: str, low: int, high: int) -> int:
     for mark in _CUTS if line.isascii() else _WIDE_CUTS:
-        at = line.rfind(mark, low, high)
-        if at >= 0:
+        if (at := line.rfind(mark, low, high)) >= 0:
             return at + 1
     # A vowel sign or an accent belongs to the letter before it.
     return next((at for at in range(high, low, -1) if not category(line[at]).startswith("M")), high)
@@ -433,7 +439,7 @@ def _note(text: str, channel: Channel, line: int, call: str, sure: int = 0, *, s
     return TextUnit(text, channel, line, named, len(ordinary), (), sure & ~silent, call, value)
 
 
-def say(text: str, channel: Channel, line: int, standing: int = 0) -> TextUnit:
+def say(text: str, channel: Channel, line: int, standing: int) -> TextUnit:
     """Make a unit of what somebody said; a capital counts as one only inside the sentence."""
     found: list[Identifier] = []
     informative: list[str] = []

@@ -187,8 +187,8 @@ def naming_units(units: Sequence[TextUnit]) -> tuple[NamingUnit, ...]:
 
 
 def focused_units(units: Sequence[TextUnit], focus: Collection[str]) -> tuple[NamingUnit, ...]:
-    """List the units of a message that are paid for something in work."""
-    return tuple(_naming(units, focus)) if focus else naming_units(units)
+    """List the units of a message that are paid for something in work, where there is a focus."""
+    return tuple(_naming(units, focus))
 
 
 def _naming(units: Sequence[TextUnit], focus: Collection[str]) -> Iterator[NamingUnit]:
