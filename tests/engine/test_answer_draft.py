@@ -72,11 +72,13 @@ async def events(stream: AsyncIterator[Event]) -> list[Event]:
 
 async def stored(engine: Engine, chat: Chat, text: str) -> str:
     """Wait until so much of an answer is stored; give its node."""
-    while True:
-        for job in await engine.store.answers.being_written(chat.id):
-            if (await engine.store.tree.node(job.anchor)).message.text == text:
-                return job.anchor
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(60):
+        while True:
+            for job in await engine.store.answers.being_written(chat.id):
+                if (await engine.store.tree.node(job.anchor)).message.text == text:
+                    return job.anchor
+            await asyncio.sleep(0.01)
+    raise AssertionError
 
 
 @pytest.mark.usefixtures("often")

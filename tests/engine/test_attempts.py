@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
+import time
 from collections.abc import Callable
 from contextlib import aclosing, suppress
 from typing import Any
@@ -40,14 +42,15 @@ async def tokens(chat: Chat) -> int:
 async def test_one_that_works_is_told_with_its_sizes(make: MakeEngine) -> None:
     engine = await make(summariser=Writer("They deployed six builds."), window=128_000)
     seen, chat = watched(engine), await filled(engine)
-    before = await tokens(chat)
+    before, began = await tokens(chat), time.monotonic()
     await chat.compress()
+    passed = time.monotonic() - began
     (attempt,) = seen
     assert (attempt.conversation, attempt.trigger) == (chat.id, "manual")
     assert (attempt.ending, attempt.why) == ("compressed", "")
     assert (attempt.before, attempt.after) == (before, await tokens(chat))
     assert attempt.after < attempt.before
-    assert attempt.seconds > 0
+    assert 0 < attempt.seconds <= passed
     assert attempt.unwritten is None
 
 
@@ -60,6 +63,7 @@ async def test_one_without_its_summary_says_so(make: MakeEngine) -> None:
     assert (attempt.ending, attempt.why) == ("compressed", "refused")
     assert attempt.unwritten is not None
     assert (attempt.unwritten.model, attempt.unwritten.kind) == ("gpt-4o-mini", "refused")
+    assert 0 <= attempt.unwritten.seconds <= attempt.seconds
 
 
 async def test_failures_are_told_and_leave_the_size_as_it_was(make: MakeEngine) -> None:
@@ -192,7 +196,9 @@ def test_a_plain_list_is_an_attempt_when_it_does_not_fit(caplog: pytest.LogCaptu
     caplog.set_level(logging.INFO, "octavo.compression")
     octavo.compress(history(), budget=100_000)
     assert events_of(caplog) == []
+    began = time.monotonic()
     result = octavo.compress(history(), ratio=0.5)
+    passed = time.monotonic() - began
     with pytest.raises(ContextOverflow):
         octavo.compress([*history(), {"role": "user", "content": LONG * 9}], budget=200)
     worked, failed = events_of(caplog)
@@ -200,6 +206,8 @@ def test_a_plain_list_is_an_attempt_when_it_does_not_fit(caplog: pytest.LogCaptu
         f"conversation=- trigger=call outcome=compressed why=- before={result.before} after={result.after} "
     )
     assert worked.startswith(told)
+    (seconds,) = re.findall(r"seconds=([\d.]+)$", worked)
+    assert 0 <= float(seconds) <= passed + 0.001, "it is rounded"
     assert " outcome=failed why=error " in failed
 
 

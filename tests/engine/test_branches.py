@@ -20,7 +20,7 @@ from octavo.engine.chat_snapshots import SnapshotOverview
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed, Outcome, Skipped
 from octavo.engine.state import TipState
-from octavo.errors import BadInput, NotOnBranch, UsageError
+from octavo.errors import BadInput, NotFound, NotOnBranch, UsageError
 from tests.engine.conftest import MODEL, MakeEngine, answering
 
 pytestmark = pytest.mark.anyio
@@ -169,6 +169,49 @@ async def test_a_branch_that_really_leaves_a_compression_is_told_of_it(make: Mak
     assert (await chat.snapshots.overview()).left_behind == snapshot
     await made(await chat.compress(up_to=branch[5].id))
     assert (await chat.snapshots.overview()).left_behind is None
+
+
+async def test_of_compressions_left_behind_the_deepest_in_use_is_told(make: MakeEngine) -> None:
+    engine = await make(summariser=Echo(), window=128_000)
+    chat = await engine.create()
+    await said(chat, *range(1, 14))
+    branch = await chat.branch()
+    first = await made(await chat.compress(up_to=branch[5].id))
+    second = await made(await chat.compress(up_to=branch[11].id))
+    await chat.edit(branch[2].id, f"w99 {FILLER}")
+    assert (await chat.snapshots.overview()).left_behind == second
+    await engine.store.snapshots.undo(second.id)
+    assert (await chat.snapshots.overview()).left_behind == first
+    await engine.store.snapshots.undo(first.id)
+    assert (await chat.snapshots.overview()).left_behind is None
+
+
+async def test_an_empty_conversation_has_no_compressions(make: MakeEngine) -> None:
+    chat = await (await make()).create()
+    assert await chat.snapshots.overview() == SnapshotOverview()
+    assert (await chat.snapshots.list(), await chat.snapshots.serving()) == ((), None)
+    assert await chat.snapshots.standing() == ()
+    for take in (chat.undo, chat.redo):
+        with pytest.raises(UsageError, match="on this branch"):
+            await take()
+    with pytest.raises(NotFound, match="nothing to fork"):
+        await chat.fork()
+    with pytest.raises(NotFound, match="no answer to generate again"):
+        await anext(chat.regenerate())
+
+
+async def test_what_was_all_said_again_later_is_compressed_all_the_same(make: MakeEngine) -> None:
+    """Seen failing with: nothing is new in what is covered, so the history grew beyond the window, turn by turn."""
+    chat = await (await make()).create()
+    for _ in range(40):
+        await chat.add("Is everything all right at the pump station of the lower harbour? " * 4)
+        await chat.add(
+            "Yes, everything is all right at the pump station of the lower harbour. " * 4, role="assistant"
+        )
+    outcome = await chat.compress(keep=300)
+    assert isinstance(outcome, Compressed)
+    assert "pump station" in " ".join(extract.text for extract in outcome.snapshot.extracts)
+    assert outcome.after < outcome.before / 2
 
 
 async def test_a_compression_that_would_say_nothing_is_left_out(make: MakeEngine) -> None:

@@ -140,6 +140,7 @@ async def test_in_the_background_nothing_is_changed_and_the_reason_is_kept(make:
     (outcome,) = outcomes(heard)
     assert isinstance(outcome, Failed)
     assert "seconds a compression may take" in outcome.error
+    assert outcome.retryable
     assert await chat.snapshots.list() == ()
     (job,) = await engine.store.jobs.of_conversation(chat.id)
     assert (job.status, job.error) == ("failed", outcome.error)

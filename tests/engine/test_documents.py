@@ -40,7 +40,9 @@ async def test_what_cannot_be_read_says_so(content: bytes, problem: str) -> None
 
 async def test_a_file_that_is_too_large_is_not_read() -> None:
     with pytest.raises(UsageError, match="larger than"):
-        await read_document("a.pdf", b"%PDF-" + bytes(LARGEST))
+        await read_document("a.pdf", b"%PDF-" + bytes(LARGEST - 4))
+    with pytest.raises(UsageError, match=BROKEN):
+        await read_document("a.txt", bytes(LARGEST))
 
 
 def test_a_book_is_read_up_to_a_page_and_says_so() -> None:
@@ -52,3 +54,5 @@ def test_a_book_is_read_up_to_a_page_and_says_so() -> None:
 def test_a_pdf_is_told_by_how_it_begins() -> None:
     assert is_pdf(pdf("x"))
     assert not is_pdf(b"A text about %PD")
+    assert is_pdf(b"x" * 1_019 + b"%PDF-"), "readers look for it in the first 1,024 bytes"
+    assert not is_pdf(b"x" * 1_020 + b"%PDF-")

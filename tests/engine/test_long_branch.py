@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from octavo.core.context import coverage_problems
+from octavo.core.extract.units import analyse_all
 from octavo.core.messages import Branch, Message, assistant, digest, system, user
-from octavo.core.receipt import Receipt
+from octavo.core.receipt import Receipt, Remains, gather, verbatim_text
+from octavo.core.snapshot import draft
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
+from octavo.engine.long_branch import LongBranch, PassedFacts, _keys, _newest_values
 from octavo.engine.outcome import Answered, Compressed, ContextShrunk
 from octavo.engine.state import TipState, load_state
 from octavo.engine.worker import Child, WorkerLost
 from octavo.errors import BadInput
 from octavo.store.values import Entry
+from octavo.testing import talk
 from tests.engine.conftest import MODEL, MakeEngine
+from tests.engine.test_worker import branch, count, task
 
 pytestmark = pytest.mark.anyio
 
@@ -258,3 +265,119 @@ async def test_a_fact_of_any_block_can_be_added_back(make: MakeEngine) -> None:
     # Blocks of this size are gone through, and the receipt lists few of so many.
     again = await chat.snapshots.restore(made.snapshot.id, "7083")
     assert "K83-7083" in "\n".join(extract.text for extract in again.extracts)
+
+
+def test_of_what_was_set_several_times_the_newest_value_is_kept_whatever_else_is() -> None:
+    nodes = talk(
+        "u: gateway_port=8081",
+        "u: gateway_port=8082",
+        "u: retry_limit=5",
+        "u: gateway_port=8081",
+        "u: Thanks.",
+    )
+    analyses = analyse_all(nodes)
+    keys = _keys(analyses[node.id] for node in nodes[:1])
+    assert len(keys) == 1
+    assert _newest_values(nodes, analyses, keys) == {"m4"}
+    assert _newest_values(nodes[:3], analyses, keys) == {"m2"}
+    assert _newest_values(nodes[:3], analyses, keys | _keys([analyses["m3"]])) == {"m2", "m3"}
+    assert _newest_values(nodes, analyses, set()) == set()
+
+
+def test_facts_of_what_passed_are_counted_once_however_often_they_are_gone_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not again what the receipt has counted; each by what became of it."""
+    nodes = talk(*(f"u: The code of vault {n % 13} is K{n % 13}-{7_000 + n % 13}." for n in range(26)))
+    analyses = analyse_all(nodes)
+    remains = Remains(verbatim_text([user("K3-7003"), user("K5-7005")], ()), "The code K4-7004 was told.")
+    told = {(fact.kind, fact.text) for fact, _ in gather(nodes[:2], analyses)}
+    fates = {
+        (fact.kind, fact.text): remains.fate(fact, words)
+        for fact, words in gather(nodes, analyses)
+        if (fact.kind, fact.text) not in told
+    }
+    assert {*fates.values()} == {"lost", "told", "verbatim"}
+    for passes in (250_000, 3):
+        monkeypatch.setattr("octavo.engine.long_branch.PASS", passes)
+        facts = PassedFacts(remains)
+        for block in (nodes[:9], nodes[9:]):
+            facts.add(block, analyses)
+        receipt = facts.added_to(Receipt(), nodes[:2], analyses)
+        for tally in receipt.tallies:
+            counted = (tally.lost_count, tally.told_count, tally.verbatim_count)
+            kinds = [fate for (kind, _), fate in fates.items() if kind == tally.kind]
+            assert counted == (kinds.count("lost"), kinds.count("told"), kinds.count("verbatim"))
+        assert {tally.kind for tally in receipt.tallies} == {kind for kind, _ in fates}
+
+
+@pytest.mark.parametrize("cut", range(1, 8))
+def test_a_question_whose_answer_opens_the_next_block_is_none_that_waits(cut: int) -> None:
+    nodes = talk(
+        "u: The code of vault 3 is K3-7003.",
+        "a: Noted.",
+        "u: Which harbour has the blue crane?",
+        "c: look {}",
+        "r: two cranes",
+        "a: The blue crane stands in Gdansk harbour.",
+        "u: Who painted the lighthouse of Hel?",
+        "a: Shall I bring the ladder for it tomorrow?",
+    )
+    analyses = analyse_all(nodes)
+    waiting = [fact.source for fact, _ in gather(nodes, analyses) if fact.kind == "question"]
+    assert waiting == ["m8", "m7"]
+    for last in (8, 7, 5, 3):
+        facts = PassedFacts(Remains(""))
+        for block in filter(None, (nodes[:cut], nodes[cut:last])):
+            facts.add(block, analyses)
+        read = max(cut, last)
+        counted = facts.added_to(Receipt(), nodes[read:], analyses)
+        assert counted.tally("question").lost_count == sum(node.id in waiting for node in nodes[:read])
+
+
+def test_only_the_newest_messages_wait_for_what_follows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("octavo.engine.long_branch.WAITING", 4)
+    nodes = talk(
+        "u: Look at all vaults.", *(f"a: The code of vault {n} is K{n}-{7_000 + n}." for n in range(20))
+    )
+    analyses = analyse_all(nodes)
+    facts = PassedFacts(Remains(""))
+    for start in range(0, 20, 5):
+        facts.add(nodes[start : start + 5], analyses)
+        assert len(facts._waiting) == len(facts._known) == 4
+    facts.add(nodes[20:], analyses)
+    found = [fact.kind for fact, _ in gather(nodes, analyses)]
+    assert len(found) >= 20
+    counted = facts.added_to(Receipt(), (), analyses)
+    assert {tally.kind: tally.lost_count for tally in counted.tallies} == Counter(found)
+
+
+def test_a_block_that_ends_where_the_snapshot_before_did_is_read_for_its_lines_alone() -> None:
+    """Seen failing with: an error, because nothing of it is new; what the author of the summary saw is kept."""
+    nodes = branch(50)
+    before = draft(nodes, 40, id="before", summary="They talked.", shown=nodes[40:90])
+    assert before.anchor_depth == 90
+    work = replace(task(nodes, 100), previous=before, after=(), cap=60)
+    long = LongBranch(work, count)
+    for block in (nodes[:40], nodes[40:80]):
+        long.add(block)
+    rest = long.finished(replace(work, whole=nodes[80:]))
+    drafted = rest.previous
+    assert drafted is not None
+    assert (drafted.cutoff_depth, drafted.messages) == (80, 80)
+    assert drafted.digest == digest(node.message for node in nodes[:80])
+    assert (drafted.anchor, drafted.anchor_depth) == (before.anchor, 90)
+    early = replace(work, previous=replace(before, anchor=nodes[59].id, anchor_depth=60))
+    other = LongBranch(early, count)
+    for block in (nodes[:40], nodes[40:80]):
+        other.add(block)
+    drafted = other.finished(replace(early, whole=nodes[80:])).previous
+    assert drafted is not None
+    assert drafted.anchor_depth == 80
+    assert rest.whole[-20:] == nodes[80:]
+    kept = rest.whole[:-20]
+    assert nodes[38] in kept, "the question of the turn that may go on"
+    assert list(kept) == sorted(kept, key=lambda node: node.depth)
+    assert len(kept) < 80

@@ -291,3 +291,21 @@ async def test_where_no_model_is_chosen_that_is_said(make: MakeEngine) -> None:
     with pytest.raises(UnknownModel, match="no model is chosen"):
         engine.models.provider("")
     assert not engine.models.is_opened(MODEL)
+
+
+async def test_the_cards_of_people_are_read_once_for_all_models(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the settings of a turn they come along; what asks for a meter besides need not read them again."""
+    engine = await make()
+    models = Models(engine.store, engine.models.open)
+    read, get = list[str](), engine.store.notes.get
+
+    async def noted(key: str) -> object:
+        read.append(key)
+        return await get(key)
+
+    monkeypatch.setattr(engine.store.notes, "get", noted)
+    for model in (MODEL, "gpt-4o-mini", MODEL):
+        await models.meter(model)
+    assert read == [Models.CARDS, f"learned:{MODEL}", "learned:gpt-4o-mini"]

@@ -16,10 +16,20 @@ from octavo.core.reply import Reply, Request
 from octavo.core.tools import Tool
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Answered, AnswerFailed, AnswerText, Event, Recalled
+from octavo.engine.outcome import Answered, AnswerFailed, AnswerText, CompressionEnded, Event, Recalled
 from octavo.engine.recall import recall
-from octavo.engine.recall_tool import NAME, NO_ROOM, NOT_RUN, ROUNDS
+from octavo.engine.recall_tool import (
+    NAME,
+    NO_QUESTION,
+    NO_ROOM,
+    NOT_FOUND,
+    NOT_RUN,
+    NOT_THERE,
+    ROUNDS,
+    RecallAnswerer,
+)
 from octavo.engine.turn import PreparedRequest, prepare
+from octavo.errors import WindowExceeded
 from octavo.store.ids import new_id
 from octavo.store.schema import recall_lane
 from octavo.testing import ScriptedProvider
@@ -240,6 +250,58 @@ async def test_whoever_asks_what_would_be_found_waits_for_the_index(
     assert any(BERTH in passage.text for passage in await chat.snapshots.recall("the Aurelia"))
 
 
+async def test_what_is_sent_again_after_a_refusal_brings_nothing_more_back(make: MakeEngine) -> None:
+    """It was too large: seen failing with passages that are put into what has just been made smaller."""
+    refused: list[int] = []
+
+    def say(request: Request) -> str | BaseException:
+        refused.append(len(request.messages))
+        return "Fine." if len(refused) > 1 else WindowExceeded("too long")
+
+    engine = await make(say, window=16_000)
+    chat = await engine.create(recall="auto")
+    for n in range(24):
+        await chat.add(f"{BERTH if n == 0 else f'Item {n}.'} {FILLER}")
+        await chat.add(assistant(f"Item {n} is done. {FILLER}"))
+    events = await happened(chat.turn("Where does the Aurelia lie?"))
+    assert [type(event) for event in events if isinstance(event, CompressionEnded | Recalled | Answered)] == [
+        CompressionEnded,
+        Answered,
+    ]
+    assert await chat.snapshots.serving() is not None
+    assert len(refused) == 2
+    events = await happened(chat.turn("And what is the draught of the Aurelia?"))
+    assert [event for event in events if isinstance(event, Recalled)]
+
+
+async def test_what_is_indexed_in_part_recalls_nothing_until_all_of_it_is(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen failing with: passages of the beginning alone, which are stored with the question for good."""
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    await asyncio.gather(*engine._indexing.values())
+    first = await chat.snapshots.serving()
+    assert first is not None
+    for n in range(20):
+        await chat.add(f"Item {n}. {FILLER}")
+        await chat.add(assistant(f"Item {n} is done. {FILLER}"))
+    begun: list[str] = []
+    monkeypatch.setattr(engine, "index_in_background", begun.append)
+    await compress(engine, chat)
+    monkeypatch.setattr("octavo.engine.recall.WAITED_FOR", 10)
+    begun.clear()
+    asked_for = "Where does the Aurelia lie?"
+    assert not [e for e in await happened(chat.turn(asked_for)) if isinstance(e, Recalled)]
+    serving = await chat.snapshots.serving()
+    assert serving is not None
+    assert begun == [serving.cutoff]
+    # What is missing is what a turn waits for, however much there is already.
+    missing = serving.cutoff_depth - first.cutoff_depth
+    monkeypatch.setattr("octavo.engine.recall.WAITED_FOR", missing)
+    assert [e for e in await happened(chat.turn(asked_for)) if isinstance(e, Recalled)]
+
+
 async def drop_index(engine: Engine) -> None:
     """Leave a database as one is that is older than the index."""
     await asyncio.gather(*engine._indexing.values())
@@ -337,9 +399,37 @@ async def test_a_snapshot_that_is_made_while_passages_are_looked_up_is_used_from
     assert serving is not None
     newer = replace(serving, id=new_id(), kind="edited", summary="They talked of ships.")
     await engine.store.snapshots.add(chat.id, newer)
-    _, found = await recall(engine, looked_at, keep=True)
+    _, found = await recall(engine, looked_at)
     assert found is not None
     state = await chat._state()
     assert state.loaded.snapshot is not None
     assert state.loaded.snapshot.summary == "They talked of ships."
     assert state.recalled > 0
+
+
+async def test_what_a_search_shows_fits_into_what_is_left(make: MakeEngine) -> None:
+    """Up to the last token; then there is no room, whatever is asked."""
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    state, (_, first, *_) = await chat._state(), await chat.branch()
+
+    async def shown(left: int, input: str = json.dumps({"message": first.id})) -> tuple[str, int]:
+        answerer = RecallAnswerer(engine=engine, state=state, left=left)
+        call = ToolCall(id="r1", name=NAME, input=input)
+        answered = await answerer.answer(Message(role="assistant", parts=(call,)))
+        return answered.results[0].text, answerer.left
+
+    whole, left = await shown(1_500)
+    tokens = state.meter.count_text(whole)
+    assert whole == f"assistant:\n{first.message.text}"
+    assert left == 1_500 - tokens
+    assert await shown(tokens) == (whole, 0)
+    less, left = await shown(tokens // 2)
+    assert whole[:20] == less[:20]
+    assert 0 < state.meter.count_text(less) < 0.8 * tokens
+    assert (await shown(1))[0] != NO_ROOM
+    assert await shown(0) == (NO_ROOM, 0)
+    for input in ("", "{}", "no JSON", '{"query": " "}'):
+        assert (await shown(1_500, input))[0] == NO_QUESTION
+    assert (await shown(1_500, '{"message": "unknown"}'))[0] == NOT_THERE
+    assert (await shown(1_500, '{"query": "xylophone"}'))[0] == NOT_FOUND

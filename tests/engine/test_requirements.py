@@ -180,4 +180,4 @@ async def test_exact_lines_alone_say_less_beside_a_long_question(make: MakeEngin
     assert isinstance(outcome, Compressed)
     assert outcome.snapshot.extracts
     assert outcome.after <= (await chat.usage()).budget.hard
-    assert not [event for event in seen if isinstance(event, ContextShrunk)]
+    assert not [event for event in seen if isinstance(event, ContextShrunk | SummaryText)]

@@ -126,6 +126,23 @@ async def test_the_next_compression_carries_the_bullets_on_and_only_what_is_new_
     assert not any("build-000" in text for text in read)
 
 
+async def test_system_messages_at_the_beginning_are_not_retold(make: MakeEngine) -> None:
+    read: list[str] = []
+
+    def noting(request: Request) -> Reply:
+        read.append(request.messages[-1].text)
+        return copying(request)
+
+    engine = await make(noting, summariser=None)
+    chat = await engine.create(model=LOCAL)
+    await chat.add("The harbour master is called Ines Faro.", role="system")
+    await grow(chat, 6, start=0)
+    await compressed(chat)
+    await engine.wait_until_retold(chat.id)
+    assert any("build-000" in text for text in read)
+    assert not any("Ines Faro" in text for text in read)
+
+
 async def test_what_does_not_pass_the_checks_leaves_the_exact_lines_alone(make: MakeEngine) -> None:
     engine = await make(inventing, summariser=None)
     chat = await filled(engine)
@@ -145,6 +162,27 @@ async def test_what_was_undone_meanwhile_is_not_brought_back(make: MakeEngine) -
     provider.go_on.set()
     await engine.wait_until_retold(chat.id)
     assert await chat.snapshots.serving() is None
+
+
+async def test_a_summary_that_the_next_compression_overtakes_is_given_up(make: MakeEngine) -> None:
+    provider = Held()
+    engine = await make(provider=provider, summariser=None)
+    chat = await filled(engine)
+    await compressed(chat)
+    await asyncio.wait_for(provider.asked.wait(), 60)
+    overtaken = engine._retelling[chat.id]
+    await grow(chat, 6, start=6)
+    second = (await compressed(chat)).snapshot
+    assert engine._retelling[chat.id] is not overtaken
+    await asyncio.wait([overtaken], timeout=60)
+    assert overtaken.cancelled()
+    assert chat.id in engine._retelling, "the end of the one is not the end of the other"
+    provider.go_on.set()
+    await engine.wait_until_retold(chat.id)
+    told = await chat.snapshots.serving()
+    assert told is not None
+    assert (told.cutoff, told.version) == (second.cutoff, 2)
+    assert engine._retelling == {}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from octavo.engine.chat import Chat
 from octavo.engine.compression import CompressionRequest
 from octavo.engine.costs import CostLine, costs
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Answered, Cancelled, Compressed, CompressionEnded, Unwritten
+from octavo.engine.outcome import Answered, Cancelled, Compressed, CompressionEnded, Rejected, Unwritten
 from octavo.engine.spending import FAILURES_BORNE, Spending
 from octavo.engine.turn import PreparedRequest, prepare
 from octavo.errors import BadInput
@@ -307,3 +307,16 @@ def test_what_was_spent_is_known_again_from_its_note() -> None:
     assert Spending.of_note(None, 7) == Spending(billed=7)
     assert Spending.of_note({"lost": "much", "failures": None, "asked": 3}, 7) == Spending(billed=7)
     assert spending.tokens == 27
+
+
+async def test_what_was_spent_in_vain_is_noted_however_it_was_divided(make: MakeEngine) -> None:
+    """Seen failing with: as much written as read, which was taken for nothing."""
+
+    class Even(Costly):
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:
+            return replace(await super().summarise(job, tell), usage=Usage(input=500, output=500))
+
+    engine = await make(summariser=Even("word " * 3_000), window=128_000)
+    chat = await filled(engine, 2)
+    assert isinstance(await chat.compress(keep=0), Rejected)
+    assert (await engine._spending(chat.id)).lost == 1_000

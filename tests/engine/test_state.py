@@ -152,6 +152,14 @@ async def test_a_turn_is_named_by_the_user_s_message_that_opened_it(make: MakeEn
     assert replace(state, loaded=replace(state.recipe, branch=failed), added=()).turn == before
 
 
+async def test_the_first_turn_counts_from_its_first_message_on(make: MakeEngine) -> None:
+    chat = await (await make()).create()
+    state = await said(chat, *turns(40))
+    question, answer = state.recipe.branch
+    assert state.turn == question.id
+    assert state.usage.turns == state.usage.next_in // (state.size(question) + state.size(answer))
+
+
 async def test_a_turn_cut_inside_is_named_by_what_is_carried(make: MakeEngine) -> None:
     engine = await make(window=8_000)
     chat = await engine.create()
@@ -168,6 +176,29 @@ async def test_a_turn_cut_inside_is_named_by_what_is_carried(make: MakeEngine) -
     bare = replace(outcome.snapshot, carried=None)
     assert state.served_by(outcome.snapshot).carried == state.recipe.carried
     assert not state.served_by(bare).carried
+
+
+async def test_what_was_sent_along_before_a_snapshot_was_made_is_again_without_it(make: MakeEngine) -> None:
+    """The question of a turn that two compressions cut inside; nothing where there was none before."""
+    chat = await (await make(window=8_000)).create()
+    opened = await chat.add("Read all of the files.")
+    states: list[TipState] = []
+    for start in (0, 40):
+        for n in range(start, start + 40):
+            text = f"File {n} says that service {n} has port {8_000 + n}. " * 10
+            await said(chat, call(f"c{n}"), result(text, f"c{n}"))
+        assert isinstance(await chat.compress(), Compressed)
+        states.append(await chat._state())
+    first, second = [state.recipe.snapshot for state in states]
+    assert first is not None
+    assert second is not None
+    without = await chat._state(without=second)
+    assert without.recipe.snapshot == first
+    assert [node.id for node in without.recipe.carried] == [opened.id]
+    assert without.recipe.branch[0].depth == first.cutoff_depth + 1
+    bare = await chat._state(without=first)
+    assert (bare.recipe.snapshot, bare.recipe.carried) == (None, ())
+    assert bare.recipe.branch[0].id == opened.id
 
 
 async def test_history_is_what_is_sent_besides_the_overhead(make: MakeEngine) -> None:

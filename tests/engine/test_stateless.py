@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Message, Text
 from octavo.core.protocol import RULES, check
 from octavo.core.snapshot import Extract
+from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.wire import read, write
 from octavo.engine import stateless
 from octavo.errors import BadInput, ContextOverflow, UsageError
@@ -522,3 +524,121 @@ def test_a_message_that_is_wrong_is_named_by_its_place_also_in_a_list_that_was_r
 def test_what_no_json_holds_is_refused_as_ever() -> None:
     with pytest.raises(BadInput, match="messages"):
         octavo.compress([*chat(), {"role": "user", "content": object()}], meter="chars4", ratio=0.5)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_search_for_garbage_goes_on_as_it_was(enabled: bool) -> None:
+    """Also after an error; a program that has switched it off does not get it back."""
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert octavo.compress(chat(), ratio=0.5).covered
+        assert gc.isenabled() is enabled
+        with pytest.raises(BadInput):
+            octavo.compress(chat(), ratio=2.0)
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
+
+
+def test_a_history_that_fits_to_the_last_token_comes_back_as_it_is() -> None:
+    history = chat(3)
+    whole = octavo.compress(history, budget=100_000)
+    exactly = octavo.compress(history, budget=whole.before)
+    assert (exactly.messages, exactly.covered) == (history, 0)
+    assert octavo.compress(history, budget=whole.before - 1).covered > 0
+    for budget in (0, -1, True):
+        with pytest.raises(BadInput, match="tokens above 0"):
+            octavo.compress(history, budget=budget)
+    with pytest.raises(ContextOverflow):
+        octavo.compress(history, budget=1)
+    with pytest.raises(ContextOverflow):
+        octavo.compress(history[:1], budget=1)
+
+
+def test_what_is_kept_is_kept_to_the_last_token_or_an_answered_history_is_covered_whole() -> None:
+    """By the yardstick each of the last two messages takes fourteen."""
+    history = [
+        *chat(6)[1:],
+        {"role": "user", "content": "a" * 40},
+        {"role": "assistant", "content": "b" * 40},
+    ]
+    kept = octavo.compress(history, meter="chars4", ratio=0.5, keep=28, recall=0)
+    assert kept.messages[-2:] == history[-2:]
+    assert kept.covered == len(history) - 2
+    less = octavo.compress(history, meter="chars4", ratio=0.5, keep=13, recall=0)
+    assert less.covered == len(history)
+    assert less.messages[-1] == history[-2], "the question goes along"
+
+
+def test_a_list_is_recognised_whatever_it_is_put_together_from() -> None:
+    """One message that stands in it twice is written as two that are equal; what is no JSON is not recognised."""
+    message: dict[str, Any] = {"role": "user", "content": FILLER}
+    twice, copied = [message, message], json.loads(json.dumps([message, message]))
+    assert stateless._written_as(twice) == stateless._written_as(copied)
+    assert stateless._written_as(twice) != stateless._written_as(copied[:1])
+    assert stateless._written_as([{"role": "user", "content": object()}]) is None  # type: ignore[dict-item]
+
+
+def test_a_beginning_of_what_was_compressed_is_compressed_by_itself() -> None:
+    history = chat(16)
+    octavo.compress(history, ratio=0.4)
+    part = octavo.compress(history[:21], ratio=0.4)
+    stateless._histories.clear()
+    stateless._read_lists.clear()
+    assert octavo.compress(history[:21], ratio=0.4).messages == part.messages
+
+
+def test_a_summary_may_take_half_of_the_room_that_a_snapshot_has() -> None:
+    jobs: list[SummaryJob] = []
+
+    class Noting:
+        async def summarise(self, job: SummaryJob, tell: Callable[[str], None]) -> Narrative:  # noqa: ARG002
+            jobs.append(job)
+            return Narrative(
+                text="They looked at ports.", model="noting", prompt="own@1", doubtful=("x", "x")
+            )
+
+    made = octavo.compress(chat(), budget=1_500, summariser=Noting(), focus="ports")
+    assert made.snapshot is not None
+    assert made.receipt is not None
+    assert 0 < jobs[0].cap <= 750
+    assert (jobs[0].focus, jobs[0].previous) == ("ports", "")
+    assert (made.snapshot.model, made.snapshot.prompt, made.snapshot.instructions) == (
+        "noting",
+        "own@1",
+        "ports",
+    )
+    assert (made.receipt.taken_out, made.receipt.taken_out_count) == (("x",), 1)
+    assert (made.receipt.tokens_before, made.receipt.tokens_after) == (made.before, made.after)
+    plain = octavo.compress(chat(), budget=1_500)
+    assert plain.receipt is not None
+    assert (plain.receipt.model, plain.receipt.no_summary, plain.receipt.taken_out_count) == ("", "", 0)
+
+
+def test_garbage_is_not_looked_for_while_a_history_is_compressed() -> None:
+    """At most once, when all is done, and not dozens of times."""
+    looked: list[str] = []
+    before = gc.get_threshold()
+    history = chat(40)
+    gc.collect()
+    gc.set_threshold(50, *before[1:])
+    gc.callbacks.append(lambda phase, _: looked.append(phase))
+    try:
+        assert octavo.compress(history, ratio=0.5).covered
+    finally:
+        gc.callbacks.pop()
+        gc.set_threshold(*before)
+    assert looked.count("start") <= 3
+
+
+def test_passages_are_looked_for_from_a_few_tokens_on() -> None:
+    """Below that, the frame around them alone takes a third."""
+    history = chat(20)
+    history[1]["content"] = "The Aurelia lies at berth 47."
+    history.append({"role": "user", "content": "Where does the Aurelia lie?"})
+    recalled = [
+        octavo.compress(history, budget=900, recall=tokens).recalled
+        for tokens in (stateless.LEAST_RECALL - 1, stateless.LEAST_RECALL)
+    ]
+    assert recalled[0] == ()
+    assert any("berth 47" in passage.text for passage in recalled[1])

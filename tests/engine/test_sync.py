@@ -13,7 +13,7 @@ from octavo.engine.chat import Chat, ChatPins
 from octavo.engine.chat_snapshots import ChatSnapshots
 from octavo.engine.engine import EngineOptions
 from octavo.engine.outcome import Answered, Compressed
-from octavo.engine.sync import SyncChat, SyncPins, SyncSnapshots
+from octavo.engine.sync import Loop, SyncChat, SyncPins, SyncSnapshots
 from octavo.errors import BadInput, NotFound, UsageError
 from octavo.testing import ScriptedProvider
 
@@ -99,10 +99,45 @@ def test_after_closing_nothing_is_left_and_a_second_time_nothing_happens(tmp_pat
     running = set(threading.enumerate())
     chat = octavo.open(tmp_path / "c.db", model="gpt-4o", provider=ScriptedProvider([]))
     chat.add("Remember port 8123.")
-    assert not set(threading.enumerate()) <= running
+    (loop,) = [thread for thread in set(threading.enumerate()) - running if thread.name == "octavo"]
+    assert loop.daemon, "a program that ends without closing it ends all the same"
     chat.close()
     chat.close()
     assert ended(set(threading.enumerate()) - running)
+
+
+def test_an_iterator_that_is_left_after_closing_ends_quietly(tmp_path: Path) -> None:
+    provider = ScriptedProvider(lambda _: "Fine.")
+    chat = octavo.open(tmp_path / "c.db", model="gpt-4o", provider=provider, summariser="none")
+    events = chat.turn("Hello")
+    assert next(events)
+    chat.close()
+    events.close()  # type: ignore[attr-defined]
+    with pytest.raises(UsageError, match="was closed"):
+        chat.branch()
+
+
+class Counting:
+    """An asynchronous iterator that has nothing to close."""
+
+    def __init__(self) -> None:
+        self.at = 0
+
+    def __aiter__(self) -> Counting:
+        return self
+
+    async def __anext__(self) -> int:
+        self.at += 1
+        if self.at > 3:
+            raise StopAsyncIteration
+        return self.at
+
+
+def test_anything_that_gives_one_thing_after_the_other_can_be_iterated() -> None:
+    loop = Loop()
+    assert list(loop.iterate(Counting())) == [1, 2, 3]
+    loop.stop()
+    assert loop.stopped
 
 
 @pytest.mark.parametrize(

@@ -122,3 +122,20 @@ async def test_what_it_costs_is_counted_like_a_summary(make: MakeEngine) -> None
     assert line.summary_dollars is not None
     assert line.summary_dollars > 0
     assert await costs(engine, owner="somebody else") == ()
+
+
+async def test_an_embedded_model_is_asked_for_a_few_words_without_any_chance(make: MakeEngine) -> None:
+    """It may not stop by itself; another one may have to think first."""
+    engine = await make(saying("Sourdough bread"))
+    asked: list[Request] = []
+    for model in ("local/qwen2.5-coder-0.5b", "gpt-4o"):
+        chat = await engine.create(QUESTION, provisional=True, model=model)
+        await say(chat)
+        assert (await chat.info()).title == "Sourdough bread"
+        (request,) = [one for one in requests(engine) if asks_for_title(one) and one not in asked]
+        asked.append(request)
+    here, there = asked
+    assert (here.temperature, there.temperature) == (0.0, None)
+    assert here.max_output is not None
+    assert there.max_output is not None
+    assert here.max_output < there.max_output

@@ -18,9 +18,9 @@ from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.verify import Problem
 from octavo.engine.chat import Chat
 from octavo.engine.compression import FOR_LINES
-from octavo.engine.engine import Engine
+from octavo.engine.engine import UNSET, Engine
 from octavo.engine.outcome import Compressed, Failed, Rejected
-from octavo.errors import ProviderError
+from octavo.errors import ProviderError, UsageError
 from tests.engine.conftest import MakeEngine
 
 pytestmark = pytest.mark.anyio
@@ -212,6 +212,31 @@ async def test_without_a_key_for_the_cheap_model_the_receipt_says_so(
     assert paper is not None
     assert paper.no_summary.startswith("no model was asked: ")
     assert "OPENAI_API_KEY" in paper.no_summary
+
+
+async def test_where_no_summariser_is_known_the_receipt_says_so(make: MakeEngine) -> None:
+    engine = await make(window=128_000, summariser=None)
+    await engine.models.define("plain", {"window": 128_000})
+    chat = await filled(engine)
+    await chat.set(model="plain")
+    outcome = await chat.compress()
+    assert isinstance(outcome, Compressed)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
+    assert paper is not None
+    assert paper.no_summary == UNSET
+
+
+async def test_a_summariser_that_was_chosen_and_cannot_be_asked_is_an_error(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exact lines instead would hide that a key is missing."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    engine = await make(window=128_000, provider=None)
+    chat = await filled(engine)
+    await chat.set(summariser="gpt-4o-mini")
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        await chat.compress()
+    assert await chat.snapshots.list() == ()
 
 
 def history() -> list[dict[str, Any]]:

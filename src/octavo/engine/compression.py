@@ -49,6 +49,7 @@ from octavo.engine.outcome import (
     Skipped,
     SummaryText,
 )
+from octavo.engine.read_ahead import base_of
 from octavo.engine.state import LONG, TipState
 from octavo.engine.summary_writing import NARRATIVE_SHARE, Deadline, WrittenSummary, write_summary
 from octavo.engine.worker import Pages, PrefixForgotten, WorkerOverdue, WorkerPool
@@ -460,9 +461,8 @@ async def _write(
     tools: CompressionTools,
     left: int | None,
 ) -> AsyncGenerator[SummaryText | WrittenSummary]:
-    """Have a summary written in so many requests; the last value says what came of it."""
+    """Have a summary written in so many requests; the last value says what came of it. Without requests, none comes."""
     if tools.summariser is None or left == 0:
-        yield WrittenSummary()
         return
     job = replace(_summary_job(state, trying, request), most=left)
     if isinstance(tools.summariser, Continuing) and tools.summariser.continues(state.model):
@@ -566,8 +566,10 @@ async def _make(
         whole=(),
         leading=len(state.recipe.leading),
         after=branch[cut.cut :],
+        shortened=state.shortened,
         shown=len(_shown(state, cut)) if narrative.text else 0,
-        previous=previous,
+        # Its lines are chosen again from the originals: only where it stands in the tree is asked for.
+        previous=replace(previous, extracts=(), receipt="") if previous else None,
         replaces=request.replaces,
         summary=narrative.text or (previous.summary if previous else ""),
         cap=_room(min(state.budget.snapshot, max(1, state.history)), trying),
@@ -579,19 +581,23 @@ async def _make(
     before = _covered_tokens(state, cut)
     before += previous.tokens_before if previous else 0
     left = (request.until or math.inf) - asyncio.get_running_loop().time()
-    known = (previous.cutoff, previous.digest) if previous and previous.digest else None
 
     async def make(task: SnapshotTask, rest: Pages | None = None) -> MadeSnapshot:
         urgent = request.urgency == "hard"
         return await tools.workers.make(
-            task, state.meter.count_message, tokens=before, urgent=urgent, seconds=left, before=rest
+            task,
+            state.meter.count_message,
+            tokens=before,
+            urgent=urgent,
+            seconds=left,
+            before=rest,
+            kept=branch[cut.cut :],
         )
 
     made = None
-    if previous and known and state.unloaded is None and tools.workers.knows(known):
-        new = await _new_originals(state, cut, previous, tools.store)
+    if (going_on := await _going_on(state, task, cut, tools)) is not None:
         with suppress(PrefixForgotten):
-            made = await make(replace(task, whole=new, continues=known))
+            made = await make(going_on)
     if made is None and _depth(state, cut) > LONG:
         last, rest = await _last_originals(state, cut, tools.store)
         made = await make(replace(task, whole=last), rest)
@@ -608,6 +614,26 @@ async def _make(
     return MadeSnapshot(snapshot, made.receipt)
 
 
+async def _going_on(
+    state: TipState, task: SnapshotTask, cut: Split, tools: CompressionTools
+) -> SnapshotTask | None:
+    """Give the task with what a process has not read yet; None if it has read nothing of it."""
+    base, start = base_of(state), _start(state)
+    if state.unloaded is not None or (base is None and state.recipe.snapshot is not None):
+        return None
+    new, covered = state.recipe.branch[start:], cut.cut - start
+    # What is sent shortened is not what was said: then only what is covered is of use.
+    known, read = tools.workers.known(base, new[:covered] if state.shortened else new)
+    if known is None:
+        return None
+    whole = new[read:covered]
+    if whole and state.shortened:
+        whole = await tools.store.tree.page(whole[-1].id, limit=len(whole), previews=False)
+    return replace(
+        task, whole=whole, after=new[max(read, covered) :], continues=known, depth=_depth(state, cut)
+    )
+
+
 async def _originals(state: TipState, cut: Split, store: Store) -> Branch:
     """Give everything down to the cutoff as it was said: a snapshot covers, and its digest proves, the originals."""
     branch = state.recipe.branch
@@ -622,12 +648,6 @@ async def _last_originals(state: TipState, cut: Split, store: Store) -> tuple[Br
     above = cutoff.depth - LAST
     (last,) = [page async for page in store.tree.pages(cutoff.id, above=above, stop=cutoff.depth, size=LAST)]
     return last, lambda: store.tree.pages(last[0].parent or "", above=0, stop=above)
-
-
-async def _new_originals(state: TipState, cut: Split, previous: Snapshot, store: Store) -> Branch:
-    """Give what was said between the cutoff of the previous snapshot and the new one."""
-    new = tuple(node for node in state.recipe.branch[: cut.cut] if node.depth > previous.cutoff_depth)
-    return await store.tree.page(new[-1].id, limit=len(new), previews=False) if state.shortened else new
 
 
 async def _conclude(

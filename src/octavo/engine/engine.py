@@ -50,6 +50,7 @@ from octavo.engine.outcome import (
     Unwritten,
     one_line,
 )
+from octavo.engine.read_ahead import ReadAhead
 from octavo.engine.retelling import retell, retells
 from octavo.engine.settings import MODEL_FREE, SAME, SettingLevels
 from octavo.engine.spending import SPENDING, Spending, requests_of, share_of
@@ -187,6 +188,7 @@ class Engine:
         """Told of every attempt to compress, whoever made it."""
         self.states = TipStateCache(store, self.models)
         self._workers = WorkerPool()
+        self.reading = ReadAhead(store, self._workers)
         self.ranker = ranker
         self._indexing: dict[str, asyncio.Task[None]] = {}
         self._titling: dict[str, asyncio.Task[None]] = {}
@@ -213,6 +215,7 @@ class Engine:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.counts.close()
+        await self.reading.close()
         await self._workers.close()
         await self.models.close()
         await self.store.close()
@@ -420,6 +423,7 @@ class Engine:
             return
         if asked:
             request = replace(request, focus="\n".join(text for text in (request.focus, asked) if text))
+        await self.reading.settle(state.conversation)
         began, tools = False, await self._compression_tools(state, request)
         async with aclosing(compress(state, request, tools)) as events:
             async for event in events:
@@ -457,7 +461,7 @@ class Engine:
         """Load conversations once, so that their messages are counted and the counts stored."""
         for id in conversations:
             try:
-                await self.state_of(id)
+                self.reading.begin(await self.state_of(id))
             except OctavoError as error:  # the first who opens it is told
                 log.debug("conversation %s was not counted after its import: %s", id, error)
 
@@ -543,7 +547,10 @@ class Engine:
         decision = decide(state.policy, state.budget, reading, self.decision_inputs(state, cold=cold))
         if isinstance(decision, Prepare | Compress):
             self.record(state.conversation).task = asyncio.create_task(self._in_background(state))
-        elif not cold and self.cools(state):
+            return
+        if state.half_way:
+            self.reading.begin(state)
+        if not cold and self.cools(state):
             self._cool_down(state)
 
     def cools(self, state: TipState) -> bool:

@@ -9,7 +9,7 @@ with them, their facts) is added up as they pass.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -31,6 +31,8 @@ MORE = 1.25
 """How much more room a block's choice has than the snapshot: the last choice is to have something to choose from."""
 STANDING = 1_000
 """Messages of a block that are kept, the newest, because a user settled something there: a later one may lift it."""
+WAITING = 1_000
+"""Messages that wait for what follows: an answer comes soon, or not at all."""
 PASS = 250_000
 """Facts that are told apart at a time."""
 _FATES: tuple[Fate, ...] = ("lost", "told", "verbatim")
@@ -159,15 +161,30 @@ class PassedFacts:
 
     remains: Remains
     _seen: dict[FactKind, array[int]] = field(default_factory=dict)
+    _waiting: Branch = ()
+    """The newest so far: what follows tells whether their questions are answered."""
+    _known: Mapping[str, Analysis] = field(default_factory=dict)
+    """What is known of them."""
 
-    def add(self, nodes: Sequence[Node], analyses: Mapping[str, Analysis]) -> None:
+    def add(self, nodes: Branch, analyses: Mapping[str, Analysis]) -> None:
         """Note the facts of messages, and what becomes of them if nothing of these messages is quoted."""
-        for fact, words in gather(nodes, analyses):
-            fate = _FATES.index(self.remains.fate(fact, words))
-            self._seen.setdefault(fact.kind, array("Q")).append(_key(fact.text) | fate)
+        nodes, analyses = (*self._waiting, *nodes), {**self._known, **analyses}
+        self._waiting = nodes[-WAITING:]
+        self._known = {node.id: analyses[node.id] for node in self._waiting}
+        self._note(nodes, analyses, nodes[:-WAITING])
 
-    def added_to(self, receipt: Receipt, nodes: Sequence[Node], analyses: Mapping[str, Analysis]) -> Receipt:
+    def _note(self, nodes: Branch, analyses: Mapping[str, Analysis], of: Branch) -> None:
+        """Note the facts of some of these messages."""
+        sources = {node.id for node in of}
+        for fact, words in gather(nodes, analyses):
+            if fact.source in sources:
+                fate = _FATES.index(self.remains.fate(fact, words))
+                self._seen.setdefault(fact.kind, array("Q")).append(_key(fact.text) | fate)
+
+    def added_to(self, receipt: Receipt, nodes: Branch, analyses: Mapping[str, Analysis]) -> Receipt:
         """Count the facts of all that passed besides those of `nodes`, which are in the receipt."""
+        following = [node for node in nodes if self._waiting and node.depth > self._waiting[-1].depth]
+        self._note((*self._waiting, *following), {**self._known, **analyses}, self._waiting)
         told: dict[FactKind, set[int]] = {kind: set() for kind in KINDS}
         for fact, _ in gather(nodes, analyses):
             told[fact.kind].add(_key(fact.text))

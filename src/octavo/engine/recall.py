@@ -28,11 +28,8 @@ WAITED_FOR = 1_000
 """Messages that a turn waits for while they are indexed, about half a second; more are indexed behind it."""
 
 
-async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipState, Recalled | None]:
-    """Add to a state what its pending question asks for; gives the state, and what was found.
-
-    `keep`: cache the new state; not if its budget is meant for one request only.
-    """
+async def recall(engine: Engine, state: TipState) -> tuple[TipState, Recalled | None]:
+    """Add to a state what its pending question asks for; gives the state, and what was found."""
     snapshot, question = state.loaded.snapshot, pending_question(state)
     if snapshot is None or question is None or question.id in state.loaded.recalled:
         return state, None
@@ -51,8 +48,8 @@ async def recall(engine: Engine, state: TipState, *, keep: bool) -> tuple[TipSta
     if not stored:
         return state, None
     asking, state = state, with_recalled(state, stored)
-    if keep:
-        engine.states.replace(asking, state, revision)
+    # A state with a budget for one request only is not the cached one, and takes nobody's place.
+    engine.states.replace(asking, state, revision)
     return state, Recalled(node=question.id, passages=stored, tokens=state.recalled)
 
 

@@ -138,6 +138,11 @@ class TipState:
         return (recipe.snapshot.carried or "") if recipe.snapshot else ""
 
     @property
+    def half_way(self) -> bool:
+        """Whether half the way to the next compression is gone: many conversations end before that."""
+        return 2 * self.reading.cautious >= self.budget.trigger
+
+    @property
     def searches(self) -> bool:
         """Whether the model is offered a tool to search the covered messages: the setting is on, and there are some."""
         return self.settings.get("recall_tool") is True and self.loaded.snapshot is not None

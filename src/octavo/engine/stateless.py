@@ -15,7 +15,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict, Unpack, cast
 
 from octavo.core.budget import ModelCard, fraction
@@ -26,7 +26,7 @@ from octavo.core.harden import Repair, harden
 from octavo.core.lru_cache import LruCache
 from octavo.core.memory_tools import ANSWERS_SHARE, kept_answers, lookups
 from octavo.core.message_json import Json, JsonObject
-from octavo.core.messages import Branch, Message, Node, Text, digest, last_turn, opens_turn, place
+from octavo.core.messages import Branch, Message, Node, Text, chain, digest, last_turn, opens_turn, place
 from octavo.core.policy import Policy, budget_for, preset
 from octavo.core.protocol import RULES
 from octavo.core.recall.choose import choose
@@ -80,10 +80,25 @@ _counted = LruCache[tuple[str, Message], int](COUNTED)
 
 @dataclass(frozen=True, slots=True)
 class _KnownHistory:
-    """A history that was compressed, and what its beginning says."""
+    """A history that was compressed, and what was found out about it."""
 
-    nodes: Branch
-    totals: Totals
+    nodes: Branch = ()
+    digests: tuple[bytes, ...] = ()
+    """After each node, that of the branch so far."""
+    totals: Totals | None = None
+    """Of its beginning."""
+
+    def grown(self, said: Sequence[Message]) -> _KnownHistory:
+        """Go on with other messages, from where they are others than before."""
+        pairs = zip(self.nodes, said, strict=False)
+        same = next(
+            (at for at, (node, message) in enumerate(pairs) if node.message != message), len(self.nodes)
+        )
+        same = min(same, len(said))
+        digests = [*self.digests[:same]]
+        for message in said[same:]:
+            digests.append(chain(digests[-1] if digests else b"", message))
+        return _KnownHistory(place(said[same:], after=self.nodes[:same]), tuple(digests), self.totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +256,10 @@ async def _compress(messages: Sequence[Mapping[str, Any]], options: CompressionO
     began, made = time.monotonic(), result
     ending: Ending = "failed"
     try:
-        known = _histories.get(said[:BEGINNING])
-        branch = _placed(said, known)
-        made, totals = await _made_to_fit(result, branch, scale, limit, policy, options, known)
+        history = (_histories.get(said[:BEGINNING]) or _KnownHistory()).grown(said)
+        made, totals = await _made_to_fit(result, history, scale, limit, policy, options)
         if totals is not None:
-            _histories.put(said[:BEGINNING], _KnownHistory(branch, totals), before)
+            _histories.put(said[:BEGINNING], replace(history, totals=totals), before)
         ending = "compressed"
     except asyncio.CancelledError:
         ending = "cancelled"
@@ -279,15 +293,6 @@ def _written_as(plain: Sequence[JsonObject]) -> bytes | None:
         return None
 
 
-def _placed(said: Sequence[Message], known: _KnownHistory | None) -> Branch:
-    """Line messages up, as far as they are known with the same nodes as the last time."""
-    nodes = known.nodes if known else ()
-    pairs = zip(nodes, said, strict=False)
-    same = next((at for at, (node, message) in enumerate(pairs) if node.message != message), len(nodes))
-    same = min(same, len(said))
-    return place(said[same:], after=nodes[:same])
-
-
 def _record(ending: Ending, made: Result, seconds: float) -> None:
     unwritten = "unwritten" if made.receipt and made.receipt.no_summary else ""
     Attempt(
@@ -303,18 +308,17 @@ def _record(ending: Ending, made: Result, seconds: float) -> None:
 
 async def _made_to_fit(
     result: Result,
-    whole: Branch,
+    history: _KnownHistory,
     scale: _Scale,
     limit: int,
     policy: Policy,
     options: CompressionOptions,
-    known: _KnownHistory | None,
 ) -> tuple[Result, Totals | None]:
     """Compress what the budget has no room for; what does not fit even then is shortened.
 
     Gives also the totals of what was covered, if anything was.
     """
-    branch, earlier, own = _taken_apart(whole, options.get("previous"))
+    branch, earlier, own = _taken_apart(history.nodes, options.get("previous"))
     inputs = ContextInputs(branch=branch, tools=scale.tools, voice=policy.voice)
     filled, written = None, WrittenSummary()
     notes: tuple[str, ...] = ()
@@ -341,7 +345,8 @@ async def _made_to_fit(
             carried=cut.question.id if cut.question else None,
             answers=tuple(node.id for node in cut.answers),
             analyses=analyses,
-            totals=known.totals if known else None,
+            totals=history.totals,
+            covers=history.digests[cut.at - 1] if branch is history.nodes else None,
         )
         filled = fill(task, scale.meter.count_message)
         notes = (f"{cut.given_up:,} answers looked up in this turn are covered",) if cut.given_up else ()
@@ -391,23 +396,32 @@ class _Scale:
     meter: Meter
     format: Format
     tools: tuple[Tool, ...]
+    known: dict[Message, int] = field(default_factory=dict)
+    """What was counted for this result."""
 
     def measure(self, context: Context) -> int:
         messages = harden(context.messages, RULES[self.format]).messages
         return self.meter.read(Context(tools=self.tools, retained=messages), self.counts(messages)).tokens
 
-    def counts(self, messages: Iterable[Message]) -> dict[Message, int]:
+    def counts(self, messages: Iterable[Message]) -> Mapping[Message, int]:
         """Count messages, where the vocabulary is exact; what was counted lately is remembered."""
-        unit = self.meter.unit
-        return {message: self.count(message) for message in messages} if unit.tokenizer.exact else {}
+        if not self.meter.unit.tokenizer.exact:
+            return {}
+        for message in messages:
+            self.count(message)
+        return self.known
 
     def count(self, message: Message) -> int:
         """Count a message, or remember its count."""
+        tokens = self.known.get(message)
+        if tokens is not None:
+            return tokens
         key = self.meter.unit.name, message
         tokens = _counted.get(key)
         if tokens is None:
             tokens = self.meter.count_message(message)
             _counted.put(key, tokens, tokens + 1)
+        self.known[message] = tokens
         return tokens
 
 

@@ -198,8 +198,7 @@ async def prepare(
             too_large = True
         case other:
             assert_never(other)
-    keep = not spare and not state.searches
-    prepared, done = await _build_request(engine, state, too_large=too_large, keep=keep)
+    prepared, done = await _build_request(engine, state, too_large=too_large)
     for event in done:
         yield event
     yield prepared
@@ -237,12 +236,12 @@ async def _compress_now(
 
 
 async def _build_request(
-    engine: Engine, state: TipState, *, too_large: bool, keep: bool
+    engine: Engine, state: TipState, *, too_large: bool
 ) -> tuple[PreparedRequest, list[Event]]:
     """Build what is sent: with what the question recalls, or shrunk without a model if it is too large."""
     done = list[Event]()
     if not too_large and state.loaded.snapshot is not None:
-        state, recalled = await recall(engine, state, keep=keep)
+        state, recalled = await recall(engine, state)
         done += [recalled] if recalled else []
     context, notes, usage = state.context, tuple[str, ...](), state.usage
     if too_large:

@@ -2,22 +2,24 @@
 
 It imports the core alone, so that another process can do it as well as this one. That process is `serve`: it reads
 tasks from its standard input, asks back for counts of tokens, and ends when nobody writes to it any more. It keeps the
-branches that it read last: what a later snapshot covers besides is all that it has to be sent then.
+branches that it read last, and it can read one before a snapshot is wanted: then it has to be sent only what is new.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import IO, TYPE_CHECKING, Any
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from octavo.core.context import UNSENT
 from octavo.core.lru_cache import LruCache
-from octavo.core.messages import Branch, Message, Node
+from octavo.core.messages import Branch, Message, Node, chain
 from octavo.core.policy import Voice
-from octavo.core.snapshot import Snapshot, draft
+from octavo.core.snapshot import Snapshot, draft, says_nothing
 
 if TYPE_CHECKING:
     from octavo.core.ask.answer import JudgedAnswer, JudgeTask
@@ -35,13 +37,39 @@ CHUNK = 100
 """Messages that are written at once: while they are, nothing else in this process runs."""
 END = "end"
 """Stands where a block would begin."""
-KEPT = 16_000_000
-"""Bytes of the branches that a process keeps, as they are written to it: a hundred megabytes with what is known of
-them. A branch of more than half of it, some two million tokens, is not kept."""
+LEAST_KEPT, MOST_KEPT = 8_000_000, 24_000_000
+
+
+def _room() -> int:
+    """Choose how many bytes of branches a process keeps: what is known of them takes 25 times that.
+
+    So it takes some 2.5 % of the memory of the machine if there are so many, between 200 and 600 megabytes.
+    """
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return LEAST_KEPT
+    return min(MOST_KEPT, max(LEAST_KEPT, memory // 1_000))
+
+
+KEPT = _room()
+"""Bytes of the branches that a process keeps, as they are written to it; one of more, some five million tokens, is not
+kept."""
+TOTALS = 4
+"""Totals that are kept of a branch: a compression that retains more, and another branch, start from earlier ones."""
 
 BranchKey = tuple[str, bytes]
-"""Names a stretch of messages from the root: its last node, and the digest of them all, as snapshots have it. What the
-node's branch says never changes, except that a message is deleted; then the digest is another."""
+"""Names a stretch of messages from the root: its last node, and a digest of them all. What a node's branch says never
+changes, except that a message is deleted; then the digest is another."""
+
+
+class ReadPlace(NamedTuple):
+    """Where a process has a stretch of messages."""
+
+    name: str
+    """Of the branch that it read."""
+    length: int
+    """So many messages of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +79,13 @@ class SnapshotTask:
     id: str
     """Of the snapshot."""
     whole: Branch = field(repr=False)
-    """From the root to the cutoff, as it was said; or only what follows the branch that it `continues`."""
+    """From the root to the cutoff, as it was said; or only what follows the messages that it `continues`."""
     leading: int
     """So many messages at its beginning are always sent, never covered."""
     after: Branch = field(repr=False)
     """What follows the cutoff."""
+    shortened: bool = False
+    """Whether some of that is not as it was said: long outputs are sent by head and tail."""
     shown: int = 0
     """So many of those were shown to the author of the summary."""
     previous: Snapshot | None
@@ -74,8 +104,34 @@ class SnapshotTask:
     """What is known of some messages already, by their ids."""
     totals: Totals | None = field(default=None, repr=False)
     """What a beginning of the branch says, if it was counted before."""
+    covers: bytes | None = None
+    """The digest of what is covered, if it is known."""
     continues: BranchKey | None = None
-    """The branch that a process has read before; None: `whole` is all there is."""
+    """Messages that a process has read before; None: `whole` is all there is."""
+    depth: int = 0
+    """If it continues some, how many messages there are from the root to the cutoff. If those reach beyond it, `after`
+    has only what follows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTask:
+    """Messages to be read before a snapshot is wanted."""
+
+    new: Branch = field(repr=False)
+    continues: BranchKey | None
+    """Those before them, which the process has read; None: there are none."""
+    leading: int
+    """So many messages at the beginning of the branch are never covered."""
+    settled: int
+    """So many messages from the root would be covered by now."""
+
+
+Task: TypeAlias = "SnapshotTask | ReadTask | JudgeTask"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRead:
+    """The messages are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +156,17 @@ def make(task: SnapshotTask, count: Count, blocks: LongBranch | None = None) -> 
 
     `blocks` have read what stands before the task's messages, if that is very long.
     """
-    facts = blocks.facts if blocks else None
-    return _made(_fill_after(task, count, blocks), facts)
-
-
-def _fill_after(task: SnapshotTask, count: Count, blocks: LongBranch | None) -> FilledSnapshot:
     if blocks is None:
-        return fill(task, count)
-    filled = fill(blocks.finished(task), count)
+        return _made(fill(task, count), None)
+    return _made(_fill_after(task, count, blocks)[0], blocks.facts)
+
+
+def _fill_after(task: SnapshotTask, count: Count, blocks: LongBranch) -> tuple[FilledSnapshot, SnapshotTask]:
+    """Fill a snapshot of what was kept of blocks and of what follows them; give also that task."""
+    rest = blocks.finished(task)
+    filled = fill(rest, count)
     previous = task.previous.id if task.previous else None
-    return replace(filled, snapshot=replace(filled.snapshot, previous=previous))
+    return replace(filled, snapshot=replace(filled.snapshot, previous=previous)), rest
 
 
 def _made(filled: FilledSnapshot, facts: PassedFacts | None) -> MadeSnapshot:
@@ -160,6 +217,7 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
         summary=task.summary,
         previous=task.previous,
         shown=task.after[: task.shown],
+        covers=task.covers,
     )
     snapshot = replace(snapshot, answers=task.answers)
     if task.carried != OPEN_QUESTION:
@@ -170,18 +228,21 @@ def fill(task: SnapshotTask, count: Count) -> FilledSnapshot:
     retained = tuple(node for node in task.after if node.depth > snapshot.cutoff_depth)
     analyses = analyse_all((*covered, *retained), task.analyses)
     totals = advance(task.totals, covered, retained, analyses)
-    filled = compose(
+    made = partial(
+        compose,
         snapshot,
         covered,
         cap=task.cap,
         count=count,
-        retained=retained,
-        pins=task.pins,
         focus=task.focus,
         voice=task.voice,
         analyses=analyses,
         totals=totals,
     )
+    filled = made(retained=retained, pins=task.pins)
+    if says_nothing(filled) and filled.tokens_after < task.cap:
+        # There is room, but all of it was said again later: then some of it is told all the same.
+        filled = made()
     return FilledSnapshot(filled, covered, retained, task.pins, analyses, totals)
 
 
@@ -219,27 +280,77 @@ class BranchForgotten:
     """The other process does not have the branch that the task continues."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadBranch:
     """A branch that was read, and what is known of its messages."""
 
-    nodes: Branch
-    """Of a long one, what was kept of it."""
-    analyses: Mapping[str, Analysis]
-    totals: Totals
-    size: int
+    nodes: Branch = ()
+    skipped: int = 0
+    """So many messages of a long one were not kept, all of them from before what was read last."""
+    analyses: Mapping[str, Analysis] = field(default_factory=dict)
+    totals: tuple[Totals, ...] = ()
+    """Of beginnings of it, the longest last."""
+    digests: tuple[bytes, ...] = ()
+    """After each node, that of the branch so far; of as many as were digested."""
+    size: int = 0
     facts: PassedFacts | None = None
-    """Those of a long one that were not kept."""
+    """Those of messages that were not kept."""
+
+    def up_to(self, length: int) -> ReadBranch:
+        """Give so many messages of it, from the root on."""
+        kept = max(0, length - self.skipped)
+        if kept >= len(self.nodes):
+            return self
+        nodes = self.nodes[:kept]
+        # One that follows may have been deleted since, and has the same id.
+        analyses = {node.id: self.analyses[node.id] for node in nodes if node.id in self.analyses}
+        size = self.size * kept // len(self.nodes)
+        return replace(self, nodes=nodes, analyses=analyses, digests=self.digests[:kept], size=size)
+
+    def totals_for(self, covered: int) -> Totals | None:
+        """Give the totals of the longest beginning that has no more than so many covered messages."""
+        return next((one for one in reversed(self.totals) if len(one.nodes) <= covered), None)
+
+    def with_totals(self, totals: Totals) -> tuple[Totals, ...]:
+        """Keep totals beside those of shorter beginnings, the sizes of which are far apart."""
+        kept = [*(one for one in self.totals if len(one.nodes) < len(totals.nodes)), totals]
+        while len(kept) > TOTALS:
+            sizes = [0, *(len(one.nodes) for one in kept)]
+            least = min(range(1, len(kept)), key=lambda at: sizes[at + 1] - sizes[at - 1])
+            del kept[least - 1]
+        return tuple(kept)
 
 
-def write_task(task: SnapshotTask | JudgeTask, to: IO[bytes], *, blocks: bool = False) -> None:
-    """Write a task; the messages of one in pieces. `blocks` tells that blocks of a long branch follow."""
-    if not isinstance(task, SnapshotTask):
-        write((task, 0, 0, False), to)
-        return
-    nodes = (*task.whole, *task.after)
+NOTHING_READ = ReadBranch()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskHead:
+    """A task without its messages, and how it is to be read."""
+
+    task: Task
+    cut: int = 0
+    """So many of the messages that follow are covered."""
+    pieces: int = 0
+    blocks: bool = False
+    """Whether blocks of a long branch follow."""
+    place: ReadPlace | None = None
+    """Where the process has what the task continues."""
+    name: str = ""
+    """The name under which it keeps what it has read then."""
+
+
+def write_task(
+    task: Task, to: IO[bytes], *, blocks: bool = False, place: ReadPlace | None = None, name: str = ""
+) -> None:
+    """Write a task; the messages of one in pieces."""
+    nodes, cut, bare = tuple[Node, ...](), 0, task
+    if isinstance(task, SnapshotTask):
+        nodes, cut, bare = (*task.whole, *task.after), len(task.whole), replace(task, whole=(), after=())
+    elif isinstance(task, ReadTask):
+        nodes, bare = task.new, replace(task, new=())
     pieces = range(0, len(nodes), CHUNK)
-    write((replace(task, whole=(), after=()), len(task.whole), len(pieces), blocks), to)
+    write(TaskHead(task=bare, cut=cut, pieces=len(pieces), blocks=blocks, place=place, name=name), to)
     for start in pieces:
         # Packed once more, so that the reader knows how much it is.
         write(pickle.dumps(nodes[start : start + CHUNK], protocol=pickle.HIGHEST_PROTOCOL), to)
@@ -260,19 +371,21 @@ def write(value: object, to: IO[bytes]) -> None:
     to.flush()
 
 
-def _read_task(source: IO[bytes]) -> tuple[SnapshotTask | JudgeTask, int, bool]:
-    """Read a task; tells also how many bytes its messages had, and whether blocks follow."""
-    task: SnapshotTask | JudgeTask
-    task, cut, pieces, blocks = pickle.load(source)
-    if not isinstance(task, SnapshotTask):
-        return task, 0, False
+def _read_task(source: IO[bytes]) -> tuple[TaskHead, int]:
+    """Read a task; tells also how many bytes its messages had."""
+    head: TaskHead = pickle.load(source)
     nodes: list[Node] = []
     size = 0
-    for _ in range(pieces):
+    for _ in range(head.pieces):
         piece: bytes = pickle.load(source)
         size += len(piece)
         nodes += pickle.loads(piece)
-    return replace(task, whole=tuple(nodes[:cut]), after=tuple(nodes[cut:])), size, blocks
+    task = head.task
+    if isinstance(task, SnapshotTask):
+        task = replace(task, whole=tuple(nodes[: head.cut]), after=tuple(nodes[head.cut :]))
+    elif isinstance(task, ReadTask):
+        task = replace(task, new=tuple(nodes))
+    return replace(head, task=task), size
 
 
 def _read_blocks(task: SnapshotTask, count: Count, source: IO[bytes], to: IO[bytes]) -> LongBranch:
@@ -295,7 +408,7 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
     """Do one task after the other until there are no more."""
     # Nothing here is garbage before a task is done, and to look for it takes a fifth of the time.
     gc.disable()
-    kept = LruCache[BranchKey, ReadBranch](KEPT)
+    kept = LruCache[str, ReadBranch](KEPT)
 
     def count(what: Message | str) -> int:
         write(CountRequest(what), to)
@@ -305,15 +418,22 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
     done: object
     while True:
         try:
-            task, size, blocks = _read_task(source)
+            head, size = _read_task(source)
         except EOFError:
             return
         try:
-            if isinstance(task, SnapshotTask):
-                long = _read_blocks(task, count, source, to) if blocks else None
-                done = _make_kept(task, count, kept, size, long)
+            known = _known(kept, head.place)
+            if known is None:
+                done = BranchForgotten()
+            elif isinstance(head.task, SnapshotTask):
+                long = _read_blocks(head.task, count, source, to) if head.blocks else None
+                done, read = _make_kept(head.task, count, known, size, long)
+                _keep(kept, head.name, read)
+            elif isinstance(head.task, ReadTask):
+                done = BranchRead()
+                _keep(kept, head.name, _read_on(head.task, known, size))
             else:
-                done = do(task, count)
+                done = do(head.task, count)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who waits is told
             done = WorkerFailure(repr(error))
         write(done, to)
@@ -322,34 +442,83 @@ def serve(source: IO[bytes], to: IO[bytes]) -> None:
         gc.freeze()
 
 
+def _known(kept: LruCache[str, ReadBranch], place: ReadPlace | None) -> ReadBranch | None:
+    """Find what a task continues; None if it was dropped."""
+    if place is None:
+        return NOTHING_READ
+    found = kept.get(place.name)
+    known = found.up_to(place.length) if found else None
+    return known if known and known.nodes else None
+
+
+def _keep(kept: LruCache[str, ReadBranch], name: str, read: ReadBranch) -> None:
+    if read.size <= KEPT:
+        kept.put(name, read, read.size)
+    else:
+        kept.pop(name)
+
+
+def _read_on(task: ReadTask, known: ReadBranch, size: int) -> ReadBranch:
+    """Find out what messages say, and count those that a snapshot would cover."""
+    from octavo.core.extract.totals import advance
+    from octavo.core.extract.units import analyse_all, skeletons
+
+    nodes = (*known.nodes, *task.new)
+    analyses = analyse_all(nodes, known.analyses)
+    start = min(task.leading, len(nodes))
+    stop = max(start, task.settled - known.skipped)
+    totals = advance(known.totals_for(stop - start), nodes[start:stop], nodes[stop:], analyses)
+    for node in task.new:
+        skeletons(analyses[node.id].units)
+    return replace(
+        known,
+        nodes=nodes,
+        analyses=analyses,
+        totals=known.with_totals(totals),
+        digests=_digested(known, nodes),
+        size=known.size + size,
+    )
+
+
+def _digested(known: ReadBranch, nodes: Branch) -> tuple[bytes, ...]:
+    """Digest a branch after each node; of a long one, not all is there."""
+    if known.skipped or len(known.digests) < len(known.nodes):
+        return known.digests
+    found = [*known.digests]
+    for node in nodes[len(found) :]:
+        found.append(chain(found[-1] if found else b"", node.message))
+    return tuple(found)
+
+
 def _make_kept(
-    task: SnapshotTask,
-    count: Count,
-    kept: LruCache[BranchKey, ReadBranch],
-    size: int,
-    blocks: LongBranch | None = None,
-) -> MadeSnapshot | BranchForgotten:
-    """Make a snapshot, beginning with a branch that was kept if the task continues one; keep what it covers."""
-    facts = blocks.facts if blocks else None
-    if task.continues is not None:
-        known = kept.get(task.continues)
-        if known is None:
-            return BranchForgotten()
-        size, facts = size + known.size, known.facts
+    task: SnapshotTask, count: Count, known: ReadBranch, size: int, blocks: LongBranch | None = None
+) -> tuple[MadeSnapshot, ReadBranch]:
+    """Make a snapshot, beginning with what was read before; give also what is read now."""
+    if known.nodes:
+        cut = task.depth - known.skipped
         task = replace(
             task,
-            whole=(*known.nodes, *task.whole),
+            whole=(*known.nodes[:cut], *task.whole),
+            after=(*known.nodes[cut:], *task.after),
             analyses={**known.analyses, **task.analyses},
-            totals=known.totals,
+            totals=known.totals_for(cut - task.leading),
+            covers=known.digests[cut - 1] if cut <= len(known.digests) else None,
             continues=None,
         )
-    filled = _fill_after(task, count, blocks)
-    whole = task.whole
+    size, skipped, facts = size + known.size, known.skipped, known.facts
     if blocks:
-        whole = blocks.finished(task).whole
-        size = len(pickle.dumps(whole, protocol=pickle.HIGHEST_PROTOCOL))
-    if size <= KEPT // 2:
-        snapshot = filled.snapshot
-        read = ReadBranch(whole, filled.analyses, filled.totals, size, facts)
-        kept.put((snapshot.cutoff, snapshot.digest), read, size)
-    return _made(filled, facts)
+        filled, task = _fill_after(task, count, blocks)
+        skipped, facts = filled.snapshot.cutoff_depth - len(task.whole), blocks.facts
+        size = len(pickle.dumps((task.whole, task.after), protocol=pickle.HIGHEST_PROTOCOL))
+    else:
+        filled = fill(task, count)
+    read = ReadBranch(
+        nodes=task.whole if task.shortened else (*task.whole, *task.after),
+        skipped=skipped,
+        analyses=filled.analyses,
+        totals=known.with_totals(filled.totals),
+        digests=known.digests,
+        size=size,
+        facts=facts,
+    )
+    return _made(filled, facts), read

@@ -1,0 +1,321 @@
+"""What an engine does beside turns: it looks after what is idle, tells what happens, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from octavo.core.messages import assistant
+from octavo.core.protocol import OPENAI, Rules
+from octavo.core.reply import Chunk, Reply, Request
+from octavo.engine.attempt import Attempt
+from octavo.engine.compression import CompressionRequest
+from octavo.engine.engine import Engine, database_url
+from octavo.engine.outcome import (
+    Cancelled,
+    Compressed,
+    CompressionEnded,
+    CompressionStarted,
+    Event,
+    Failed,
+    Preparing,
+    SummaryText,
+)
+from octavo.errors import NotFound, ProviderError, ReadOnly, StoreError
+from tests.engine.conftest import MODEL, MakeEngine
+from tests.engine.test_compress import Gated, Spy, Writer, filled
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE = 60.0
+"""Seconds after which what never happens has failed."""
+
+
+@dataclass(slots=True)
+class Closing:
+    """A provider that notes when it is closed."""
+
+    rules: Rules = OPENAI
+    name: str = "closing"
+    closed: int = 0
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def stream(self, request: Request) -> AsyncIterator[Chunk]:
+        self.asked.set()
+        yield Reply(message=assistant("Fine."), model=request.model)
+
+    async def count_request(self, request: Request) -> int:  # noqa: ARG002
+        await asyncio.Event().wait()
+        return 0
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+async def test_closing_gives_up_what_is_under_way_and_gives_everything_back(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, provider, writer = asyncio.all_tasks(), Closing(), Gated()
+    engine = await make(provider=provider, summariser=writer, window=8_192)
+    chat = await filled(engine, 30)
+    begun = asyncio.Event()
+
+    async def never(*_: object, **__: object) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(engine.store.recall, "fill", never)
+    monkeypatch.setattr(engine.store.titles, "is_provisional", never)
+    state = await chat._state()
+    engine.compress_in_background(state)
+    engine.index_in_background(state.tip)
+    short = await filled(engine, 1)
+    async for _ in short.turn("Hello"):
+        pass
+    idle = await filled(engine, 18)
+    engine.compress_in_background(await idle._state())
+    async with asyncio.timeout(PATIENCE):
+        await begun.wait()
+        assert engine.is_compressing(chat.id)
+        assert engine._waiting is not None
+        await engine.close()
+    assert asyncio.all_tasks() - before == set()
+    assert provider.closed == 1
+    assert writer.jobs == []
+    with pytest.raises(Exception, match="closed"):
+        await engine.create()
+
+
+def heard(engine: Engine) -> list[tuple[str, Event]]:
+    told: list[tuple[str, Event]] = []
+    engine.listeners.append(lambda conversation, event: told.append((conversation, event)))
+    return told
+
+
+async def test_who_listens_is_told_of_a_compression_in_the_background(make: MakeEngine) -> None:
+    engine = await make(summariser=Writer("They deployed builds."))
+    told, chat = heard(engine), await filled(engine, 14)
+    engine.compress_in_background(await chat._state())
+    await chat.wait_until_idle()
+    assert [type(event) for _, event in told] == [
+        Preparing,
+        CompressionStarted,
+        SummaryText,
+        CompressionEnded,
+    ]
+    assert {conversation for conversation, _ in told} == {chat.id}
+
+
+async def test_who_listens_is_told_when_it_fails_or_is_stopped(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(summariser=Gated())
+    told, chat = heard(engine), await filled(engine, 14)
+    state = await chat._state()
+    engine.compress_in_background(state)
+    async with asyncio.timeout(PATIENCE):
+        await engine.wait_until_idle(chat.id, 0.01)
+    assert told[0] == (chat.id, Preparing("soft"))
+    assert told[-1] == (chat.id, CompressionEnded(Cancelled()))
+    assert not engine.is_compressing(chat.id)
+
+    async def full(*_: object, **__: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(engine.store.jobs, "claim", full)
+    engine.compress_in_background(state)
+    await chat.wait_until_idle()
+    assert told[-1] == (chat.id, CompressionEnded(Failed("the disk is full")))
+
+
+async def test_a_conversation_is_compressed_behind_its_turns_once_a_mark_is_crossed(make: MakeEngine) -> None:
+    """What must still fit below the mark counts as well."""
+    engine = await make()
+    chat = await filled(engine, 4)
+    state = await chat._state()
+    assert state.budget.soft is not None
+    at = replace(state, reading=replace(state.reading, tokens=state.budget.soft, error_bound=0))
+    at = replace(at, budget=replace(at.budget, prepare=None), policy=replace(at.policy, minimum=0))
+    for ahead, begins in ((0, False), (1, True)):
+        engine.compress_in_background(at, ahead=ahead)
+        assert engine.is_compressing(chat.id) is begins
+    await chat.wait_until_idle()
+
+
+async def test_an_idle_conversation_is_looked_at_when_its_cache_is_cold(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two that were left at different times; one that is gone by then holds up nobody."""
+    now, slept = [1_000.0], list[float]()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr("octavo.engine.engine.asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": sleep}))
+    engine = await make(clock=lambda: now[0], window=8_192)
+    chats = [await filled(engine, 18) for _ in range(3)]
+    states = [await chat._state() for chat in chats]
+    await engine.store.bin.delete(chats[0].id)
+    lives = states[0].meter.card.cache_seconds
+    for state in states:
+        engine.compress_in_background(state)
+        now[0] += 20
+    assert engine._waiting is not None
+    await asyncio.wait_for(engine._waiting, PATIENCE)
+    assert slept == [lives - 60, 20, 20]
+    for chat in chats[1:]:
+        await chat.wait_until_idle()
+        assert await chat.snapshots.serving() is not None
+    assert engine._cooling == {}
+
+
+async def test_few_idle_conversations_are_remembered_and_none_that_is_compressed(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("octavo.engine.engine.REMEMBERED", 2)
+    engine = await make(window=8_192)
+    chats = [await filled(engine, 18) for _ in range(3)]
+    states = [await chat._state() for chat in chats]
+    for state in states:
+        engine.compress_in_background(state)
+    assert list(engine._cooling) == [chat.id for chat in chats[1:]]
+    engine.compress_in_background(states[1], cold=True)
+    assert engine.is_compressing(chats[1].id)
+    assert list(engine._cooling) == [chats[2].id]
+    await chats[1].wait_until_idle()
+
+
+async def test_what_is_remembered_of_conversations_is_bounded_but_for_the_busy(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("octavo.engine.engine.REMEMBERED", 3)
+    engine = await make(summariser=Gated())
+    chat = await filled(engine, 14)
+    first = engine.record("first")
+    engine.record("second")
+    engine.record("third")
+    assert engine.record("first") is first
+    engine.record("fourth")
+    assert list(engine._records) == ["third", "first", "fourth"]
+    engine.compress_in_background(await chat._state())
+    for name in ("fifth", "sixth", "seventh"):
+        engine.record(name)
+    assert list(engine._records) == [chat.id, "fifth", "sixth", "seventh"]
+    assert engine.is_compressing(chat.id)
+
+
+async def test_only_words_of_a_hook_are_instructions(make: MakeEngine) -> None:
+    writer = Writer()
+    hooks = (Spy(None), Spy("Keep ports."), Spy(""), Spy(7), Spy("Keep hosts."))
+    chat = await filled(await make(summariser=writer, hooks=hooks, window=128_000))
+    assert isinstance(await chat.compress(), Compressed)
+    assert writer.jobs[0].focus == "Keep ports.\nKeep hosts."
+
+
+async def test_a_failure_is_held_against_what_is_automatic_and_a_success_forgives_it(
+    make: MakeEngine,
+) -> None:
+    """What a person asked for neither counts as a failure nor as what was done last."""
+    now = [50.0]
+    engine = await make(summariser=Writer(ProviderError("down"), ProviderError("down")), clock=lambda: now[0])
+    chat = await filled(engine, 14)
+    state = await chat._state()
+    record = engine.record(chat.id)
+
+    async def run(urgency: str) -> None:
+        request = CompressionRequest(urgency=urgency)  # type: ignore[arg-type]
+        async for _ in engine.run_compression(state, request):
+            pass
+
+    await run("manual")
+    assert record.trouble.failures == 0
+    await run("soft")
+    trouble = record.trouble
+    assert (trouble.failures, trouble.model, trouble.at) == (1, MODEL, 50.0)
+    assert trouble.tokens == state.reading.cautious
+    await run("manual")
+    assert (record.trouble.failures, record.pace.turn) == (0, "")
+    await chat.undo()
+    state = await chat._state()
+    await run("soft")
+    assert (record.pace.turn, record.pace.progressed) == (state.turn, True)
+    inputs = engine.decision_inputs(state)
+    assert (inputs.turn, inputs.pace, inputs.cold) == (state.turn, record.pace, False)
+
+
+async def test_every_watcher_is_told_of_every_attempt_once(make: MakeEngine) -> None:
+    engine = await make(summariser=Writer())
+    seen: list[list[Attempt]] = [[], []]
+    engine.watchers += [seen[0].append, seen[1].append]
+    chat = await filled(engine)
+    await chat.compress()
+    assert seen[0] == seen[1]
+    assert len(seen[0]) == 1
+
+
+async def test_where_nothing_can_be_written_nothing_is_resumed_or_indexed(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A process that can write does it."""
+    engine = await make()
+
+    async def refused(*_: object, **__: object) -> None:
+        raise ReadOnly("this database is opened for reading")
+
+    monkeypatch.setattr(engine.store.jobs, "close_abandoned", refused)
+    monkeypatch.setattr(engine.store.recall, "fill", refused)
+    assert await engine.resume_abandoned() == 0
+    chat = await filled(engine, 1)
+    assert (await engine.chat(chat.id)).id == chat.id
+    tip = await chat._tip()
+    assert tip
+    engine.index_in_background(tip)
+    await engine.wait_until_idle(chat.id)
+    assert engine._indexing == {}
+    assert caplog.messages == []
+
+
+async def test_what_is_covered_is_indexed_once_at_a_time(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make()
+    filling: list[str] = []
+
+    async def fill(cutoff: str) -> None:
+        filling.append(cutoff)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(engine.store.recall, "fill", fill)
+    for _ in range(2):
+        engine.index_in_background("cutoff")
+    await engine.wait_until_idle("nobody")
+    assert filling == ["cutoff"]
+    engine.index_in_background("cutoff")
+    await engine.wait_until_idle("nobody")
+    assert filling == ["cutoff"] * 2
+
+
+async def test_a_message_of_another_conversation_is_no_tip_here(make: MakeEngine) -> None:
+    engine = await make()
+    here, there = await filled(engine, 2), await filled(engine, 1)
+    branch = await here.branch()
+    assert (await engine.state_of(here.id, branch[1].id)).tip == branch[1].id
+    with pytest.raises(NotFound, match="there is no message"):
+        await engine.state_of(here.id, (await there.branch())[0].id)
+    with pytest.raises(NotFound, match="empty"):
+        await engine.state_of((await engine.create()).id)
+    tried = await engine.state_of(here.id, override={"system": "Be brief."})
+    assert tried.settings["system"] == "Be brief."
+    assert (await here._state()).settings.get("system") is None
+
+
+def test_a_path_is_a_sqlite_file_and_a_url_stays_what_it_is() -> None:
+    assert database_url("chats.db") == "sqlite:///chats.db"
+    assert database_url(Path("/data/chats.db")) == "sqlite:////data/chats.db"
+    assert database_url("postgresql://db/chats") == "postgresql://db/chats"
