@@ -17,7 +17,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, count
 from pathlib import Path
 from typing import NoReturn
@@ -42,8 +42,8 @@ GOING = 10.0
 """Seconds that a run has to take down what it started, such as a server."""
 MEMORY = 6 << 30
 """Bytes that a run may take: a loop without an end can fill a list."""
-PASSED, FAILED, BROKEN, NONE = 0, 1, 2, 5
-"""What pytest returns; broken is what cannot even be imported, and none is no tests."""
+PASSED, FAILED, BROKEN, CONFUSED, NONE = 0, 1, 2, 3, 5
+"""What pytest returns: broken is what cannot even be imported, confused stopped amid its own work, none no tests."""
 BEFOREHAND = (
     "alembic.command",
     "asyncpg",
@@ -202,7 +202,14 @@ class Runner:
             learner = Learner(self.folder / "src" / "octavo", package) if package else None
             options = ["-n0", "-p", "no:cacheprovider", "-p", "no:schemathesis", "--hypothesis-seed=0"]
             options += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *([] if package else ["-x"])]
-            code = int(pytest.main([*options, *files], plugins=[choice, *filter(None, [learner])]))
+            # What is told of a failure is not looked at, and to write values out may take for ever.
+            options += ["--tb=native"]
+            try:
+                code = int(pytest.main([*options, *files], plugins=[choice, *filter(None, [learner])]))
+            except ExceptionGroup:
+                # So pytest ends when it finds what was left open, such as connections.
+                traceback.print_exc()
+                code = CONFUSED
             where = Path(sys.modules["octavo"].__file__ or "") if "octavo" in sys.modules else self.folder
             if not where.is_relative_to(self.folder):
                 raise SystemExit(f"what was tested is not what was planted, but {where}")
@@ -211,6 +218,9 @@ class Runner:
             )
 
         done = self._forked(work, LEAST_PATIENCE + PATIENCE * patience)
+        if only is not None and done.code == CONFUSED:
+            # A test that took too long was stopped amid what pytest does itself.
+            return replace(done, code=BROKEN)
         if done.code not in (PASSED, FAILED, BROKEN, NONE):
             sys.exit(f"pytest ended with {done.code}:\n{self._said()}")
         return done
