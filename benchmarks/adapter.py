@@ -75,7 +75,8 @@ class Octavo:
         entries = [Entry(message=one, counts={meter.unit.name: meter.count_message(one)}) for one in said]
         await engine.store.messages.append_many(chat.id, entries)
         total = sum(entry.counts[meter.unit.name] for entry in entries)
-        card = replace(meter.card, window=total // 2 if over else total * 20)
+        # With its price, a history far below the mark may be compressed because it pays.
+        card = replace(meter.card, window=total // 2 if over else total * 20, price=None)
         engine.models.meters[MODEL] = type(meter)(card)
         return engine, chat
 

@@ -24,7 +24,7 @@ SUMMARY_SECONDS = 10.0
 TEXT = "The build of the harbour service failed again because port 8080 was taken by the old process. " * 3
 SIZES = (1_000, 10_000, 100_000)
 TURNS = 25
-BUSY_TURNS, QUICK_TURNS = 40, 10
+BUSY_TURNS, QUICK_TURNS = 30, 10
 """Turns while a summary is written."""
 EARLIER = 127
 """Questions and answers before them: past the soft mark, and all turns that follow stay below the hard one."""

@@ -30,6 +30,7 @@ PARTS: Mapping[str, str] = MappingProxyType(
         "bills": "Predicted against billed",
         "core": "Deciding and building",
         "extracts": "Extracts and receipts",
+        "compressing": "A whole compression",
         "store": "The context query",
         "recall": "The lookup of a question",
         "engine": "The engine's share of a turn",
