@@ -9,6 +9,8 @@ OPTIONS ?=
 # Frameworks that pin other versions than ours, or are large: `make clients` tries them in environments of their own.
 APART  := --no-extra litellm --no-extra google-adk --no-extra llama-index
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
+# Hundreds of processes are started here, and without kept bytecode each compiles again whatever it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install web run test check fmt bench figures clients dropins lock audit wheel clean
