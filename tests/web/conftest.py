@@ -94,6 +94,16 @@ def octavo(server: Octavo, upstream: Upstream) -> Octavo:  # noqa: ARG001 - no a
     return server
 
 
+LOST = (
+    "ERR_CONNECTION_",
+    "ERR_SOCKET_NOT_CONNECTED",
+    "ERR_EMPTY_RESPONSE",
+    "ERR_INCOMPLETE_CHUNKED_ENCODING",
+    "ERR_CONTENT_LENGTH_MISMATCH",
+)
+"""What Chromium calls a server that is gone: before a request, before the first byte of its answer, or after it."""
+
+
 class Watch:
     """What pages did that they may not do; a test that breaks the connection on purpose forgives that."""
 
@@ -105,6 +115,10 @@ class Watch:
     def forgive(self, *words: str) -> None:
         """Expect errors that contain one of these words, such as `ERR_CONNECTION_REFUSED`."""
         self.forgiven += words
+
+    def forgive_lost_connections(self) -> None:
+        """Expect whatever a page may meet while its server is killed, which depends on what it was just asking."""
+        self.forgive(*LOST)
 
     def follow(self, page: Page) -> None:
         page.on("console", lambda told: self._note(told.text) if told.type == "error" else None)

@@ -115,7 +115,8 @@ def test_who_is_rate_limited_sees_the_seconds_and_can_stop(page: Page, upstream:
 def test_a_server_that_went_away_is_found_again(
     page: Page, octavo: Octavo, upstream: Upstream, watch: Watch
 ) -> None:
-    watch.forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "404")
+    watch.forgive_lost_connections()
+    watch.forgive("404")
     upstream.say = lambda _: f"Half of it{HOLD}, whole."
     page.goto("/")
     ask(page, "Will you be back?")
@@ -135,7 +136,8 @@ def test_an_answer_that_was_interrupted_is_there_again_and_can_be_gone_on_with(
     page: Page, octavo: Octavo, upstream: Upstream, watch: Watch, audit: Audit
 ) -> None:
     """The server is killed in the middle of it; what was on the screen is stored, all but the last second."""
-    watch.forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "404")
+    watch.forgive_lost_connections()
+    watch.forgive("404")
     upstream.say = lambda _: f"Half of it{HOLD}, whole."
     page.goto("/")
     ask(page, "Will it be kept?")
@@ -194,9 +196,7 @@ def test_two_tabs_show_the_same_answer(page: Page, octavo: Octavo, upstream: Ups
 def test_what_is_said_without_a_connection_is_sent_once_when_it_is_back(
     page: Page, octavo: Octavo, watch: Watch
 ) -> None:
-    watch.forgive(
-        "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "MISMATCH"
-    )
+    watch.forgive_lost_connections()
     id = octavo.conversation("u: Hello", "a: Good day")
     page.goto(f"/c/{id}")
     expect(page.get_by_text("Good day")).to_be_visible()
