@@ -8,8 +8,9 @@ stays small even after fifty compressions; the originals have the rest.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from octavo.core.extract.changes import (
@@ -376,9 +377,9 @@ def add_back(extracts: Extracts, lost: Fact, node: Node) -> Extracts:
 
 @dataclass(frozen=True, slots=True)
 class _Fates:
-    verbatim: list[str]
-    told: list[str]
-    lost: list[Fact]
+    verbatim: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    lost: list[Fact] = field(default_factory=list)
 
     def tally(self, kind: FactKind) -> Tally:
         return Tally(
@@ -393,18 +394,17 @@ class _Fates:
 
 
 def _tallies(found: Iterable[tuple[Fact, tuple[str, ...]]], remains: Remains) -> tuple[Tally, ...]:
-    fates: dict[FactKind, _Fates] = {}
+    fates: defaultdict[FactKind, _Fates] = defaultdict(_Fates)
     all_found = list(found)
     remains.kept.expect([fact.text for fact, _ in all_found])
     for fact, words in all_found:
-        fate = fates.setdefault(fact.kind, _Fates([], [], []))
         match remains.fate(fact, words):
             case "verbatim":
-                fate.verbatim.append(fact.text)
+                fates[fact.kind].verbatim.append(fact.text)
             case "told":
-                fate.told.append(fact.text)
+                fates[fact.kind].told.append(fact.text)
             case "lost":
-                fate.lost.append(fact)
+                fates[fact.kind].lost.append(fact)
     return tuple(fates[kind].tally(kind) for kind in KINDS if kind in fates)
 
 

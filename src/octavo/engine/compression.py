@@ -15,7 +15,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
 
-from octavo.core.budget import Price
+from octavo.core.budget import Price, Reading
 from octavo.core.context import Context, build_context
 from octavo.core.memory_tools import ANSWERS_SHARE, kept_answers, lookups
 from octavo.core.messages import Branch, Node, opens_turn
@@ -60,6 +60,7 @@ from octavo.store.ids import new_id
 from octavo.store.values import Busy, Job, Refused, Stale
 
 if TYPE_CHECKING:
+    from octavo.core.receipt import Receipt
     from octavo.store.store import Store
 
 PRESSED_SHARE = 0.5
@@ -399,7 +400,12 @@ class Proposal:
 
     made: MadeSnapshot
     written: WrittenSummary
-    tokens: int
+    context: Context
+    reading: Reading
+
+    @property
+    def tokens(self) -> int:
+        return self.reading.cautious
 
 
 async def _work(
@@ -440,9 +446,7 @@ async def _work(
         summary_price=cost(spent, tools.price),
         **_authorship(best.written, tools, spent),
     )
-    outcome = await _conclude(
-        state, request, tools, held, MadeSnapshot(best.made.snapshot, paper), best.written.problems
-    )
+    outcome = await _conclude(state, request, tools, held, best, paper)
     yield CompressionEnded(outcome, written.unwritten, spent)
 
 
@@ -491,8 +495,10 @@ async def _propose(
         made = await _make(state, trying, request, tools, written.narrative)
     except (NotFound, WorkerOverdue) as lost:  # deleted meanwhile, or nobody would wait for it
         return Failed(str(lost))
-    sent = state.meter.read(build_context(state.served_by(made.snapshot)), state.counts)
-    return Proposal(made=made, written=written, tokens=sent.cautious)
+    context = build_context(state.served_by(made.snapshot))
+    return Proposal(
+        made=made, written=written, context=context, reading=state.meter.read(context, state.counts)
+    )
 
 
 class Authorship(TypedDict):
@@ -655,15 +661,14 @@ async def _conclude(
     request: CompressionRequest,
     tools: CompressionTools,
     held: Job,
-    proposal: MadeSnapshot,
-    problems: tuple[Problem, ...],
+    proposal: Proposal,
+    paper: Receipt,
 ) -> Outcome:
     """Verify the draft by the context it leads to; store it, or say why not."""
-    made = proposal.snapshot
+    made, problems = proposal.made.snapshot, proposal.written.problems
     if says_nothing(made):
         return await _too_small(made, tools, held)
-    context = build_context(state.served_by(made))
-    before, after = state.reading.tokens, state.meter.read(context, state.counts).tokens
+    context, before, after = proposal.context, state.reading.tokens, proposal.reading.tokens
     found = (
         *size_problems(state.policy, state.budget, before, after),
         *context_problems(
@@ -672,10 +677,10 @@ async def _conclude(
         *_given_up(state, made),
     )
     if fatal(found):
-        why = [*([proposal.receipt.no_summary] if problems else []), *(problem.detail for problem in found)]
+        why = [*([paper.no_summary] if problems else []), *(problem.detail for problem in found)]
         await tools.store.jobs.fail(held, "; ".join(filter(None, why)))
         return Rejected(found, before, after)
-    paper = replace(proposal.receipt, tokens_before=before, tokens_after=after)
+    paper = replace(paper, tokens_before=before, tokens_after=after)
     stored = await tools.store.jobs.finish(held, replace(made, receipt=paper.trimmed().to_json()))
     if isinstance(stored, Refused):
         return Failed(stored.reason)

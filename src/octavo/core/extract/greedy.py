@@ -98,14 +98,15 @@ class Ranking:
     def first(self, gain: Callable[[int], float]) -> tuple[float, int] | None:
         """Put units back until the best one gains about what it is ranked by; give its entry, which stays."""
         while self._buckets:
-            bucket, fallen = self._best(), list[tuple[float, int]]()
+            bucket = self._best()
+            fallen: list[tuple[float, int]] = []
             while bucket:
-                ranked, number = bucket[-1]
-                now = gain(number)
-                if now >= STALE * -ranked:
+                entry = bucket[-1]
+                now = gain(entry[1])
+                if now >= STALE * -entry[0]:
                     break
                 bucket.pop()
-                fallen.append((-now, number))
+                fallen.append((-now, entry[1]))
             if fallen:
                 self.put(fallen)
             if bucket:
@@ -187,9 +188,10 @@ class GreedyQueue:
     def _next(self) -> tuple[float, int] | None:
         """Find the best unit; give its entry in the ranking."""
         self._rank()
-        while entry := self.ranking.first(self.gain):
+        first, gain, has = self.ranking.first, self.gain, self.selection.has
+        while entry := first(gain):
             # What it gains is about what it is ranked by.
-            if entry[0] < 0 and not self.selection.has(entry[1]):
+            if entry[0] < 0 and not has(entry[1]):
                 return entry
             self.ranking.drop()
         return None
