@@ -20,7 +20,8 @@ from tests.store.scenes import fold, long_talk, talk
 
 pytestmark = pytest.mark.anyio
 
-TIPS = 2_000
+TREE = 700
+"""Messages of a tree, each of which is a tip."""
 
 
 @dataclass
@@ -70,7 +71,7 @@ async def grow(store: Store, dice: random.Random, size: int) -> tuple[str, Fores
     return made.id, forest
 
 
-async def test_the_query_equals_brute_force_on_every_tip(store: Store) -> None:
+async def test_the_query_equals_brute_force_on_every_tip(store: Store, url: str) -> None:
     """Nested, superseded, undone and redone snapshots, anchored at and below their cutoffs (cases 25, 26, 28, 31).
 
     Planted, one at a time, each seen failing: the walk stops before the cutoff node (`depth > so_far`); the walk
@@ -78,8 +79,10 @@ async def test_the_query_equals_brute_force_on_every_tip(store: Store) -> None:
     """
     dice = random.Random(4)
     checked = served = 0
-    for size in (700, 700, 700):
-        _, forest = await grow(store, dice, size)
+    # One statement serves both databases: PostgreSQL, which takes longer, shows that it does with one tree.
+    trees = 3 if url.startswith("sqlite") else 1
+    for _ in range(trees):
+        _, forest = await grow(store, dice, TREE)
         snapshots = list(forest.snapshots.values())
         for tip in forest.nodes:
             branch = forest.branch(tip)
@@ -90,8 +93,8 @@ async def test_the_query_equals_brute_force_on_every_tip(store: Store) -> None:
             assert found.retained == branch[expected.cutoff_depth if expected else 0 :]
             checked += 1
             served += expected is not None
-    assert checked >= TIPS
-    assert TIPS // 2 < served < checked
+    assert checked >= trees * TREE
+    assert checked // 2 < served < checked
     assert await store.check() == ()
 
 

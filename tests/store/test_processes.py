@@ -31,10 +31,10 @@ async def finished(processes: list[ForkServerProcess]) -> list[int | None]:
 
 
 async def test_twelve_writers_lose_nothing(store: Store, url: str, started: list[ForkServerProcess]) -> None:
-    """8 writers to one conversation and 4 to others, 5,000 messages; a locked database never reaches a caller."""
+    """8 writers to one conversation and 4 to others, 2,000 messages; a locked database never reaches a caller."""
     shared = await store.conversations.create()
     others = [await store.conversations.create() for _ in range(4)]
-    each, rest = 500, 250
+    each, rest = 200, 100
     for i in range(8):
         start(started, workers.write, url, shared.id, f"w{i}", each)
     for i, other in enumerate(others):
@@ -92,15 +92,19 @@ async def next_event(calls: Any) -> tuple[Any, ...]:
     return event
 
 
-async def test_a_writer_killed_50_times_loses_no_acknowledged_message(
+async def test_a_writer_killed_again_and_again_loses_no_acknowledged_message(
     store: Store, url: str, started: list[ForkServerProcess], tmp_path: Path
 ) -> None:
-    """Case 54. Killed with -9 at random moments, in the middle of whatever it was doing."""
+    """Case 54. Killed with -9 at random moments, in the middle of whatever it was doing.
+
+    On PostgreSQL the server goes on, and what a client was doing is only given up: there, fewer kills tell as much.
+    """
+    times = 50 if url.startswith("sqlite") else 15
     made = await store.conversations.create()
     await store.messages.append(made.id, user("first"))
     acknowledged = tmp_path / "acknowledged"
     dice = random.Random(50)
-    for round in range(50):
+    for round in range(times):
         before = size(acknowledged)
         process = start(started, workers.write_until_killed, url, made.id, f"r{round}", acknowledged)
         while size(acknowledged) == before:
@@ -110,13 +114,13 @@ async def test_a_writer_killed_50_times_loses_no_acknowledged_message(
         process.kill()
         assert await finished([process]) == [-signal.SIGKILL]
     ids = acknowledged.read_text().split()
-    assert len(ids) == len(set(ids)) > 50
+    assert len(ids) == len(set(ids)) > times
     tip = (await store.conversations.get(made.id)).tip
     assert tip
     stored = {node.id for node in await store.tree.branch(tip)}
     assert set(ids) <= stored
     # At the most the one that was being written when the kill came is stored and not acknowledged.
-    assert len(stored) - 1 - len(ids) <= 50 * 5
+    assert len(stored) - 1 - len(ids) <= times * 5
     assert await store.check() == ()
 
 

@@ -604,18 +604,18 @@ async def test_many_middling_texts_in_one_message_fit_too(store: Store) -> None:
     assert (await store.tree.node(node.id)).message.parts == parts
 
 
-async def test_a_branch_100000_deep_is_no_problem(store: Store) -> None:
-    """Case 34, ten times over."""
+async def test_a_branch_20000_deep_is_no_problem(store: Store) -> None:
+    """Case 34, twice over."""
     made = await store.conversations.create()
-    nodes = await store.messages.append_many(made.id, [user(f"m{i}") for i in range(100_000)])
-    assert nodes[-1].depth == 100_000
-    assert await store.tree.on_branch(nodes[-1].id, [nodes[0].id, nodes[54_321].id]) == {
+    nodes = await store.messages.append_many(made.id, [user(f"m{i}") for i in range(20_000)])
+    assert nodes[-1].depth == 20_000
+    assert await store.tree.on_branch(nodes[-1].id, [nodes[0].id, nodes[12_345].id]) == {
         nodes[0].id,
-        nodes[54_321].id,
+        nodes[12_345].id,
     }
     branch = await store.tree.branch(nodes[-1].id)
-    assert len(branch) == 100_000
-    assert branch[77_777] == nodes[77_777]
+    assert len(branch) == 20_000
+    assert branch[17_777] == nodes[17_777]
     await store.messages.delete(nodes[10].id, subtree=True)
     assert (await store.conversations.get(made.id)).messages == 10
 
