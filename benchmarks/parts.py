@@ -33,6 +33,7 @@ PARTS: Mapping[str, str] = MappingProxyType(
         "compressing": "A whole compression",
         "store": "The context query",
         "recall": "The lookup of a question",
+        "frequency": "How often a conversation is compressed",
         "engine": "The engine's share of a turn",
         "peers": "Beside other libraries",
         "gateway": "The gateway",

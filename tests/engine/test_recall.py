@@ -308,6 +308,27 @@ async def drop_index(engine: Engine) -> None:
     await engine.store._database.write(lambda connection: connection.execute(sa.delete(recall_lane)))
 
 
+async def compressions(engine: Engine, recall: str) -> int:
+    """Talk about the same few things for a while; tell how often that was compressed."""
+    chat = await engine.create(recall=recall)
+    for turn in range(100):
+        ship = ("Aurelia", "Heron", "Magpie", "Osprey", "Petrel")[turn % 5]
+        told = f"The {ship} takes {turn * 37} crates to berth {turn % 9} at {turn % 24}:30, says the harbour."
+        await happened(chat.turn(told if turn % 2 else f"{told} Which crates did the {ship} take before?"))
+        await chat.wait_until_idle()
+    return len(await engine.store.snapshots.of_conversation(chat.id))
+
+
+@pytest.mark.parametrize("window", [1_024, 2_048])
+async def test_a_small_window_is_not_filled_by_what_is_recalled(make: MakeEngine, window: int) -> None:
+    """Passages stay with their question, so many of them bring the next compression nearer."""
+    say = "It is noted in the book of the harbour, with the berth, the crates and the hour at which the ship comes in."
+    engine = await make(provider=ScriptedProvider(lambda _: say), window=window)
+    alone, beside = await compressions(engine, "off"), await compressions(engine, "auto")
+    assert alone > 0
+    assert beside <= 1.5 * alone + 1
+
+
 async def test_what_words_would_find_can_be_asked_for(make: MakeEngine) -> None:
     engine = await make(provider=answers(), window=16_000)
     chat = await compressed(engine, BERTH)

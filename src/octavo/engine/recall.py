@@ -15,7 +15,7 @@ from octavo.core.recall.choose import choose
 from octavo.core.recall.passages import Passages
 from octavo.core.recall.question import Question, ask, question_of
 from octavo.core.recall.rank import ByWords
-from octavo.core.recall.size import room
+from octavo.core.recall.size import room, wanted
 from octavo.core.snapshot import Snapshot
 from octavo.engine.outcome import Recalled
 from octavo.engine.state import TipState, with_recalled
@@ -33,11 +33,16 @@ async def recall(engine: Engine, state: TipState) -> tuple[TipState, Recalled | 
     snapshot, question = state.loaded.snapshot, pending_question(state)
     if snapshot is None or question is None or question.id in state.loaded.recalled:
         return state, None
-    used, budget = state.reading.cautious, state.budget
-    free = room(state.policy.recall, window=budget.window, mark=budget.trigger, used=used)
+    asked, budget = question_of(question.message, state.context.retained[:-1]), state.budget
+    free = room(
+        state.policy.recall,
+        window=budget.window,
+        mark=budget.trigger,
+        used=state.reading.cautious,
+        asks=asked.asks,
+    )
     if free <= 0:
         return state, None
-    asked = question_of(question.message, state.context.retained[:-1])
     passages = await _find(engine, state, snapshot, asked, free, said=_said(snapshot))
     if not passages:
         return state, None
@@ -58,10 +63,10 @@ async def find_passages(engine: Engine, state: TipState, words: str) -> Passages
 
     What is not indexed yet is indexed first, however long that takes.
     """
-    snapshot, setting, window = state.loaded.snapshot, state.policy.recall, state.budget.window
+    snapshot, setting, budget = state.loaded.snapshot, state.policy.recall, state.budget
     if snapshot is None:
         return ()
-    free = room("auto" if setting == "off" else setting, window=window, mark=window, used=0)
+    free = wanted("auto" if setting == "off" else setting, window=budget.window, mark=budget.trigger)
     return await _find(engine, state, snapshot, ask(words), free, said=_said(snapshot), patient=True)
 
 

@@ -24,7 +24,7 @@ from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Branch, Message, ToolCall, opens_turn, place, system
 from octavo.core.policy import budget_for, preset
 from octavo.core.protocol import OPENAI, Rules
-from octavo.core.recall.size import room
+from octavo.core.recall.size import wanted
 from octavo.core.shrink import shrink
 from octavo.core.tools import Tool
 from octavo.core.wire import Format
@@ -291,8 +291,10 @@ async def _compress_between_turns(
 
 def _recall_room(state: TipState) -> int:
     """Tokens that a question may take for what it recalls: none where nothing is covered yet."""
-    window = state.budget.window
-    return room(state.policy.recall, window=window, mark=window, used=0) if state.loaded.snapshot else 0
+    budget = state.budget
+    if state.loaded.snapshot is None:
+        return 0
+    return wanted(state.policy.recall, window=budget.window, mark=budget.trigger)
 
 
 UNLEARNED = "nothing was learned from a bill, because Octavo failed: %s"

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.recall.size import FIRST, FIRST_SHARE, LEAST, MOST, Recall, part_of, recall_setting, room
+from octavo.core.recall.size import (
+    FIRST,
+    FIRST_SHARE,
+    LEAST,
+    MOST,
+    PART,
+    TOLD_PART,
+    Recall,
+    part_of,
+    recall_setting,
+    room,
+    wanted,
+)
 from octavo.errors import BadInput
 
 
@@ -27,6 +39,22 @@ def test_recall_takes_a_share_of_the_window_from_free_room_only(
 ) -> None:
     """Case 119."""
     assert room(setting, window=window, mark=60_000, used=60_000 - free) == expected
+
+
+def test_in_a_small_window_recall_takes_a_small_part_of_what_is_below_the_mark() -> None:
+    """A compression frees about half of it, and passages stay with their question."""
+    assert wanted("auto", window=4_096, mark=2_400) == PART * 2_400 == 200
+    assert wanted("auto", window=8_192, mark=12 * LEAST) == LEAST
+    assert wanted("auto", window=8_192, mark=12 * LEAST - 12) == LEAST - 1
+    assert wanted(700, window=4_096, mark=2_400) == 700
+    assert room("auto", window=4_096, mark=2_400, used=2_250) == 150
+
+
+def test_what_only_tells_something_is_given_less_room_unless_somebody_says_how_much() -> None:
+    assert wanted("auto", window=128_000, mark=100_000, asks=False) == TOLD_PART * MOST
+    assert room("auto", window=8_192, mark=60_000, used=0, asks=False) == TOLD_PART * LEAST
+    assert wanted(700, window=8_192, mark=6_000, asks=False) == 700
+    assert wanted("off", window=8_192, mark=6_000) == 0
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """How much room recalled passages may take.
 
-Of a window, only what is free below the soft mark, so that they never compress; of a budget that they share with
+Of a window, only what is free below the soft mark, so that they never compress, and only a small part of that, so that
+the next compression does not come much sooner for them: they stay with their question. Of a budget that they share with
 extracts and the newest turns, the part that serves questions best.
 """
 
@@ -16,6 +17,12 @@ LEAST = 400
 """Tokens below which hardly a message and its answer fit."""
 MOST = 2_000
 """Tokens that are enough for what belongs to one question."""
+PART = 1 / 12
+"""Of the soft mark, at most. A compression frees about half of it, so passages by themselves fill that in six questions
+or more. In windows of less than 10,000 tokens this is less than 400: there, each question would bring a compression."""
+TOLD_PART = 1 / 2
+"""Of that room for what has not the form of a question. Most of it tells something; the rest asks for work, and needs
+what was said of it."""
 FIRST = 2_000
 """Tokens of a budget, of which passages get `FIRST_SHARE`; of all above they get `REST_SHARE`."""
 FIRST_SHARE = 0.3
@@ -45,13 +52,18 @@ def part_of(budget: int) -> int:
     return min(MOST, int(FIRST_SHARE * min(budget, FIRST) + REST_SHARE * max(0, budget - FIRST)))
 
 
-def room(setting: Recall, *, window: int, mark: int, used: int) -> int:
-    """Say how many tokens passages may take, `used` being what is sent without them and `mark` the soft mark."""
+def wanted(setting: Recall, *, window: int, mark: int, asks: bool = True) -> int:
+    """Say how many tokens passages would take if there were room, `mark` being the soft mark."""
     match setting:
         case "off":
             return 0
         case "auto":
-            wish = min(MOST, max(LEAST, int(SHARE * window)))
+            most = min(MOST, max(LEAST, int(SHARE * window)), int(PART * mark))
+            return most if asks else int(TOLD_PART * most)
         case int():
-            wish = setting
-    return max(0, min(wish, mark - used))
+            return setting
+
+
+def room(setting: Recall, *, window: int, mark: int, used: int, asks: bool = True) -> int:
+    """Say how many tokens passages may take, `used` being what is sent without them."""
+    return max(0, min(wanted(setting, window=window, mark=mark, asks=asks), mark - used))
