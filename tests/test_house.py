@@ -171,6 +171,27 @@ def test_importing_octavo_imports_nothing_else() -> None:
     assert printed == "['octavo']\n"
 
 
+@pytest.mark.parametrize("module", ["octavo.engine.engine", "octavo.engine.stateless", "octavo.cli.main"])
+def test_what_a_program_may_never_need_is_not_imported_with(module: str) -> None:
+    """A database is opened, a provider asked and a vocabulary loaded when somebody wants it."""
+    heavy = (
+        "sqlalchemy",
+        "asyncpg",
+        "alembic",
+        "fastapi",
+        "httpx2",
+        "openai",
+        "anthropic",
+        "google.genai",
+        "splintr",
+    )
+    script = f"import sys, {module}; print(sorted(name for name in {heavy!r} if name in sys.modules))"
+    printed = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed == "[]\n"
+
+
 def test_a_public_class_name_means_one_thing() -> None:
     where: dict[str, list[str]] = {}
     for path in MODULES:

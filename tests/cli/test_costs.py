@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from octavo.core.messages import assistant, user
-from octavo.store.costs import CACHED
 from octavo.store.store import Store
-from octavo.store.values import Entry
+from octavo.store.values import CACHED, Entry
 from tests.cli.kit import plainly
 
 

@@ -13,8 +13,7 @@ from octavo.engine.compression import cost
 from octavo.engine.costs import CostLine, costs
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed
-from octavo.store.titles import TitleBill
-from octavo.store.values import Entry
+from octavo.store.values import Entry, TitleBill
 from tests.engine.conftest import MODEL, MakeEngine
 
 pytestmark = pytest.mark.anyio

@@ -47,9 +47,8 @@ from octavo.errors import (
     WindowExceeded,
 )
 from octavo.protocols import Provider
-from octavo.store.costs import CACHED
 from octavo.store.ids import new_id
-from octavo.store.values import ForConversation
+from octavo.store.values import CACHED, ForConversation
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import METER, MODEL, MakeEngine, billed
 

@@ -9,9 +9,8 @@ import pytest
 
 from octavo.core.messages import assistant, user
 from octavo.core.snapshot import Snapshot
-from octavo.store.costs import CACHED, BilledDay, CompressionBill
 from octavo.store.store import Store
-from octavo.store.values import Entry
+from octavo.store.values import CACHED, BilledDay, CompressionBill, Entry
 from tests.store.scenes import fold
 
 pytestmark = pytest.mark.anyio

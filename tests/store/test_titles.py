@@ -11,7 +11,7 @@ from octavo.store import Store
 from octavo.store.connection import Connection
 from octavo.store.rows import now, time_text
 from octavo.store.schema import note, setting
-from octavo.store.titles import TitleBill
+from octavo.store.values import TitleBill
 
 pytestmark = pytest.mark.anyio
 

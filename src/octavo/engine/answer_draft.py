@@ -10,11 +10,14 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from octavo.core.messages import Message, Text
 from octavo.errors import OctavoError
-from octavo.store.store import Store
 from octavo.store.values import Added, Entry, Job
+
+if TYPE_CHECKING:
+    from octavo.store.store import Store
 
 log = logging.getLogger(__name__)
 

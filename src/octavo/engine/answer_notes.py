@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from octavo.core.json_values import Json, JsonObject
-from octavo.store.store import Store
+
+if TYPE_CHECKING:
+    from octavo.store.store import Store
 
 ANSWER = "answer:"
 """What the keys of these notes begin with."""

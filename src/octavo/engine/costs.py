@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from octavo.core.price_rule import cache_prices, dollars
 from octavo.core.reply import Usage
 from octavo.engine.compression import cost
-from octavo.store.costs import BilledDay, CompressionBill
-from octavo.store.titles import TitleBill
+from octavo.store.values import BilledDay, CompressionBill, TitleBill
 
 if TYPE_CHECKING:
     from octavo.core.snapshot import Snapshot

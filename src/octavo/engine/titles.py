@@ -14,7 +14,7 @@ from octavo.core.title import title_of_answer, title_request
 from octavo.engine.compression import cost
 from octavo.engine.settings import MODEL_FREE, SAME
 from octavo.errors import OctavoError, UsageError
-from octavo.store.titles import TitleBill
+from octavo.store.values import TitleBill
 
 if TYPE_CHECKING:
     from octavo.engine.engine import Engine

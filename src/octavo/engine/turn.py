@@ -42,8 +42,7 @@ from octavo.engine.recall import recall
 from octavo.engine.recall_tool import RESERVE, offered_tools, stream_with_tool
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
-from octavo.store.costs import CACHED
-from octavo.store.values import TIP, Added, Entry
+from octavo.store.values import CACHED, TIP, Added, Entry
 
 if TYPE_CHECKING:
     from octavo.engine.engine import Engine

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,53 +18,12 @@ from octavo.store.ids import made_at
 from octavo.store.rows import time_text, time_value
 from octavo.store.schema import conversation, message, message_token, plain_id, snapshot
 from octavo.store.section import Section, reads
+from octavo.store.values import CACHED, BilledDay, CompressionBill
 from octavo.store.visibility import LISTED
 
-CACHED = "billed:cached"
-"""The count under which the part of a bill stands that came from the provider's cache."""
 DATE = len("2026-01-01")
 NEWEST = 100
 """Bills that tell how well a provider's cache works for a conversation: it may have become better or worse."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BilledDay:
-    """What one model billed in one conversation on one day."""
-
-    conversation: str
-    model: str
-    day: str
-    requests: int = 0
-    input: int = 0
-    cached: int = 0
-    output: int = 0
-    saved: int = 0
-    """Tokens that these requests were shorter because of compressions before them."""
-    shortened: int = 0
-    """How many of them were."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionBill:
-    """What one compression cost, and what it took off every later request."""
-
-    id: str
-    conversation: str
-    day: str
-    model: str
-    """Who wrote the summary; empty if nobody did."""
-    requests: int
-    input: int
-    output: int
-    price: float | None
-    saved: int
-    """Tokens that each later request is shorter."""
-    created: str
-    cutoff: str = ""
-    """The newest message that it covers."""
-    cutoff_depth: int = 0
-    active: bool = True
-    """Whether it was not undone."""
 
 
 class CostStore(Section):

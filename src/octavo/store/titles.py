@@ -6,7 +6,6 @@ title that a person gives, or holds the bill of the title that a model wrote. It
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,23 +16,11 @@ from octavo.store.notes import NoteStore
 from octavo.store.rows import now, time_text
 from octavo.store.schema import conversation, note, plain_id
 from octavo.store.section import Section, reads, writes
+from octavo.store.values import TitleBill
 from octavo.store.visibility import LISTED
 
 _START = "title:"
 _OPEN = "provisional"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TitleBill:
-    """What it cost to have a model write the title of a conversation."""
-
-    conversation: str = ""
-    day: str = ""
-    model: str = ""
-    requests: int = 0
-    input: int = 0
-    output: int = 0
-    price: float | None = None
 
 
 class TitleStore(Section):

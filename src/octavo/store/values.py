@@ -14,6 +14,8 @@ from octavo.core.snapshot import Snapshot
 
 TIP = "tip"
 """As a parent: wherever the conversation's tip is when the message is stored."""
+CACHED = "billed:cached"
+"""The count under which the part of a bill stands that came from the provider's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,3 +242,56 @@ class StoreProblem:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BilledDay:
+    """What one model billed in one conversation on one day."""
+
+    conversation: str
+    model: str
+    day: str
+    requests: int = 0
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    saved: int = 0
+    """Tokens that these requests were shorter because of compressions before them."""
+    shortened: int = 0
+    """How many of them were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionBill:
+    """What one compression cost, and what it took off every later request."""
+
+    id: str
+    conversation: str
+    day: str
+    model: str
+    """Who wrote the summary; empty if nobody did."""
+    requests: int
+    input: int
+    output: int
+    price: float | None
+    saved: int
+    """Tokens that each later request is shorter."""
+    created: str
+    cutoff: str = ""
+    """The newest message that it covers."""
+    cutoff_depth: int = 0
+    active: bool = True
+    """Whether it was not undone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TitleBill:
+    """What it cost to have a model write the title of a conversation."""
+
+    conversation: str = ""
+    day: str = ""
+    model: str = ""
+    requests: int = 0
+    input: int = 0
+    output: int = 0
+    price: float | None = None
