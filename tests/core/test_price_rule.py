@@ -23,6 +23,7 @@ from octavo.core.policy import (
     decide,
 )
 from octavo.core.price_rule import (
+    ENOUGH,
     NEVER_DEAR,
     UNKNOWN,
     USUAL_GROWTH,
@@ -217,7 +218,7 @@ def test_the_budget_holds_whatever_the_habits(
 def test_habits_are_read_from_messages() -> None:
     talk = [(5, False), (100, True), (200, False), (300, True), (10, False), (20, True), (7, False)]
     habits = habits_of(talk[2:], misses=0.25)
-    assert habits == Habits(requests=2, tokens=530, largest=500, open=7, misses=0.25)
+    assert habits == Habits(requests=2, tokens=530, largest=500, open=7, misses=0.25, uncovered=2)
     assert habits.growth == USUAL_GROWTH
     assert habits.after(93, answers=True).growth == 630 / 3
     # One after the other or all at once, they are the same.
@@ -228,6 +229,19 @@ def test_habits_are_read_from_messages() -> None:
     assert one_by_one == habits_of(sizes)
     assert habits_of(talk[2:], messages=8, tokens=3_470).growth == 4_000 / 6
     assert habits_of([]) == UNKNOWN
+
+
+def test_what_is_recalled_counts_as_growth_until_it_is_covered() -> None:
+    said = [(100, False), (300, True)] * 5
+    seen = habits_of(said, messages=20, tokens=4_000)
+    assert (seen.growth, seen.uncovered) == (400, 5)
+    asking = seen.after(100, answers=False).recalling(600)
+    assert asking.growth == 400 + 600 / 5
+    answered = asking.after(300, answers=True)
+    assert (answered.growth, answered.uncovered) == (400 + 600 / 6, 6)
+    assert habits_of(said, messages=20, tokens=4_000, recalled=600).growth == 400 + 600 / 5
+    # Right after a compression hardly any request is left to tell by.
+    assert habits_of(said[:2], messages=20, tokens=4_000, recalled=600).growth == 400 + 600 / ENOUGH
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,16 @@ async def test_what_a_question_asks_for_stands_before_it_word_for_word(make: Mak
     assert (await chat.usage()).recalled > 0
 
 
+async def test_what_is_recalled_counts_as_growth_however_the_state_came_about(make: MakeEngine) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH)
+    before = (await engine.state_of(chat.id)).habits
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    after = await engine.state_of(chat.id)
+    assert after.habits.recalled == after.recalled > before.recalled == 0
+    assert (await (await make(window=16_000)).state_of(chat.id)).habits == after.habits
+
+
 async def test_passages_are_counted_once_and_not_again_for_each_message(
     make: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,28 +126,44 @@ class Habits:
     """What the next request adds so far."""
     misses: float = 0.0
     """Share of the tokens that a cache should have had and did not."""
+    uncovered: int = 0
+    """How many of the requests no snapshot covers yet."""
+    recalled: int = 0
+    """Tokens of the passages that were recalled for these: they are sent again until they are covered, too."""
 
     @property
     def growth(self) -> float:
         """Tokens that a request adds."""
-        return self.tokens / self.requests if self.requests >= ENOUGH else USUAL_GROWTH
+        said = self.tokens / self.requests if self.requests >= ENOUGH else USUAL_GROWTH
+        return said + self.recalled / max(ENOUGH, self.uncovered)
 
     def after(self, tokens: int, *, answers: bool) -> Habits:
         """Add a message; an answer ends what a request added."""
         return _grown(self, ((tokens, answers),))
+
+    def recalling(self, tokens: int) -> Habits:
+        """Add passages that were recalled for the open request."""
+        return replace(self, recalled=self.recalled + tokens)
 
 
 UNKNOWN = Habits()
 
 
 def habits_of(
-    sizes: Iterable[tuple[int, bool]], *, messages: int = 0, tokens: int = 0, misses: float = 0.0
+    sizes: Iterable[tuple[int, bool]],
+    *,
+    messages: int = 0,
+    tokens: int = 0,
+    misses: float = 0.0,
+    recalled: int = 0,
 ) -> Habits:
     """Read the habits from the messages of a conversation: tokens, and whether a message is an answer.
 
-    `messages` were covered before, with so many `tokens`: every second of them was an answer.
+    `messages` were covered before, with so many `tokens`: every second of them was an answer. Passages of so many
+    tokens were `recalled` for the others.
     """
-    return _grown(Habits(requests=messages // 2, tokens=tokens, misses=misses), sizes)
+    covered = Habits(requests=messages // 2, tokens=tokens, misses=misses, recalled=recalled)
+    return _grown(covered, sizes)
 
 
 def _grown(habits: Habits, sizes: Iterable[tuple[int, bool]]) -> Habits:
@@ -157,7 +173,8 @@ def _grown(habits: Habits, sizes: Iterable[tuple[int, bool]]) -> Habits:
         added += size
         if answers:
             requests, tokens, largest, added = requests + 1, tokens + added, max(largest, added), 0
-    return replace(habits, requests=requests, tokens=tokens, largest=largest, open=added)
+    uncovered = habits.uncovered + requests - habits.requests
+    return replace(habits, requests=requests, tokens=tokens, largest=largest, open=added, uncovered=uncovered)
 
 
 def compression_cost(prices: CachePrices, *, fixed: float, low: float, covered: float) -> float:

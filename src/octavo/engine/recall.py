@@ -33,14 +33,8 @@ async def recall(engine: Engine, state: TipState) -> tuple[TipState, Recalled | 
     snapshot, question = state.loaded.snapshot, pending_question(state)
     if snapshot is None or question is None or question.id in state.loaded.recalled:
         return state, None
-    asked, budget = question_of(question.message, state.context.retained[:-1]), state.budget
-    free = room(
-        state.policy.recall,
-        window=budget.window,
-        mark=budget.trigger,
-        used=state.reading.cautious,
-        asks=asked.asks,
-    )
+    asked = question_of(question.message, state.context.retained[:-1])
+    free = room(state.policy.recall, state.budget, used=state.reading.cautious, asks=asked.asks)
     if free <= 0:
         return state, None
     passages = await _find(engine, state, snapshot, asked, free, said=_said(snapshot))
@@ -63,10 +57,10 @@ async def find_passages(engine: Engine, state: TipState, words: str) -> Passages
 
     What is not indexed yet is indexed first, however long that takes.
     """
-    snapshot, setting, budget = state.loaded.snapshot, state.policy.recall, state.budget
+    snapshot, setting = state.loaded.snapshot, state.policy.recall
     if snapshot is None:
         return ()
-    free = wanted("auto" if setting == "off" else setting, window=budget.window, mark=budget.trigger)
+    free = wanted("auto" if setting == "off" else setting, state.budget)
     return await _find(engine, state, snapshot, ask(words), free, said=_said(snapshot), patient=True)
 
 

@@ -291,10 +291,7 @@ async def _compress_between_turns(
 
 def _recall_room(state: TipState) -> int:
     """Tokens that a question may take for what it recalls: none where nothing is covered yet."""
-    budget = state.budget
-    if state.loaded.snapshot is None:
-        return 0
-    return wanted(state.policy.recall, window=budget.window, mark=budget.trigger)
+    return wanted(state.policy.recall, state.budget) if state.loaded.snapshot else 0
 
 
 UNLEARNED = "nothing was learned from a bill, because Octavo failed: %s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from octavo.core.budget import Budget, Overhead
 from octavo.core.recall.size import (
     FIRST,
     FIRST_SHARE,
@@ -18,6 +19,21 @@ from octavo.core.recall.size import (
     wanted,
 )
 from octavo.errors import BadInput
+
+
+def budget(window: int, *, mark: int, settled: int = 20_000) -> Budget:
+    """Give a window in which a compression leaves so many tokens at most."""
+    return Budget(
+        window=window,
+        reply=0,
+        margin=0,
+        overhead=Overhead(),
+        snapshot=settled,
+        retained=0,
+        prepare=None,
+        soft=mark,
+        hard=mark,
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,23 +54,25 @@ def test_recall_takes_a_share_of_the_window_from_free_room_only(
     setting: Recall, window: int, free: int, expected: int
 ) -> None:
     """Case 119."""
-    assert room(setting, window=window, mark=60_000, used=60_000 - free) == expected
+    assert room(setting, budget(window, mark=60_000), used=60_000 - free) == expected
 
 
-def test_in_a_small_window_recall_takes_a_small_part_of_what_is_below_the_mark() -> None:
-    """A compression frees about half of it, and passages stay with their question."""
-    assert wanted("auto", window=4_096, mark=2_400) == PART * 2_400 == 200
-    assert wanted("auto", window=8_192, mark=12 * LEAST) == LEAST
-    assert wanted("auto", window=8_192, mark=12 * LEAST - 12) == LEAST - 1
-    assert wanted(700, window=4_096, mark=2_400) == 700
-    assert room("auto", window=4_096, mark=2_400, used=2_250) == 150
+def test_recall_takes_a_small_part_of_what_a_compression_frees() -> None:
+    """Passages stay with their question: else each would bring the next compression."""
+    small = budget(4_096, mark=2_400, settled=800)
+    assert wanted("auto", small) == PART * 1_600 == 200
+    assert wanted(700, small) == 700
+    assert room("auto", small, used=2_250) == 150
+    assert wanted("auto", budget(8_192, mark=4_200, settled=1_000)) == LEAST
+    assert wanted("auto", budget(8_192, mark=4_192, settled=1_000)) == LEAST - 1
 
 
 def test_what_only_tells_something_is_given_less_room_unless_somebody_says_how_much() -> None:
-    assert wanted("auto", window=128_000, mark=100_000, asks=False) == TOLD_PART * MOST
-    assert room("auto", window=8_192, mark=60_000, used=0, asks=False) == TOLD_PART * LEAST
-    assert wanted(700, window=8_192, mark=6_000, asks=False) == 700
-    assert wanted("off", window=8_192, mark=6_000) == 0
+    large = budget(128_000, mark=100_000)
+    assert wanted("auto", large, asks=False) == TOLD_PART * MOST
+    assert room("auto", large, used=0, asks=False) == TOLD_PART * MOST
+    assert wanted(700, large, asks=False) == 700
+    assert wanted("off", large) == 0
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,12 @@ extracts and the newest turns, the part that serves questions best.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from octavo.errors import BadInput
+
+if TYPE_CHECKING:
+    from octavo.core.budget import Budget
 
 SHARE = 0.02
 """Of the window, by itself: measured on long chats, more than two percent of the history added little."""
@@ -17,9 +20,10 @@ LEAST = 400
 """Tokens below which hardly a message and its answer fit."""
 MOST = 2_000
 """Tokens that are enough for what belongs to one question."""
-PART = 1 / 12
-"""Of the soft mark, at most. A compression frees about half of it, so passages by themselves fill that in six questions
-or more. In windows of less than 10,000 tokens this is less than 400: there, each question would bring a compression."""
+PART = 1 / 8
+"""Of the room that a compression frees, at most: by themselves, passages fill it in eight questions or more. In windows
+of less than 10,000 tokens, and where prices move the mark down, this is less than the others. Without it, each question
+would bring a compression there."""
 TOLD_PART = 1 / 2
 """Of that room for what has not the form of a question. Most of it tells something; the rest asks for work, and needs
 what was said of it."""
@@ -52,18 +56,19 @@ def part_of(budget: int) -> int:
     return min(MOST, int(FIRST_SHARE * min(budget, FIRST) + REST_SHARE * max(0, budget - FIRST)))
 
 
-def wanted(setting: Recall, *, window: int, mark: int, asks: bool = True) -> int:
-    """Say how many tokens passages would take if there were room, `mark` being the soft mark."""
+def wanted(setting: Recall, budget: Budget, *, asks: bool = True) -> int:
+    """Say how many tokens passages would take if there were room."""
     match setting:
         case "off":
             return 0
         case "auto":
-            most = min(MOST, max(LEAST, int(SHARE * window)), int(PART * mark))
+            freed = budget.trigger - budget.settled
+            most = min(MOST, max(LEAST, int(SHARE * budget.window)), int(PART * freed))
             return most if asks else int(TOLD_PART * most)
         case int():
             return setting
 
 
-def room(setting: Recall, *, window: int, mark: int, used: int, asks: bool = True) -> int:
+def room(setting: Recall, budget: Budget, *, used: int, asks: bool = True) -> int:
     """Say how many tokens passages may take, `used` being what is sent without them."""
-    return max(0, min(wanted(setting, window=window, mark=mark, asks=asks), mark - used))
+    return max(0, min(wanted(setting, budget, asks=asks), budget.trigger - used))
