@@ -25,9 +25,9 @@ from octavo.testing import ScriptedProvider
 REAL = {"two friends": "locomo10", "an assistant": "longmemeval_merged"}
 MODEL = "gpt-4o"
 """The model that is described as having each of the windows."""
-WINDOWS, QUICK_WINDOWS = (4_096, 8_192, 16_384, 32_768), (2_048,)
-TURNS = {4_096: 80, 8_192: 160, 16_384: 320, 32_768: 320}
-"""As many as fill the window a few times."""
+WINDOWS, QUICK_WINDOWS = (4_096, 8_192, 16_384, 128_000), (2_048,)
+TURNS = {4_096: 80, 8_192: 160, 16_384: 320, 128_000: 320}
+"""As many as fill the room up to the mark a few times; of the largest window, prices set the mark."""
 QUICK_TURNS = 40
 MADE_UP = 40_000
 """Tokens of the made-up chat, which stands in where no recorded ones lie beside the project."""
