@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -88,7 +90,7 @@ def ended(threads: set[threading.Thread]) -> bool:
 
 def test_what_cannot_be_opened_says_why_and_leaves_nothing_running(tmp_path: Path) -> None:
     running = set(threading.enumerate())
-    with pytest.raises(UsageError, match="polisy"):
+    with pytest.raises(UsageError, match=r"octavo\.open\(\) has no option 'polisy'"):
         octavo.open(tmp_path / "c.db", polisy="onyx")  # type: ignore[call-arg]
     with pytest.raises(BadInput, match="system"):
         octavo.open(tmp_path / "c.db", model="gpt-4o", provider=ScriptedProvider([]), system=5)  # type: ignore[arg-type]
@@ -131,6 +133,47 @@ class Counting:
         if self.at > 3:
             raise StopAsyncIteration
         return self.at
+
+
+class Closed(Counting):
+    """One that notes when it is closed."""
+
+    closed = False
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def test_who_leaves_an_iterator_early_closes_what_it_stands_for() -> None:
+    loop, stream = Loop(), Closed()
+    left = loop.iterate(stream)
+    assert next(left) == 1
+    assert not stream.closed
+    left.close()  # type: ignore[attr-defined]
+    assert stream.closed
+    loop.stop()
+
+
+def test_interrupting_the_wait_stops_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, begun, stopped = Loop(), threading.Event(), threading.Event()
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    def interrupted(_: Future[None]) -> None:
+        begun.wait(10)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Future, "result", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            loop.run(work())
+    assert stopped.wait(10)
+    loop.stop()
 
 
 def test_anything_that_gives_one_thing_after_the_other_can_be_iterated() -> None:
