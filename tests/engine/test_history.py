@@ -105,6 +105,18 @@ async def test_what_shares_no_question_is_another_conversation(make: MakeEngine)
     assert len(await (await engine.chat(first)).branches()) == 2
 
 
+async def test_a_message_that_was_deleted_and_is_sent_again_is_stored_again(make: MakeEngine) -> None:
+    """Its id is taken, so it gets another one."""
+    engine, messages = await make(), (ASKED, SAID, user("Sure?"))
+    stored = await store_history(engine, "", messages, "openai", MODEL, "")
+    chat = await engine.chat(stored.conversation)
+    await chat.delete_message(stored.tip)
+    again = await store_history(engine, "", messages, "openai", MODEL, "")
+    assert again.conversation == stored.conversation
+    assert again.tip != stored.tip
+    assert [node.message for node in await chat.branch(again.tip)] == [*messages]
+
+
 @pytest.mark.parametrize(("prompt", "kept"), [("Be kind.", "Be kind."), (" ", None)])
 async def test_a_conversation_begins_with_the_prompt_and_the_model_of_its_first_request(
     make: MakeEngine, prompt: str, kept: str | None
