@@ -319,3 +319,71 @@ def test_a_path_is_a_sqlite_file_and_a_url_stays_what_it_is() -> None:
     assert database_url("chats.db") == "sqlite:///chats.db"
     assert database_url(Path("/data/chats.db")) == "sqlite:////data/chats.db"
     assert database_url("postgresql://db/chats") == "postgresql://db/chats"
+
+
+async def test_what_is_never_cheaper_to_compress_when_it_is_idle_is_not_waited_for(make: MakeEngine) -> None:
+    """A provider whose cache has no price of its own keeps nothing that could be forgotten."""
+    engine = await make()
+    await engine.models.define("uncached", {"window": 8_192, "price": [4.0, 20.0]})
+    await engine.models.define("cached", {"window": 8_192, "price": [4.0, 20.0, 0.4]})
+    for model, waits in (("uncached", False), ("cached", True)):
+        chat = await filled(engine, 18)
+        await chat.set(model=model, auto=True)
+        state = await chat._state()
+        assert engine.cools(state) is waits
+        engine.compress_in_background(state)
+        assert (chat.id in engine._cooling) is waits
+
+
+async def test_closing_gives_up_what_is_being_read_ahead(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, before = await make(), asyncio.all_tasks()
+    chat = await filled(engine, 12)
+    begun, given_up = asyncio.Event(), asyncio.Event()
+
+    async def never(*_: object) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            given_up.set()
+
+    monkeypatch.setattr(engine.reading, "_read", never)
+    monkeypatch.setattr(engine.reading, "_worth", lambda _: True)
+    engine.reading.begin(await chat._state())
+    async with asyncio.timeout(PATIENCE):
+        await begun.wait()
+        await engine.close()
+    assert given_up.is_set()
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_compression_waits_for_what_is_being_read_ahead(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the two would read the same at once."""
+    engine = await make(window=128_000)
+    chat, settled = await filled(engine), list[str]()
+
+    async def noted(conversation: str) -> None:
+        assert await chat.snapshots.list() == ()
+        settled.append(conversation)
+
+    monkeypatch.setattr(engine.reading, "settle", noted)
+    assert isinstance(await chat.compress(), Compressed)
+    assert settled == [chat.id]
+
+
+async def test_what_is_half_way_to_its_mark_is_read_ahead_and_what_is_compressed_is_not(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(window=8_192)
+    begun = list[str]()
+    monkeypatch.setattr(engine.reading, "begin", lambda state: begun.append(state.conversation))
+    short, half, full = [await filled(engine, turns) for turns in (2, 16, 60)]
+    for chat in (short, half, full):
+        engine.compress_in_background(await chat._state())
+    assert engine.is_compressing(full.id)
+    assert begun == [half.id]
+    await full.wait_until_idle()

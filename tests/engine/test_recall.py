@@ -302,7 +302,8 @@ async def test_a_follow_up_asks_for_what_the_answer_before_it_named(make: MakeEn
 
 
 async def test_what_was_answered_recalls_nothing_any_more(make: MakeEngine) -> None:
-    engine = await make(provider=answers(), window=16_000)
+    provider = ScriptedProvider(["Where the Aurelia lies I cannot say."])
+    engine = await make(provider=provider, window=16_000)
     chat = await compressed(engine, BERTH)
     await chat.set(recall="off")
     await happened(chat.turn("Where does the Aurelia lie?"))
