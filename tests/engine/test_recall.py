@@ -360,7 +360,7 @@ async def test_what_is_not_indexed_is_found_by_its_beginning_up_to_the_last_cove
 
 
 async def test_the_last_search_that_is_allowed_is_told_to_be_the_last(make: MakeEngine) -> None:
-    provider = ScriptedProvider([looking(query="Aurelia")] * ROUNDS + ["Berth 47."])
+    provider = ScriptedProvider([*[looking(query="Aurelia")] * ROUNDS, "Berth 47."])
     engine = await make(provider=provider, window=16_000)
     chat = await compressed(engine, BERTH)
     await chat.set(recall="off", recall_tool=True)

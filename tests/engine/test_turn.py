@@ -822,6 +822,17 @@ async def test_a_stream_is_closed_however_the_answer_ends(make: MakeEngine) -> N
     assert [line.closed for line in provider.lines] == [1, 1, 1]
 
 
+async def test_a_stream_is_closed_where_the_model_may_search_too(make: MakeEngine) -> None:
+    provider = Dialled(["Fine.", "Fine.", "Fine.", "One two three"])
+    engine = await make(provider=provider)
+    chat = await engine.create()
+    await talk(chat, 3)
+    assert isinstance(await chat.compress(keep=0.3), Compressed)
+    await chat.set(recall_tool=True)
+    assert isinstance((await events(chat.turn("And now?")))[-1], Answered)
+    assert [line.closed for line in provider.lines] == [1, 1, 1, 1]
+
+
 class Bare:
     """A stream that has nothing to close."""
 
@@ -843,7 +854,11 @@ async def test_a_stream_need_not_be_one_that_can_be_closed(make: MakeEngine) -> 
             return Bare(Delta("Fine."), Reply(message=assistant("Fine.")))
 
     chat = await (await make(provider=Plain([]))).create()
-    assert isinstance((await events(chat.turn("Hello")))[-1], Answered)
+    for _ in range(3):
+        assert isinstance((await events(chat.turn(LONG)))[-1], Answered)
+    assert isinstance(await chat.compress(keep=0.3), Compressed)
+    await chat.set(recall_tool=True)
+    assert isinstance((await events(chat.turn("And now?")))[-1], Answered)
 
 
 async def test_a_request_that_was_refused_leaves_nothing_that_waits(
