@@ -77,7 +77,7 @@ async def test_one_that_nobody_can_read_to_the_end_says_so(
     reader = tmp_path / "reader"
     reader.write_text(f"#!/bin/sh\ncat > /dev/null\n{last}\n")
     reader.chmod(0o755)
-    monkeypatch.setattr(documents.sys, "executable", str(reader))
+    monkeypatch.setattr(sys, "executable", str(reader))
     with pytest.raises(UsageError, match="damaged, or too complex"):
         await read_document("a.pdf", pdf("x"))
 

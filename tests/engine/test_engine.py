@@ -24,9 +24,10 @@ from octavo.engine.outcome import (
     Event,
     Failed,
     Preparing,
+    Skipped,
     SummaryText,
 )
-from octavo.errors import NotFound, ProviderError, ReadOnly, StoreError
+from octavo.errors import NotFound, ProviderError, ReadOnly, StoreError, UsageError
 from tests.engine.conftest import MODEL, MakeEngine
 from tests.engine.test_compress import Gated, Spy, Writer, filled
 
@@ -387,3 +388,33 @@ async def test_what_is_half_way_to_its_mark_is_read_ahead_and_what_is_compressed
     assert engine.is_compressing(full.id)
     assert begun == [half.id]
     await full.wait_until_idle()
+
+
+async def test_an_option_that_an_engine_does_not_have_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(UsageError, match=r"Engine\.open\(\) has no option 'modle': did you mean 'model'\?"):
+        await Engine.open(modle=MODEL)  # type: ignore[call-arg]
+
+
+async def test_hooks_are_told_of_what_began_only(make: MakeEngine) -> None:
+    hook = Spy(None)
+    engine = await make(hooks=(hook,), window=128_000)
+    chat = await engine.create()
+    await chat.add("Hello")
+    assert isinstance(await chat.compress(), Skipped)
+    assert hook.after_calls == []
+    assert isinstance(await (await filled(engine)).compress(), Compressed)
+    assert [type(outcome) for outcome in hook.after_calls] == [Compressed]
+
+
+async def test_what_was_compressed_is_indexed_behind_it_and_what_was_not_is_not(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, begun = await make(window=128_000), list[str]()
+    monkeypatch.setattr(engine, "index_in_background", begun.append)
+    chat = await engine.create()
+    await chat.add("Hello")
+    await chat.compress()
+    assert begun == []
+    outcome = await (await filled(engine)).compress()
+    assert isinstance(outcome, Compressed)
+    assert begun == [outcome.snapshot.cutoff]

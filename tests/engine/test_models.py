@@ -390,10 +390,12 @@ async def test_a_calibration_that_this_version_cannot_read_is_forgotten(make: Ma
 async def test_a_card_that_takes_over_anothers_leads_to_its_provider_only_where_the_name_tells_none(
     make: MakeEngine,
 ) -> None:
+    like: JsonObject = {"like": "claude-sonnet-4-5"}
+    named: JsonObject = {"provider": "anthropic"}
     models = models_with(
         await make(),
-        house={"like": "claude-sonnet-4-5"},
-        **{"gpt-4o": {"like": "claude-sonnet-4-5"}, "gpt-4": {"provider": "anthropic"}},
+        house=like,
+        **{"gpt-4o": like, "gpt-4": named},
     )
     assert models.address("house") == "anthropic/house"
     assert models.address("gpt-4o") == "gpt-4o"
