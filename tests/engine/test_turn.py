@@ -32,12 +32,13 @@ from octavo.engine.outcome import (
     ContextShrunk,
     Event,
     MessageStored,
+    Recalled,
     Repaired,
     Sending,
     Waiting,
 )
 from octavo.engine.recall_tool import RESERVE
-from octavo.engine.turn import GO_ON, cached_count
+from octavo.engine.turn import GO_ON, PreparedRequest, cached_count, prepare
 from octavo.errors import (
     BadBudget,
     BadInput,
@@ -54,6 +55,8 @@ from octavo.store.ids import new_id
 from octavo.store.values import ForConversation
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import METER, MODEL, MakeEngine, billed
+from tests.engine.test_recall import BERTH
+from tests.engine.test_recall import compressed as compressed_about
 
 pytestmark = pytest.mark.anyio
 LONG = "The quick brown fox jumps over the lazy dog near port 8080. " * 12
@@ -903,3 +906,14 @@ async def test_the_bill_of_a_shortened_request_is_held_against_what_was_sent(mak
     (shrunk,) = [event for event in seen if isinstance(event, ContextShrunk)]
     assert shrunk.after < 0.9 * counted
     assert (await chat.usage()).reading.tokens >= counted
+
+
+async def test_a_question_brings_back_what_it_asks_for_unless_there_is_no_room_for_it(
+    make: MakeEngine,
+) -> None:
+    engine = await make(window=16_000)
+    chat = await compressed_about(engine, BERTH, filler=4)
+    question = await chat.add("Where does the Aurelia lie?")
+    for forced, kinds in ((True, [PreparedRequest]), (False, [Recalled, PreparedRequest])):
+        steps = [type(step) async for step in prepare(engine, chat.id, question.id, forced=forced)]
+        assert steps == kinds
