@@ -117,6 +117,22 @@ async def test_a_message_that_was_deleted_and_is_sent_again_is_stored_again(make
     assert [node.message for node in await chat.branch(again.tip)] == [*messages]
 
 
+async def never(*_: object, **__: object) -> None:
+    raise AssertionError("it is known already")
+
+
+async def test_what_a_history_has_grown_by_is_known_without_reading_it_again(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, further = await make(), (ASKED, SAID, user("Sure?"))
+    stored = await store_history(engine, "", further[:2], "openai", MODEL, "")
+    await engine.state_of(stored.conversation)
+    monkeypatch.setattr("octavo.engine.state_cache.load_state", never)
+    stored = await store_history(engine, "", further, "openai", MODEL, "")
+    state = await engine.state_of(stored.conversation)
+    assert (state.tip, state.context.messages) == (stored.tip, further)
+
+
 @pytest.mark.parametrize(("prompt", "kept"), [("Be kind.", "Be kind."), (" ", None)])
 async def test_a_conversation_begins_with_the_prompt_and_the_model_of_its_first_request(
     make: MakeEngine, prompt: str, kept: str | None

@@ -238,6 +238,21 @@ async def test_what_was_recalled_is_told_as_long_as_it_is_sent(make: MakeEngine)
     assert shortened.recalled == ()
 
 
+async def test_what_was_recalled_is_known_without_reading_it_again(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    question = await chat.add(user("Where does the Aurelia lie?"))
+    assert Recalled in [type(step) async for step in prepare(engine, chat.id, question.id)]
+
+    async def never(*_: object, **__: object) -> None:
+        raise AssertionError("it is known already")
+
+    monkeypatch.setattr("octavo.engine.state_cache.load_state", never)
+    assert (await engine.state_of(chat.id)).recalled > 0
+
+
 async def test_what_a_search_adds_to_a_bill_teaches_nothing_of_the_counts(make: MakeEngine) -> None:
     provider = ScriptedProvider([looking(query="Aurelia berth"), "Berth 47.", "Fine."])
     engine = await make(provider=provider, window=16_000)
