@@ -436,3 +436,37 @@ async def test_a_model_in_this_process_has_the_window_it_was_started_with_and_no
     models.take({model: {"like": "gpt-4o", "summariser": "gpt-4o-mini"}})
     assert (await models.meter(model)).card.summariser == "gpt-4o-mini"
     assert (await models.meter("gpt-4o")).card.summariser == find_card("gpt-4o").summariser != ""
+
+
+async def test_what_was_learned_is_kept_when_somebody_defines_a_card(make: MakeEngine) -> None:
+    """And of a model whose own card it was, it is forgotten, since it was learned of another one."""
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Hello there, how are you?")
+    state, models = await chat._state(), engine.models
+    for tokens in (30, 60):
+        await models.learn_bill(MODEL, state.survey, tokens)
+    learned = (await models.meter(MODEL)).calibration
+    await models.define(OWN, {"window": 9_000})
+    assert (await Models(engine.store, models.open).meter(MODEL)).calibration == learned
+    await models.learn_bill(MODEL, state.survey, 90)
+    models.take({MODEL: {"window": 9_000}})
+    await models.save()
+    assert (await Models(engine.store, models.open).meter(MODEL)).calibration == learned
+
+
+async def test_a_request_that_no_bill_makes_look_small_leaves_no_doubt(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Hello there, how are you?")
+    state, before = await chat._state(), await engine.models.meter(MODEL)
+    assert not await engine.models.doubt(MODEL, state.context, state.counts)
+    assert await engine.models.meter(MODEL) is before
+
+
+async def test_what_is_no_card_at_all_says_nothing(make: MakeEngine) -> None:
+    models = (await make()).models
+    models.take({"house": 3})
+    assert (models.address("house"), models.is_set("house")) == ("house", False)
+    assert not models.is_set("elsewhere")
+    assert (await models.meter("house")).card.assumed
