@@ -18,14 +18,26 @@ NEAR: dict[str, tuple[str, ...]] = {
     "core/ask": ("core/ask",),
     "core/extract": ("core/extract",),
     "core/wire": ("core/wire",),
-    "engine/turn.py": ("engine/test_turn.py", "engine/test_answer_draft.py", "engine/test_deadline.py"),
+    "engine/turn.py": (
+        "engine/test_turn.py",
+        "engine/test_answer_draft.py",
+        "engine/test_deadline.py",
+        "engine/test_remote_count.py",
+    ),
     "engine/history.py": (
         "gateway/test_branches.py",
         "integrations/test_view.py",
     ),
     "engine/overflow.py": ("engine/test_overflow.py", "engine/test_turn.py"),
     "engine/chat.py": ("engine/test_turn.py", "engine/test_branches.py", "engine/test_ownership.py"),
-    "engine/engine.py": ("engine/test_models.py", "engine/test_attempts.py", "engine/test_turn.py"),
+    "engine/engine.py": (
+        "engine/test_models.py",
+        "engine/test_attempts.py",
+        "engine/test_turn.py",
+        "engine/test_titles.py",
+        "engine/test_retelling.py",
+        "engine/test_spending.py",
+    ),
     "engine/compression.py": (
         "engine/test_costs.py",
         "engine/test_compress.py",

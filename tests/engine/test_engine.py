@@ -355,10 +355,17 @@ async def test_closing_gives_up_what_is_being_read_ahead(
     monkeypatch.setattr(engine.reading, "_read", never)
     monkeypatch.setattr(engine.reading, "_worth", lambda _: True)
     engine.reading.begin(await chat._state())
+    closed, close = list[bool](), engine._workers.close
+
+    async def noted() -> None:
+        closed.append(given_up.is_set())
+        await close()
+
+    monkeypatch.setattr(engine._workers, "close", noted)
     async with asyncio.timeout(PATIENCE):
         await begun.wait()
         await engine.close()
-    assert given_up.is_set()
+    assert closed == [True], "the workers are closed once nobody needs them any more"
     assert asyncio.all_tasks() == before
 
 
