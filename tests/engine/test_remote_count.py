@@ -270,11 +270,15 @@ async def test_a_provider_that_was_not_needed_yet_is_not_opened_to_count(make: M
     assert (odd.counted, engine.models.opened) == ([], {})
 
 
-async def test_what_gives_up_counting_waits_for_all_of_it(make: MakeEngine) -> None:
+async def test_what_gives_up_counting_waits_for_all_of_it(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_count, "LIMIT", 3_600.0)
     odd = Odd(may_count=asyncio.Event())
     engine = await make(provider=odd)
     for number in range(2):
         await said(await engine.create(system=f"Prompt {number}."))
-    await engine.counts.close()
+    async with asyncio.timeout(10):
+        await engine.counts.close()
     assert odd.given_up == 2
     await engine.counts.settled()
