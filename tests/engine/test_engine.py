@@ -391,7 +391,7 @@ async def test_what_is_half_way_to_its_mark_is_read_ahead_and_what_is_compressed
     engine = await make(window=8_192)
     begun = list[str]()
     monkeypatch.setattr(engine.reading, "begin", lambda state: begun.append(state.conversation))
-    short, half, full = [await filled(engine, turns) for turns in (2, 16, 60)]
+    short, half, full = [await filled(engine, turns) for turns in (2, 16, 34)]
     for chat in (short, half, full):
         engine.compress_in_background(await chat._state())
     assert engine.is_compressing(full.id)

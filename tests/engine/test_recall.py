@@ -222,7 +222,7 @@ async def test_a_request_that_is_too_large_gives_up_what_was_recalled_first(make
 
 async def test_what_was_recalled_is_told_as_long_as_it_is_sent(make: MakeEngine) -> None:
     engine = await make(provider=answers(), window=16_000)
-    chat = await compressed(engine, BERTH)
+    chat = await compressed(engine, BERTH, filler=4)
     question = await chat.add(user("Where does the Aurelia lie?"))
 
     async def ready(*, forced: bool) -> PreparedRequest:
@@ -256,7 +256,7 @@ async def test_what_was_recalled_is_known_without_reading_it_again(
 async def test_what_a_search_adds_to_a_bill_teaches_nothing_of_the_counts(make: MakeEngine) -> None:
     provider = ScriptedProvider([looking(query="Aurelia berth"), "Berth 47.", "Fine."])
     engine = await make(provider=provider, window=16_000)
-    chat = await compressed(engine, BERTH)
+    chat = await compressed(engine, BERTH, filler=4)
     await chat.set(recall="off", recall_tool=True)
     plain = (await engine.models.meter(MODEL)).calibration
     await happened(chat.turn("Look it up."))
@@ -271,7 +271,7 @@ async def test_what_asks_for_nothing_or_has_no_room_is_not_looked_up(
 ) -> None:
     """Nor is indexed again what is indexed already."""
     engine = await make(provider=answers(), window=16_000)
-    chat = await compressed(engine, BERTH)
+    chat = await compressed(engine, BERTH, filler=4)
     await asyncio.gather(*engine._indexing.values())
     state, done = await chat._state(), list[str]()
     look_up, fill = engine.store.recall.look_up, engine.store.recall.fill
@@ -310,7 +310,7 @@ async def test_what_would_be_found_has_the_room_of_the_setting_and_the_usual_one
 
 async def test_a_follow_up_asks_for_what_the_answer_before_it_named(make: MakeEngine) -> None:
     engine = await make(provider=ScriptedProvider(["Ask about the Aurelia.", "Berth 47."]), window=16_000)
-    chat = await compressed(engine, BERTH)
+    chat = await compressed(engine, BERTH, filler=4)
     await happened(chat.turn("Thanks!"))
     found = [e for e in await happened(chat.turn("What is that?")) if isinstance(e, Recalled)]
     assert any(BERTH in passage.text for passage in found[0].passages)
@@ -319,7 +319,7 @@ async def test_a_follow_up_asks_for_what_the_answer_before_it_named(make: MakeEn
 async def test_what_was_answered_recalls_nothing_any_more(make: MakeEngine) -> None:
     provider = ScriptedProvider(["Where the Aurelia lies I cannot say."])
     engine = await make(provider=provider, window=16_000)
-    chat = await compressed(engine, BERTH)
+    chat = await compressed(engine, BERTH, filler=4)
     await chat.set(recall="off")
     await happened(chat.turn("Where does the Aurelia lie?"))
     await chat.set(recall="auto")
@@ -377,7 +377,7 @@ async def test_what_is_not_indexed_is_found_by_its_beginning_up_to_the_last_cove
 async def test_the_last_search_that_is_allowed_is_told_to_be_the_last(make: MakeEngine) -> None:
     provider = ScriptedProvider([*[looking(query="Aurelia")] * ROUNDS, "Berth 47."])
     engine = await make(provider=provider, window=16_000)
-    chat = await compressed(engine, BERTH)
+    chat = await compressed(engine, BERTH, filler=4)
     await chat.set(recall="off", recall_tool=True)
     await happened(chat.turn("Look it up."))
     results = [request.messages[-1].results[0].text for request in provider.requests[1:]]
