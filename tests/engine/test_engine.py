@@ -126,6 +126,9 @@ async def test_who_listens_is_told_when_it_fails_or_is_stopped(
     assert told[0] == (chat.id, Preparing("soft"))
     assert told[-1] == (chat.id, CompressionEnded(Cancelled()))
     assert not engine.is_compressing(chat.id)
+    stopped = engine.record(chat.id).task
+    assert stopped is not None
+    assert stopped.cancelled()
 
     async def full(*_: object, **__: object) -> None:
         raise StoreError("the disk is full")
