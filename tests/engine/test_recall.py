@@ -28,6 +28,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.recall import recall, search_covered
 from octavo.engine.recall_tool import (
+    FOUND,
     NAME,
     NO_QUESTION,
     NO_ROOM,
@@ -43,7 +44,7 @@ from octavo.store.ids import new_id
 from octavo.store.schema import recall_lane
 from octavo.store.values import Entry
 from octavo.testing import ScriptedProvider
-from tests.engine.conftest import MODEL, MakeEngine
+from tests.engine.conftest import METER, MODEL, MakeEngine
 
 pytestmark = pytest.mark.anyio
 
@@ -607,3 +608,13 @@ async def test_what_a_search_shows_fits_into_what_is_left(make: MakeEngine) -> N
         assert (await shown(1_500, input))[0] == NO_QUESTION
     assert (await shown(1_500, '{"message": "unknown"}'))[0] == NOT_THERE
     assert (await shown(1_500, '{"query": "xylophone"}'))[0] == NOT_FOUND
+
+
+async def test_one_search_leaves_room_for_another(make: MakeEngine) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    seen = [f"On day {n} the Aurelia was seen off the mole, heading {n * 7} degrees." for n in range(40)]
+    chat = await compressed(engine, *seen, filler=4)
+    shown = await searched(engine, chat, query="Aurelia")
+    texts = [line.split(": ", 1)[1] for line in shown.splitlines()]
+    assert set(texts) <= set(seen)
+    assert FOUND / 2 < sum(METER.count_text(text) for text in texts) <= FOUND
