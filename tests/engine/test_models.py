@@ -470,3 +470,19 @@ async def test_what_is_no_card_at_all_says_nothing(make: MakeEngine) -> None:
     assert (models.address("house"), models.is_set("house")) == ("house", False)
     assert not models.is_set("elsewhere")
     assert (await models.meter("house")).card.assumed
+
+
+@pytest.mark.parametrize(("named", "kept"), [(127_999, 127_999), (128_000, None)])
+async def test_a_window_that_is_no_smaller_than_the_cards_is_not_kept(
+    make: MakeEngine, named: int, kept: int | None
+) -> None:
+    """The next card of that model may have a larger one."""
+    engine = await make()
+    chat = await engine.create(model="gpt-4o-mini")
+    await chat.add("Hello there, how are you?")
+    await engine.store.notes.put("learned:gpt-4o-mini", {"named_window": named})
+    models = Models(engine.store, engine.models.open)
+    await models.learn_bill("gpt-4o-mini", (await chat._state()).survey, 30)
+    noted = await engine.store.notes.get("learned:gpt-4o-mini")
+    assert isinstance(noted, dict)
+    assert noted.get("named_window") == kept
