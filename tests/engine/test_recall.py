@@ -618,3 +618,17 @@ async def test_one_search_leaves_room_for_another(make: MakeEngine) -> None:
     texts = [line.split(": ", 1)[1] for line in shown.splitlines()]
     assert set(texts) <= set(seen)
     assert FOUND / 2 < sum(METER.count_text(text) for text in texts) <= FOUND
+
+
+async def test_a_search_does_not_wait_for_a_long_index_and_finds_the_words_all_the_same(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    await drop_index(engine)
+    begun: list[str] = []
+    monkeypatch.setattr(engine, "index_in_background", begun.append)
+    monkeypatch.setattr("octavo.engine.recall.WAITED_FOR", 1)
+    first, *_ = await chat.branch()
+    assert (await searched(engine, chat, query="Aurelia")).startswith(f"[{first.id}] user: ")
+    assert len(begun) == 1
