@@ -81,12 +81,15 @@ def test_a_conversation_can_be_chosen_by_title(tmp_path: Path) -> None:
         assert work.id == first
 
 
-def test_a_conversation_is_found_among_many_by_its_id_and_by_its_title(tmp_path: Path) -> None:
-    """Seen failing with: the newest thousand looked through, and a new one made in the place of an older one."""
+def test_a_conversation_is_found_among_many_by_its_id_and_by_its_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen failing with: the newest ones looked through only, and a new one made in the place of an older one."""
+    monkeypatch.setattr("octavo.engine.sync.PAGE", 2)
     options: EngineOptions = {"model": "gpt-4o", "provider": ScriptedProvider([])}
     with octavo.open(tmp_path / "c.db", conversation="work", **options) as work:
         work.add("At work.")
-        history = "\n".join('{"messages": [{"role": "user", "content": "Hello"}]}' for _ in range(1_001))
+        history = "\n".join('{"messages": [{"role": "user", "content": "Hello"}]}' for _ in range(5))
         (tmp_path / "many.jsonl").write_text(history)
         work._loop.run(work._engine.import_file(tmp_path / "many.jsonl", title="homework"))
     for wanted in ("work", work.id):
