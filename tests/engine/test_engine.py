@@ -147,6 +147,8 @@ async def test_a_conversation_is_compressed_behind_its_turns_once_a_mark_is_cros
     assert state.budget.soft is not None
     at = replace(state, reading=replace(state.reading, tokens=state.budget.soft, error_bound=0))
     at = replace(at, budget=replace(at.budget, prepare=None), policy=replace(at.policy, minimum=0))
+    engine.compress_in_background(at)
+    assert not engine.is_compressing(chat.id)
     for ahead, begins in ((0, False), (1, True)):
         engine.compress_in_background(at, ahead=ahead)
         assert engine.is_compressing(chat.id) is begins
