@@ -19,7 +19,7 @@ from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.attempt import Attempt
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Compressed, CompressionStarted
+from octavo.engine.outcome import Compressed, CompressionEnded, CompressionStarted
 from octavo.errors import ContextOverflow, ProviderError, StoreError
 from tests.engine.conftest import MakeEngine
 from tests.engine.test_compress import Gated, Writer, begun, filled
@@ -220,3 +220,15 @@ async def test_a_plain_list_without_its_summary_says_so(caplog: pytest.LogCaptur
     await octavo.acompress(history(), ratio=0.5, summariser=Silent())
     (line,) = events_of(caplog)
     assert " outcome=compressed why=unwritten " in line
+
+
+async def test_who_leaves_once_it_has_ended_is_not_told_of_it_again(make: MakeEngine) -> None:
+    engine, told = await make(), list[Attempt]()
+    engine.watchers.append(told.append)
+    chat = await filled(engine)
+    running = chat.compressing()
+    async for event in running:
+        if isinstance(event, CompressionEnded):
+            break
+    await running.aclose()
+    assert [attempt.ending for attempt in told] == ["compressed"]

@@ -7,6 +7,7 @@ import pytest
 from octavo.core.budget import Price
 from octavo.core.message_json import Json
 from octavo.core.messages import assistant, user
+from octavo.core.price_rule import dollars
 from octavo.core.reply import Reply, Usage
 from octavo.engine.chat import Chat
 from octavo.engine.compression import cost
@@ -202,3 +203,65 @@ async def test_a_request_costs_what_was_read_cached_and_written(
     assert cost(usage, price, write) == (None if dollars is None else pytest.approx(dollars))
     if write == 1.0:
         assert cost(usage, price) == cost(usage, price, 1.0)
+
+
+async def test_what_a_compression_cost_is_known_before_it_has_saved_anything(make: MakeEngine) -> None:
+    engine = await make(lambda _: "They talked.", summariser="gpt-4o-mini", window=128_000)
+    chat = await filled(engine)
+    outcome = await chat.compress(keep=0.2)
+    assert isinstance(outcome, Compressed)
+    so_far = await chat.snapshots.saved_so_far(outcome.snapshot.id)
+    assert so_far is not None
+    assert so_far.cost
+    assert (so_far.turns, so_far.saved) == (0, 0.0)
+    assert so_far.in_words == f"cost {dollars(so_far.cost)}"
+    tip = (await chat.info()).tip
+    # Who answered was not told: nobody knows what the tokens would have cost.
+    unknown = Entry(message=assistant("Yes."), input_tokens=500)
+    await engine.store.messages.append_many(chat.id, [user("And now?"), unknown], parent=tip)
+    so_far = await chat.snapshots.saved_so_far(outcome.snapshot.id)
+    assert so_far is not None
+    assert (so_far.turns, so_far.saved, so_far.in_words) == (1, None, "")
+
+
+async def test_each_compression_saves_from_when_it_was_made_until_it_is_undone(make: MakeEngine) -> None:
+    """At the price of a token, where no cache makes it cheaper."""
+    bill = Reply(message=assistant("Yes."), usage=Usage(input=1_000, output=5))
+    engine = await make(lambda _: bill)
+    await engine.models.define("uncached", {"window": 128_000, "price": [4.0, 20.0]})
+    chat = await filled(engine)
+    await chat.set(model="uncached")
+    first = await chat.compress(up_to=(await chat.branch())[3].id)
+    async for _ in chat.turn("And now?"):
+        pass
+    second = await chat.compress(keep=0.2)
+    async for _ in chat.turn("And then?"):
+        pass
+    assert isinstance(first, Compressed)
+    assert isinstance(second, Compressed)
+    seen = [await chat.snapshots.saved_so_far(made.snapshot.id) for made in (first, second)]
+    assert [one.turns for one in seen if one] == [2, 1]
+    paper = await chat.snapshots.receipt(second.snapshot.id)
+    assert paper is not None
+    taken_off = paper.tokens_before - paper.tokens_after
+    assert seen[1] is not None
+    assert seen[1].saved == pytest.approx(taken_off * 4e-6, rel=1e-9)
+    await chat.undo()
+    undone = await chat.snapshots.saved_so_far(second.snapshot.id)
+    assert undone is not None
+    assert undone.turns == 0
+
+
+@pytest.mark.parametrize(("cached", "price"), [(0, 1_000 * 4 + 10 * 20), (1, 999 * 1.25 * 4 + 0.4 + 10 * 20)])
+async def test_where_no_cache_was_used_nothing_was_written_to_it(
+    make: MakeEngine, cached: int, price: float
+) -> None:
+    usage = Usage(input=1_000, output=10, cached=cached)
+    engine = await make(lambda _: Reply(message=assistant("Yes."), usage=usage, model="writes-dear"))
+    card: dict[str, Json] = {"window": 20_000, "price": [4.0, 20.0, 0.4], "cache_write": 1.25}
+    await engine.models.define("writes-dear", card)
+    chat = await engine.create(model="writes-dear")
+    async for _ in chat.turn("And now?"):
+        pass
+    (line,) = await costs(engine, by="conversation")
+    assert line.dollars == pytest.approx(price / 1e6)

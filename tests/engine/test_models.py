@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from octavo.core.budget import Price
-from octavo.core.message_json import JsonObject
+from octavo.core.message_json import Json, JsonObject
 from octavo.core.reply import Request
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.models import SMALLEST_WINDOW, Models
+from octavo.engine.models import SAVED_EVERY, SMALLEST_WINDOW, Models
 from octavo.engine.outcome import Answered
 from octavo.errors import BadInput, NotFound, UnknownModel, WindowExceeded
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
 from octavo.store.values import Conversation
+from octavo.testing import ScriptedProvider
 from tests.engine.conftest import MODEL, MakeEngine, billed
 
 pytestmark = pytest.mark.anyio
@@ -309,3 +310,179 @@ async def test_the_cards_of_people_are_read_once_for_all_models(
     for model in (MODEL, "gpt-4o-mini", MODEL):
         await models.meter(model)
     assert read == [Models.CARDS, f"learned:{MODEL}", "learned:gpt-4o-mini"]
+
+
+async def test_what_bills_teach_is_stored_every_few_seconds(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, now = await make(), [100.0]
+    chat = await engine.create()
+    await chat.add("Hello there, how are you?")
+    state, models = await chat._state(), Models(engine.store, engine.models.open, clock=lambda: now[0])
+    stored, put = list[float](), engine.store.notes.put
+
+    async def noted(key: str, value: Json) -> None:
+        assert key == f"learned:{MODEL}"
+        stored.append(now[0])
+        await put(key, value)
+
+    monkeypatch.setattr(engine.store.notes, "put", noted)
+    for now[0] in (100.0, 101.0, 100.0 + SAVED_EVERY, 100.5 + SAVED_EVERY):
+        await models.learn_bill(MODEL, state.survey, 30)
+    assert stored == [100.0, 100.0 + SAVED_EVERY]
+    await models.save()
+    await models.save()
+    assert stored[2:] == [100.5 + SAVED_EVERY]
+
+
+@pytest.mark.parametrize(("billed", "learned"), [(-1, False), (0, False), (1, True)])
+async def test_a_bill_over_nothing_teaches_nothing(make: MakeEngine, billed: int, learned: bool) -> None:
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Hello there, how are you?")
+    before, state = await engine.models.meter(MODEL), await chat._state()
+    await engine.models.learn_bill(MODEL, state.survey, billed)
+    assert ((await engine.models.meter(MODEL)) is not before) == learned
+
+
+async def test_the_windows_that_are_believed_in_are_those_of_people_before_those_of_errors(
+    make: MakeEngine,
+) -> None:
+    engine = await make()
+    for model in ("gpt-4o-mini", "gpt-4"):
+        await engine.store.notes.put(f"learned:{model}", {"named_window": 5_000})
+    await engine.store.notes.put("learned:gpt-3", {"named_window": "much"})
+    await engine.models.define("gpt-4", {"window": 7_000})
+    assert await engine.models.learned_windows() == {MODEL: 4_096, "gpt-4o-mini": 5_000}
+    await engine.models.meter("gpt-4")
+    assert (await engine.models.learned_windows())["gpt-4"] == 7_000
+
+
+async def test_a_provider_is_closed_once_however_many_models_it_serves(make: MakeEngine) -> None:
+    closed = list[str]()
+
+    class Noted(ScriptedProvider):
+        async def close(self) -> None:
+            closed.append(self.name)
+
+    engine = await make()
+    one, other = Noted([]), Noted([], name="other")
+    models = Models(engine.store, lambda model: (other if model == "gpt-4" else one, f"served-{model}"))
+    for model in ("gpt-4o", "gpt-4o-mini", "gpt-4", "gpt-4o"):
+        assert models.provider(model) is (other if model == "gpt-4" else one)
+        assert models.name(model) == f"served-{model}"
+        assert models.is_opened(model)
+    await models.close()
+    assert closed == ["scripted", "other"]
+    assert not models.is_opened("gpt-4o")
+    await models.close()
+    assert closed == ["scripted", "other"]
+
+
+async def test_a_calibration_that_this_version_cannot_read_is_forgotten(make: MakeEngine) -> None:
+    engine = await make()
+    for kept in ("no JSON", 3, None):
+        await engine.store.notes.put("learned:gpt-4", {"calibration": kept})
+        models = Models(engine.store, engine.models.open)
+        assert (await models.meter("gpt-4")).calibration == Meter(find_card("gpt-4")).calibration
+
+
+async def test_a_card_that_takes_over_anothers_leads_to_its_provider_only_where_the_name_tells_none(
+    make: MakeEngine,
+) -> None:
+    like: JsonObject = {"like": "claude-sonnet-4-5"}
+    named: JsonObject = {"provider": "anthropic"}
+    models = models_with(
+        await make(),
+        house=like,
+        **{"gpt-4o": like, "gpt-4": named},
+    )
+    assert models.address("house") == "anthropic/house"
+    assert models.address("gpt-4o") == "gpt-4o"
+    assert models.address("gpt-4") == "anthropic/gpt-4"
+
+
+async def test_only_the_meters_of_cards_that_changed_are_made_anew(make: MakeEngine) -> None:
+    """What bills taught of the others stays; so it does where nothing changed at all."""
+    engine = await make()
+    cards: dict[str, Json] = {"house": {"window": 9_000}, "yard": {"window": 9_000}}
+    engine.models.take(cards)
+    house, yard = await engine.models.meter("house"), await engine.models.meter("yard")
+    engine.models.take({**cards})
+    assert await engine.models.meter("house") is house
+    engine.models.take({**cards, "house": {"window": 8_000}})
+    assert (await engine.models.meter("house")).card.window == 8_000
+    assert await engine.models.meter("yard") is yard
+    engine.models.take(None)
+    assert (await engine.models.meter("yard")) is not yard
+
+
+class Here(ScriptedProvider):
+    """A model in this process, which knows its window."""
+
+    window = 3_000
+
+
+async def test_a_model_in_this_process_has_the_window_it_was_started_with_and_no_writer_elsewhere(
+    make: MakeEngine,
+) -> None:
+    engine = await make()
+    model = "local/qwen2.5-coder-0.5b"
+    models = Models(engine.store, lambda name: (Here([]), name))
+    card = (await models.meter(model)).card
+    assert (card.window, card.summariser) == (3_000, "")
+    usual = Models(engine.store, lambda name: (ScriptedProvider([]), name))
+    assert (await usual.meter(model)).card.window == find_card(model).window
+    models.take({model: {"like": "gpt-4o", "summariser": "gpt-4o-mini"}})
+    assert (await models.meter(model)).card.summariser == "gpt-4o-mini"
+    assert (await models.meter("gpt-4o")).card.summariser == find_card("gpt-4o").summariser != ""
+
+
+async def test_what_was_learned_is_kept_when_somebody_defines_a_card(make: MakeEngine) -> None:
+    """And of a model whose own card it was, it is forgotten, since it was learned of another one."""
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Hello there, how are you?")
+    state, models = await chat._state(), engine.models
+    for tokens in (30, 60):
+        await models.learn_bill(MODEL, state.survey, tokens)
+    learned = (await models.meter(MODEL)).calibration
+    await models.define(OWN, {"window": 9_000})
+    assert (await Models(engine.store, models.open).meter(MODEL)).calibration == learned
+    await models.learn_bill(MODEL, state.survey, 90)
+    models.take({MODEL: {"window": 9_000}})
+    await models.save()
+    assert (await Models(engine.store, models.open).meter(MODEL)).calibration == learned
+
+
+async def test_a_request_that_no_bill_makes_look_small_leaves_no_doubt(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Hello there, how are you?")
+    state, before = await chat._state(), await engine.models.meter(MODEL)
+    assert not await engine.models.doubt(MODEL, state.context, state.counts)
+    assert await engine.models.meter(MODEL) is before
+
+
+async def test_what_is_no_card_at_all_says_nothing(make: MakeEngine) -> None:
+    models = (await make()).models
+    models.take({"house": 3})
+    assert (models.address("house"), models.is_set("house")) == ("house", False)
+    assert not models.is_set("elsewhere")
+    assert (await models.meter("house")).card.assumed
+
+
+@pytest.mark.parametrize(("named", "kept"), [(127_999, 127_999), (128_000, None)])
+async def test_a_window_that_is_no_smaller_than_the_cards_is_not_kept(
+    make: MakeEngine, named: int, kept: int | None
+) -> None:
+    """The next card of that model may have a larger one."""
+    engine = await make()
+    chat = await engine.create(model="gpt-4o-mini")
+    await chat.add("Hello there, how are you?")
+    await engine.store.notes.put("learned:gpt-4o-mini", {"named_window": named})
+    models = Models(engine.store, engine.models.open)
+    await models.learn_bill("gpt-4o-mini", (await chat._state()).survey, 30)
+    noted = await engine.store.notes.get("learned:gpt-4o-mini")
+    assert isinstance(noted, dict)
+    assert noted.get("named_window") == kept

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from octavo.core.context import Context
@@ -9,8 +11,10 @@ from octavo.core.messages import assistant
 from octavo.core.reply import Reply, Request, Usage
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Answered, AnswerFailed
-from octavo.engine.overflow import OverflowRetry
-from octavo.errors import WindowExceeded
+from octavo.engine.overflow import OverflowRetry, leave_free
+from octavo.engine.state import TipState, divided
+from octavo.errors import BadBudget, WindowExceeded
+from octavo.meters.meter import Meter
 from tests.engine.conftest import MODEL, MakeEngine, billed
 from tests.engine.test_turn import talk
 
@@ -150,3 +154,25 @@ async def test_a_request_that_was_not_refused_teaches_nothing_of_the_window(make
     await refuse(retry, 2_000, 2_000, WindowExceeded("Request Entity Too Large", status=413))
     assert not await refuse(retry, 2_000, 2_000, WindowExceeded("Request Entity Too Large", status=413))
     assert await window_of(engine) == 4_000
+
+
+def fits(state: TipState, spare: int) -> bool:
+    try:
+        divided(state, state.meter, state.budget.overhead, spare=spare)
+    except BadBudget:
+        return False
+    return True
+
+
+async def test_what_cannot_be_left_free_is_halved_until_it_can(make: MakeEngine) -> None:
+    chat = await (await make(window=WINDOW)).create(reply=500)
+    await chat.add("Hello")
+    state = await chat._state()
+    wanted = next(tokens for tokens in range(2_000, 9_000, 100) if not fits(state, tokens))
+    assert fits(state, wanted // 2)
+    left = leave_free(state, 4 * wanted)
+    assert left.budget.margin == state.budget.margin + wanted // 2
+    assert left.budget.reply == state.budget.reply
+    assert leave_free(state, 0) is state
+    full = replace(state, meter=Meter(replace(state.meter.card, window=state.budget.reply)))
+    assert leave_free(full, 8) is full, "where nothing can be left free, all stays as it is"

@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -16,9 +17,18 @@ from octavo.core.reply import Reply, Request
 from octavo.core.tools import Tool
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.outcome import Answered, AnswerFailed, AnswerText, CompressionEnded, Event, Recalled
-from octavo.engine.recall import recall
+from octavo.engine.outcome import (
+    Answered,
+    AnswerFailed,
+    AnswerText,
+    Compressed,
+    CompressionEnded,
+    Event,
+    Recalled,
+)
+from octavo.engine.recall import recall, search_covered
 from octavo.engine.recall_tool import (
+    FOUND,
     NAME,
     NO_QUESTION,
     NO_ROOM,
@@ -32,8 +42,9 @@ from octavo.engine.turn import PreparedRequest, prepare
 from octavo.errors import WindowExceeded
 from octavo.store.ids import new_id
 from octavo.store.schema import recall_lane
+from octavo.store.values import Entry
 from octavo.testing import ScriptedProvider
-from tests.engine.conftest import MakeEngine
+from tests.engine.conftest import METER, MODEL, MakeEngine
 
 pytestmark = pytest.mark.anyio
 
@@ -218,6 +229,170 @@ async def test_a_request_that_is_too_large_gives_up_what_was_recalled_first(make
     small = shrink(state.recipe, state.reading.cautious - 1, state.measure)
     assert small.notes == ("recalled passages left out",)
     assert not any(BERTH in message.text for message in small.context.retained)
+
+
+async def test_what_was_recalled_is_told_as_long_as_it_is_sent(make: MakeEngine) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    question = await chat.add(user("Where does the Aurelia lie?"))
+
+    async def ready(*, forced: bool) -> PreparedRequest:
+        steps = [step async for step in prepare(engine, chat.id, question.id, forced=forced)]
+        assert isinstance(steps[-1], PreparedRequest)
+        return steps[-1]
+
+    found = (await ready(forced=False)).recalled
+    assert found
+    again = await ready(forced=True)
+    assert (again.notes, again.recalled) == ((), found), "it fitted, so nothing was left out"
+    shortened = replace(again, notes=("recalled passages left out",))
+    assert shortened.recalled == ()
+
+
+async def test_what_was_recalled_is_known_without_reading_it_again(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    question = await chat.add(user("Where does the Aurelia lie?"))
+    assert Recalled in [type(step) async for step in prepare(engine, chat.id, question.id)]
+
+    async def never(*_: object, **__: object) -> None:
+        raise AssertionError("it is known already")
+
+    monkeypatch.setattr("octavo.engine.state_cache.load_state", never)
+    assert (await engine.state_of(chat.id)).recalled > 0
+
+
+async def test_what_a_search_adds_to_a_bill_teaches_nothing_of_the_counts(make: MakeEngine) -> None:
+    provider = ScriptedProvider([looking(query="Aurelia berth"), "Berth 47.", "Fine."])
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    await chat.set(recall="off", recall_tool=True)
+    plain = (await engine.models.meter(MODEL)).calibration
+    await happened(chat.turn("Look it up."))
+    assert (await engine.models.meter(MODEL)).calibration == plain
+    await chat.set(recall_tool=False)
+    await happened(chat.turn("Thanks."))
+    assert (await engine.models.meter(MODEL)).calibration != plain
+
+
+async def test_what_asks_for_nothing_or_has_no_room_is_not_looked_up(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is indexed again what is indexed already."""
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    await asyncio.gather(*engine._indexing.values())
+    state, done = await chat._state(), list[str]()
+    look_up, fill = engine.store.recall.look_up, engine.store.recall.fill
+
+    async def looked(*given: Any) -> Any:
+        done.append("looked up")
+        return await look_up(*given)
+
+    async def filled(*given: Any) -> Any:
+        done.append("indexed")
+        return await fill(*given)
+
+    monkeypatch.setattr(engine.store.recall, "look_up", looked)
+    monkeypatch.setattr(engine.store.recall, "fill", filled)
+    assert await search_covered(engine, state, "the Aurelia", room=0) == ()
+    assert await chat.snapshots.recall("thanks") == ()
+    assert done == []
+    assert await search_covered(engine, state, "the Aurelia", room=500)
+    assert done == ["looked up"]
+
+
+async def test_what_would_be_found_has_the_room_of_the_setting_and_the_usual_one_where_it_is_off(
+    make: MakeEngine,
+) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(
+        engine, BERTH, "The Aurelia was built in Turku, they say, and nobody knows by whom."
+    )
+    usual = await chat.snapshots.recall("the Aurelia")
+    assert len(usual) > 1
+    await chat.set(recall="off")
+    assert await chat.snapshots.recall("the Aurelia") == usual
+    await chat.set(recall=1)
+    assert await chat.snapshots.recall("the Aurelia") == ()
+
+
+async def test_a_follow_up_asks_for_what_the_answer_before_it_named(make: MakeEngine) -> None:
+    engine = await make(provider=ScriptedProvider(["Ask about the Aurelia.", "Berth 47."]), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    await happened(chat.turn("Thanks!"))
+    found = [e for e in await happened(chat.turn("What is that?")) if isinstance(e, Recalled)]
+    assert any(BERTH in passage.text for passage in found[0].passages)
+
+
+async def test_what_was_answered_recalls_nothing_any_more(make: MakeEngine) -> None:
+    provider = ScriptedProvider(["Where the Aurelia lies I cannot say."])
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    await chat.set(recall="off")
+    await happened(chat.turn("Where does the Aurelia lie?"))
+    await chat.set(recall="auto")
+    tip = (await chat.info()).tip
+    for again in (engine, await make(window=16_000)):
+        steps = [type(step) async for step in prepare(again, chat.id, tip)]
+        assert steps == [PreparedRequest]
+
+
+async def searched(engine: Engine, chat: Chat, **arguments: str) -> str:
+    """Give what the tool answers."""
+    answerer = RecallAnswerer(engine=engine, state=await chat._state())
+    return (await answerer.answer(looking(**arguments).message)).results[0].text
+
+
+async def test_a_search_shows_where_a_passage_stands_and_that_there_is_more_of_it(make: MakeEngine) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(
+        engine, f"{FILLER * 9} {BERTH} {FILLER * 9}", BERTH.replace("Aurelia", "Borealis")
+    )
+    middle, whole = [node.id for node in (await chat.branch())[:3:2]]
+    day = (await chat.snapshots.recall("the Borealis"))[0].day
+    assert day
+    shown = (await searched(engine, chat, query="Borealis")).splitlines()
+    assert f"[{whole}] user, {day}: {BERTH.replace('Aurelia', 'Borealis')}" in shown
+    (line,) = [
+        line for line in (await searched(engine, chat, query="Aurelia")).splitlines() if middle in line
+    ]
+    assert line.startswith(f"[{middle}] user, {day}: … ")
+    assert line.endswith(" …")
+
+
+async def test_what_is_not_indexed_is_found_by_its_beginning_up_to_the_last_covered_message(
+    make: MakeEngine,
+) -> None:
+    """Retained messages, and those of another branch, are not shown."""
+    engine = await make(provider=answers(), window=16_000)
+    chat = await engine.create()
+    for n in range(8):
+        await chat.add(f"Zanzibarian {n}. {FILLER}")
+        await chat.add(assistant(f"Right. {FILLER}"))
+    branch = await chat.branch()
+    assert isinstance(await chat.compress(up_to=branch[8].id), Compressed)
+    serving = await chat.snapshots.serving()
+    assert serving is not None
+    assert serving.cutoff == branch[8].id
+    await engine.store.messages.add(
+        chat.id, [Entry(message=user("Zanzibarian 99."))], parent=branch[1].id, select=False
+    )
+    shown = await searched(engine, chat, query="Zanz")
+    assert [line[:34] for line in shown.splitlines()] == [f"[{branch[n].id}]" for n in (8, 6, 4, 2, 0)]
+    assert await searched(engine, chat, query="Momb") == NOT_FOUND
+
+
+async def test_the_last_search_that_is_allowed_is_told_to_be_the_last(make: MakeEngine) -> None:
+    provider = ScriptedProvider([*[looking(query="Aurelia")] * ROUNDS, "Berth 47."])
+    engine = await make(provider=provider, window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    await chat.set(recall="off", recall_tool=True)
+    await happened(chat.turn("Look it up."))
+    results = [request.messages[-1].results[0].text for request in provider.requests[1:]]
+    assert [text == NO_ROOM for text in results] == [False] * (ROUNDS - 1) + [True]
 
 
 async def test_copies_send_the_same_bytes(make: MakeEngine, tmp_path: Path) -> None:
@@ -464,3 +639,27 @@ async def test_what_a_search_shows_fits_into_what_is_left(make: MakeEngine) -> N
         assert (await shown(1_500, input))[0] == NO_QUESTION
     assert (await shown(1_500, '{"message": "unknown"}'))[0] == NOT_THERE
     assert (await shown(1_500, '{"query": "xylophone"}'))[0] == NOT_FOUND
+
+
+async def test_one_search_leaves_room_for_another(make: MakeEngine) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    seen = [f"On day {n} the Aurelia was seen off the mole, heading {n * 7} degrees." for n in range(40)]
+    chat = await compressed(engine, *seen, filler=4)
+    shown = await searched(engine, chat, query="Aurelia")
+    texts = [line.split(": ", 1)[1] for line in shown.splitlines()]
+    assert set(texts) <= set(seen)
+    assert FOUND / 2 < sum(METER.count_text(text) for text in texts) <= FOUND
+
+
+async def test_a_search_does_not_wait_for_a_long_index_and_finds_the_words_all_the_same(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(provider=answers(), window=16_000)
+    chat = await compressed(engine, BERTH, filler=4)
+    await drop_index(engine)
+    begun: list[str] = []
+    monkeypatch.setattr(engine, "index_in_background", begun.append)
+    monkeypatch.setattr("octavo.engine.recall.WAITED_FOR", 1)
+    first, *_ = await chat.branch()
+    assert (await searched(engine, chat, query="Aurelia")).startswith(f"[{first.id}] user: ")
+    assert len(begun) == 1

@@ -167,10 +167,12 @@ async def test_a_service_that_does_not_count_at_all_is_asked_once_and_one_that_s
     for error, times in [
         (ProviderError("404", status=404), 1),
         (ProviderError("503", status=503, retryable=True), 2),
+        (TypeError("a provider of somebody's own"), 1),
+        (None, 1),
     ]:
-        odd = Odd(counts=error)
+        odd = Odd(counts=error, offered=error is not None)
         engine = await make(provider=odd)
-        for prompt in (f"First {times}.", f"Second {times}."):
+        for prompt in (f"First {error}.", f"Second {error}."):
             await said(await engine.create(system=prompt))
             await engine.counts.settled()
         assert len(odd.counted) == times
@@ -239,3 +241,44 @@ async def test_a_person_may_ask_for_the_count(make: MakeEngine) -> None:
     plain = await make()
     with pytest.raises(UsageError, match="scripted offers no count of its own"):
         await (await plain.chat(chat.id)).count()
+
+
+async def test_of_few_system_prompts_it_is_remembered_that_they_were_asked_for(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_count, "REMEMBERED", 2)
+    odd = Odd(counts=ProviderError("503", status=503, retryable=True))
+    engine = await make(provider=odd)
+    for prompt in ("First.", "Second.", "First.", "Third.", "First."):
+        chat = await engine.create(system=prompt)
+        await chat.add("Hello there.")
+        engine.models.provider(MODEL)
+        await chat.context()
+        await engine.counts.settled()
+    assert [request.messages[0].text for request in odd.counted] == ["First.", "Second.", "Third.", "First."]
+
+
+async def test_a_provider_that_was_not_needed_yet_is_not_opened_to_count(make: MakeEngine) -> None:
+    odd = Odd()
+    engine = await make(provider=odd)
+    chat = await engine.create(system=SYSTEM)
+    await chat.add("Hello there.")
+    state = await chat._state()
+    engine.models.opened.clear()
+    engine.counts.begin(state, state.context.messages)
+    await engine.counts.settled()
+    assert (odd.counted, engine.models.opened) == ([], {})
+
+
+async def test_what_gives_up_counting_waits_for_all_of_it(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_count, "LIMIT", 3_600.0)
+    odd = Odd(may_count=asyncio.Event())
+    engine = await make(provider=odd)
+    for number in range(2):
+        await said(await engine.create(system=f"Prompt {number}."))
+    async with asyncio.timeout(10):
+        await engine.counts.close()
+    assert odd.given_up == 2
+    await engine.counts.settled()

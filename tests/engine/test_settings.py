@@ -7,6 +7,7 @@ import pytest
 from octavo.core.budget import OFF
 from octavo.core.message_json import Json
 from octavo.core.policy import PRESETS
+from octavo.engine.engine import Engine
 from octavo.engine.settings import SETTINGS, built_in, find_setting, whole
 from octavo.errors import BadBudget, BadInput
 from octavo.store.values import Everywhere, ForConversation, ForModel
@@ -192,3 +193,53 @@ async def test_several_conversations_are_resolved_as_each_alone(make: MakeEngine
     held = await engine.settings.of(other.id)
     assert (held["soft"], held["minimum"], held["auto"], held["model"]) == (0.5, 7, False, "gpt-4")
     assert (await engine.settings.inherited(ForConversation(other.id)))["minimum"] == 7
+
+
+async def test_the_card_of_the_model_that_is_meant_says_what_it_prefers(make: MakeEngine) -> None:
+    """While no model is chosen at all, that of a usual one does."""
+    engine = await make()
+    await engine.settings.change(Everywhere(), {"model": "gpt-4-0613"})
+    assert (await engine.settings.inherited(ForModel("gpt-4-0613")))["soft"] == 0.7
+    assert (await engine.settings.inherited(ForModel(MODEL)))["soft"] == 0.8
+    chat = await engine.create(model=MODEL)
+    assert (await engine.settings.inherited(ForConversation(chat.id)))["soft"] == 0.8
+    plain = await engine.create()
+    assert (await engine.settings.inherited(ForConversation(plain.id)))["soft"] == 0.7
+    async with await Engine.open() as nameless:
+        assert (await nameless.settings.inherited(Everywhere()))["soft"] == 0.8
+        assert (await nameless.settings.of())["model"] == ""
+        await nameless.settings.change(Everywhere(), {"reply": 5_000})
+        with pytest.raises(BadBudget):
+            await nameless.settings.change(Everywhere(), {"reply": 127_900})
+
+
+async def test_a_change_is_checked_against_the_model_it_is_for(make: MakeEngine) -> None:
+    """The other one has a window in which there is room for it."""
+    engine = await make(window=128_000)
+    chat = await engine.create(model="gpt-4-0613")
+    for change in (
+        chat.set(reply=20_000),
+        engine.settings.change(ForModel("gpt-4-0613"), {"reply": 20_000}),
+    ):
+        with pytest.raises(BadBudget):
+            await change
+    await engine.settings.change(Everywhere(), {"reply": 20_000})
+    await engine.settings.change(Everywhere(), {"reply": None})
+    await engine.settings.change(ForModel(MODEL), {"reply": 20_000})
+    assert (await (await engine.create()).settings())["reply"] == 20_000
+    assert "reply" not in await chat.settings()
+
+
+async def test_settings_of_a_model_come_after_those_for_all_and_before_the_conversations(
+    make: MakeEngine,
+) -> None:
+    engine = await make()
+    await engine.settings.change(Everywhere(), {"model": "gpt-4", "minimum": 9, "soft": 0.7})
+    await engine.settings.change(ForModel("gpt-4"), {"minimum": 7})
+    plain, own = await engine.create(), await engine.create(minimum=5)
+    assert [(await chat.settings())["minimum"] for chat in (plain, own)] == [7, 5]
+    assert (await engine.settings.of())["minimum"] == 7
+    await plain.set(model="gpt-4o-mini")
+    assert (await plain.settings())["minimum"] == 9
+    below = await engine.settings.inherited(ForConversation(plain.id))
+    assert (below["minimum"], below["soft"], below["model"]) == (9, 0.7, "gpt-4")

@@ -10,6 +10,7 @@ import pytest
 from octavo.core.message_json import Json
 from octavo.core.messages import Message, Text, ToolCall, ToolResult, assistant
 from octavo.core.policy import budget_for
+from octavo.core.price_rule import Payback
 from octavo.core.reply import Reply, Request, Usage
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.engine.chat import Chat
@@ -320,3 +321,12 @@ async def test_what_was_spent_in_vain_is_noted_however_it_was_divided(make: Make
     chat = await filled(engine, 2)
     assert isinstance(await chat.compress(keep=0), Rejected)
     assert (await engine._spending(chat.id)).lost == 1_000
+
+
+async def test_a_plan_says_that_the_window_demands_it_only_above_the_hard_mark(make: MakeEngine) -> None:
+    plan = await (await filled(await make())).plan()
+    plan = replace(plan, payback=Payback(cost=1.0, saved=1e-6))
+    hard = plan.budget.hard
+    for tokens, needed in ((hard, False), (hard + 1, True)):
+        there = replace(plan, reading=replace(plan.reading, tokens=tokens, error_bound=0))
+        assert ("the window does not demand it" in there.money) is not needed

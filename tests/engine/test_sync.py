@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,24 @@ def test_a_conversation_can_be_chosen_by_title(tmp_path: Path) -> None:
         assert work.id == first
 
 
+def test_a_conversation_is_found_among_many_by_its_id_and_by_its_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen failing with: the newest ones looked through only, and a new one made in the place of an older one."""
+    monkeypatch.setattr("octavo.engine.sync.PAGE", 2)
+    options: EngineOptions = {"model": "gpt-4o", "provider": ScriptedProvider([])}
+    with octavo.open(tmp_path / "c.db", conversation="work", **options) as work:
+        work.add("At work.")
+        history = "\n".join('{"messages": [{"role": "user", "content": "Hello"}]}' for _ in range(5))
+        (tmp_path / "many.jsonl").write_text(history)
+        work._loop.run(work._engine.import_file(tmp_path / "many.jsonl", title="homework"))
+    for wanted in ("work", work.id):
+        with octavo.open(tmp_path / "c.db", conversation=wanted, **options) as again:
+            assert again.id == work.id
+    with octavo.open(tmp_path / "c.db", **options) as last:
+        assert last.info().title == "homework"
+
+
 def ended(threads: set[threading.Thread]) -> bool:
     """Wait for threads that are ending."""
     for thread in threads:
@@ -88,7 +108,7 @@ def ended(threads: set[threading.Thread]) -> bool:
 
 def test_what_cannot_be_opened_says_why_and_leaves_nothing_running(tmp_path: Path) -> None:
     running = set(threading.enumerate())
-    with pytest.raises(UsageError, match="polisy"):
+    with pytest.raises(UsageError, match=r"octavo\.open\(\) has no option 'polisy'"):
         octavo.open(tmp_path / "c.db", polisy="onyx")  # type: ignore[call-arg]
     with pytest.raises(BadInput, match="system"):
         octavo.open(tmp_path / "c.db", model="gpt-4o", provider=ScriptedProvider([]), system=5)  # type: ignore[arg-type]
@@ -131,6 +151,47 @@ class Counting:
         if self.at > 3:
             raise StopAsyncIteration
         return self.at
+
+
+class Closed(Counting):
+    """One that notes when it is closed."""
+
+    closed = False
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def test_who_leaves_an_iterator_early_closes_what_it_stands_for() -> None:
+    loop, stream = Loop(), Closed()
+    left = loop.iterate(stream)
+    assert next(left) == 1
+    assert not stream.closed
+    left.close()  # type: ignore[attr-defined]
+    assert stream.closed
+    loop.stop()
+
+
+def test_interrupting_the_wait_stops_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, begun, stopped = Loop(), threading.Event(), threading.Event()
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    def interrupted(_: Future[None]) -> None:
+        begun.wait(10)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Future, "result", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            loop.run(work())
+    assert stopped.wait(10)
+    loop.stop()
 
 
 def test_anything_that_gives_one_thing_after_the_other_can_be_iterated() -> None:

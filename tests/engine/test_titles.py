@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
+from octavo.core.messages import Image, Message, Text, assistant
 from octavo.core.reply import Request
 from octavo.core.title import ASKED
 from octavo.engine.chat import Chat
 from octavo.engine.costs import costs
 from octavo.engine.engine import Engine
-from octavo.errors import ProviderError
+from octavo.errors import ProviderError, UsageError
+from octavo.protocols import Provider
 from octavo.testing import ScriptedProvider
-from tests.engine.conftest import MakeEngine
+from tests.engine.conftest import MODEL, MakeEngine
 
 pytestmark = pytest.mark.anyio
 
@@ -51,6 +53,44 @@ async def test_a_provisional_title_is_replaced_once(make: MakeEngine) -> None:
     assert [request.model for request in asked] == ["gpt-4o"]
     await say(chat, "And with rye?")
     assert len([request for request in requests(engine) if asks_for_title(request)]) == 1
+
+
+async def test_it_is_asked_for_with_the_first_question_and_its_answer(make: MakeEngine) -> None:
+    engine = await make(saying("Sourdough bread"))
+    chat = await engine.create(QUESTION, provisional=True)
+    await chat.add(assistant("Welcome to the bakery."))
+    await say(chat)
+    (asked,) = [request for request in requests(engine) if asks_for_title(request)]
+    shown = f"User: {QUESTION}\n\nAssistant: Welcome to the bakery."
+    assert asked.messages[0].text.startswith(shown)
+
+
+@pytest.mark.parametrize("silent", ["user", "assistant"])
+async def test_where_nothing_was_said_there_is_nothing_to_name(make: MakeEngine, silent: str) -> None:
+    picture = Image(source="https://example.org/bread.png")
+    said = Message(role="user", parts=(picture,) if silent == "user" else (Text(text=QUESTION),))
+    engine = await make(saying("Sourdough bread"))
+    chat = await engine.create("a picture", provisional=True)
+    await chat.add(said)
+    await chat.add(assistant("Nice." if silent == "user" else " "))
+    engine.title_in_background(await chat._state())
+    await chat.wait_until_idle()
+    assert requests(engine) == []
+
+
+async def test_where_the_summariser_cannot_be_had_the_model_that_answers_writes_it(make: MakeEngine) -> None:
+    engine = await make(saying("Sourdough bread"))
+    known = engine.models.open
+
+    def without_key(model: str) -> tuple[Provider, str]:
+        if model != MODEL:
+            raise UsageError("no key")
+        return known(model)
+
+    engine.models.open = without_key
+    chat = await engine.create(QUESTION, provisional=True, summariser="claude-haiku-4-5")
+    await say(chat)
+    assert (await chat.info()).title == "Sourdough bread"
 
 
 async def test_the_summariser_writes_it_if_there_is_one(make: MakeEngine) -> None:

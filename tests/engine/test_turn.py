@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 import pytest
 
 from octavo.core.budget import ModelCard, Price
 from octavo.core.messages import Message, ToolCall, assistant, user
+from octavo.core.policy import compressed
 from octavo.core.protocol import ANTHROPIC, OPENAI, check
 from octavo.core.reply import Chunk, Delta, Reply, Request, Retrying, Usage
 from octavo.core.summary import Narrative
@@ -30,12 +32,13 @@ from octavo.engine.outcome import (
     ContextShrunk,
     Event,
     MessageStored,
+    Recalled,
     Repaired,
     Sending,
     Waiting,
 )
 from octavo.engine.recall_tool import RESERVE
-from octavo.engine.turn import GO_ON, cached_count
+from octavo.engine.turn import GO_ON, PreparedRequest, cached_count, prepare
 from octavo.errors import (
     BadBudget,
     BadInput,
@@ -51,6 +54,8 @@ from octavo.store.ids import new_id
 from octavo.store.values import CACHED, ForConversation
 from octavo.testing import ScriptedProvider
 from tests.engine.conftest import METER, MODEL, MakeEngine, billed
+from tests.engine.test_recall import BERTH
+from tests.engine.test_recall import compressed as compressed_about
 
 pytestmark = pytest.mark.anyio
 LONG = "The quick brown fox jumps over the lazy dog near port 8080. " * 12
@@ -764,3 +769,150 @@ async def test_a_search_gives_fifty_messages_unless_another_number_is_asked_for(
     chat = await engine.create()
     await engine.store.messages.append_many(chat.id, [user(f"Foxes, part {n}.") for n in range(52)])
     assert [len(await chat.search("foxes")), len(await chat.search("foxes", limit=51))] == [50, 51]
+
+
+async def test_a_question_after_an_answer_that_broke_off_is_no_word_to_go_on(make: MakeEngine) -> None:
+    provider = ScriptedProvider([Reply(message=assistant("One, two"), finish="length"), "Three.", "Four."])
+    chat = await (await make(provider=provider)).create()
+    await events(chat.turn("Count."))
+    await events(chat.turn("Stop."))
+    assert [message.text for message in provider.requests[-1].messages] == ["Count.", "One, two", "Stop."]
+    # The same where it is loaded anew.
+    again = await (await make(provider=provider)).chat(chat.id)
+    await events(again.answer((await chat.branch())[2].id))
+    assert provider.requests[-1].messages == provider.requests[-2].messages
+
+
+class Line:
+    """A stream that notes when it is closed."""
+
+    def __init__(self, inner: AsyncIterator[Chunk]) -> None:
+        self.inner, self.closed = inner, 0
+
+    def __aiter__(self) -> Line:
+        return self
+
+    async def __anext__(self) -> Chunk:
+        return await anext(self.inner)
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+@dataclass(slots=True)
+class Dialled(ScriptedProvider):
+    """Keeps its streams."""
+
+    lines: list[Line] = field(default_factory=list)
+
+    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+        self.lines.append(Line(ScriptedProvider.stream(self, request)))
+        return self.lines[-1]
+
+
+async def test_a_stream_is_closed_however_the_answer_ends(make: MakeEngine) -> None:
+    provider = Dialled(["One two three", "Fine.", ProviderError("the line broke")])
+    chat = await (await make(provider=provider)).create()
+    stopped = chat.turn("Count.")
+    async for event in stopped:
+        if isinstance(event, AnswerText):
+            break
+    await stopped.aclose()
+    assert [line.closed for line in provider.lines] == [1]
+    assert isinstance((await events(chat.turn("Again.")))[-1], Answered)
+    assert isinstance((await events(chat.turn("Again.")))[-1], AnswerFailed)
+    assert [line.closed for line in provider.lines] == [1, 1, 1]
+
+
+async def test_a_stream_is_closed_where_the_model_may_search_too(make: MakeEngine) -> None:
+    provider = Dialled(["Fine.", "Fine.", "Fine.", "One two three"])
+    engine = await make(provider=provider)
+    chat = await engine.create()
+    await talk(chat, 3)
+    assert isinstance(await chat.compress(keep=0.3), Compressed)
+    await chat.set(recall_tool=True)
+    assert isinstance((await events(chat.turn("And now?")))[-1], Answered)
+    assert [line.closed for line in provider.lines] == [1, 1, 1, 1]
+
+
+class Bare:
+    """A stream that has nothing to close."""
+
+    def __init__(self, *chunks: Chunk) -> None:
+        self.chunks = [*chunks]
+
+    def __aiter__(self) -> Bare:
+        return self
+
+    async def __anext__(self) -> Chunk:
+        if not self.chunks:
+            raise StopAsyncIteration
+        return self.chunks.pop(0)
+
+
+async def test_a_stream_need_not_be_one_that_can_be_closed(make: MakeEngine) -> None:
+    class Plain(ScriptedProvider):
+        def stream(self, request: Request) -> AsyncIterator[Chunk]:  # noqa: ARG002
+            return Bare(Delta("Fine."), Reply(message=assistant("Fine.")))
+
+    chat = await (await make(provider=Plain([]))).create()
+    for _ in range(3):
+        assert isinstance((await events(chat.turn(LONG)))[-1], Answered)
+    assert isinstance(await chat.compress(keep=0.3), Compressed)
+    await chat.set(recall_tool=True)
+    assert isinstance((await events(chat.turn("And now?")))[-1], Answered)
+
+
+async def test_a_request_that_was_refused_leaves_nothing_that_waits(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen failing with: the answer that never came goes on to be looked at, every second."""
+    monkeypatch.setattr("octavo.engine.answer_draft.KEPT_EVERY", 0.0)
+    engine = await make(provider=ScriptedProvider([WindowExceeded("too long"), "Fine."]))
+    chat, before = await engine.create(), asyncio.all_tasks()
+    assert isinstance((await events(chat.turn("Hello")))[-1], Answered)
+    await chat.wait_until_idle()
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
+
+
+async def test_where_a_compression_is_of_no_use_what_is_too_large_is_shortened(make: MakeEngine) -> None:
+    """The last one of this turn took nothing off."""
+    engine = await make()
+    chat = await engine.create()
+    while (await chat.usage()).level != "hard":
+        await chat.add(LONG)
+        await chat.add(assistant(LONG))
+    engine.record(chat.id).pace = compressed((await chat._state()).turn, 1_000, 1_000)
+    sent = await chat.context()
+    assert sent.notes
+    assert sent.usage.reading.cautious <= sent.usage.budget.hard
+    assert await chat.snapshots.list() == ()
+
+
+async def test_the_bill_of_a_shortened_request_is_held_against_what_was_sent(make: MakeEngine) -> None:
+    """Seen failing with: the bill held against the whole context, so that everything counted less from then on."""
+    engine = await make()
+    chat = await engine.create()
+    await chat.add("Weigh all pallets.")
+    calls = tuple(ToolCall(id=f"c{n}", name="weigh", input="{}") for n in range(4))
+    await chat.add(Message(role="assistant", parts=calls))
+    for call in calls:
+        weights = " ".join(f"Pallet {n} weighs {n} kg." for n in range(90))
+        await chat.add({"role": "tool", "tool_call_id": call.id, "content": weights})
+    counted = (await chat.usage()).reading.tokens
+    seen = await events(chat.answer())
+    (shrunk,) = [event for event in seen if isinstance(event, ContextShrunk)]
+    assert shrunk.after < 0.9 * counted
+    assert (await chat.usage()).reading.tokens >= counted
+
+
+async def test_a_question_brings_back_what_it_asks_for_unless_there_is_no_room_for_it(
+    make: MakeEngine,
+) -> None:
+    engine = await make(window=16_000)
+    chat = await compressed_about(engine, BERTH, filler=4)
+    question = await chat.add("Where does the Aurelia lie?")
+    for forced, kinds in ((True, [PreparedRequest]), (False, [Recalled, PreparedRequest])):
+        steps = [type(step) async for step in prepare(engine, chat.id, question.id, forced=forced)]
+        assert steps == kinds

@@ -19,7 +19,7 @@ from octavo.core.verify import Problem
 from octavo.engine.chat import Chat
 from octavo.engine.compression import FOR_LINES
 from octavo.engine.engine import UNSET, Engine
-from octavo.engine.outcome import Compressed, Failed, Rejected
+from octavo.engine.outcome import REASON_LENGTH, Compressed, Failed, Rejected, one_line
 from octavo.errors import ProviderError, UsageError
 from tests.engine.conftest import MakeEngine
 
@@ -274,3 +274,10 @@ def test_a_receipt_of_an_older_version_is_read() -> None:
     del old["no_summary"]
     assert Receipt.from_json(json.dumps(old)).no_summary == ""
     assert Receipt.from_json(Receipt(no_summary="late").to_json()).no_summary == "late"
+
+
+@pytest.mark.parametrize("length", [REASON_LENGTH - 1, REASON_LENGTH, REASON_LENGTH + 1, 5 * REASON_LENGTH])
+def test_a_reason_is_cut_where_it_is_longer_than_what_is_shown(length: int) -> None:
+    told = one_line("x" * length)
+    assert told == ("x" * length if length <= REASON_LENGTH else "x" * (REASON_LENGTH - 1) + "…")
+    assert len(one_line(f"two\n\tlines {'x' * length}")) == min(length + 10, REASON_LENGTH)

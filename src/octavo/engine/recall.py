@@ -8,6 +8,7 @@ requests repeat the same bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from octavo.core.messages import Node, opens_turn
@@ -119,8 +120,6 @@ async def _index(engine: Engine, snapshot: Snapshot, filled: int, *, patient: bo
     if snapshot.cutoff_depth - filled > WAITED_FOR and not patient:
         engine.index_in_background(snapshot.cutoff)
         return False
-    try:
+    with suppress(ReadOnly):  # what another process has indexed is looked through
         await engine.store.recall.fill(snapshot.cutoff)
-    except ReadOnly:
-        return filled > 0
     return True

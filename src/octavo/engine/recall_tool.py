@@ -9,8 +9,7 @@ it is known to be one, so a stream arrives all at once.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -148,6 +147,13 @@ def offered_tools(state: TipState) -> tuple[Tool, ...]:
     return (*state.loaded.tools, TOOL) if state.searches else state.loaded.tools
 
 
+async def close_stream(stream: AsyncIterator[Chunk]) -> None:
+    """Stop a request at once, if its stream is one that can be closed."""
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()
+
+
 async def stream_with_tool(
     engine: Engine, state: TipState, provider: Provider, request: Request
 ) -> AsyncGenerator[Chunk]:
@@ -157,7 +163,7 @@ async def stream_with_tool(
         said: list[Delta] = []
         reply: Reply | None = None
         stream = provider.stream(request)
-        async with aclosing(stream) if isinstance(stream, AsyncGenerator) else nullcontext():
+        try:
             async for chunk in stream:
                 match chunk:
                     case Delta():
@@ -166,6 +172,8 @@ async def stream_with_tool(
                         reply = chunk
                     case _:
                         yield chunk
+        finally:
+            await close_stream(stream)
         if reply is None or not calls_of(reply.message):
             for delta in said:
                 yield delta

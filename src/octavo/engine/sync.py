@@ -11,6 +11,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast
@@ -20,11 +21,15 @@ from octavo.engine.accept import check_options
 from octavo.engine.chat import Chat, ChatPins
 from octavo.engine.chat_snapshots import ChatSnapshots
 from octavo.engine.engine import Engine, EngineOptions
-from octavo.errors import UsageError
+from octavo.errors import NotFound, UsageError
+from octavo.store.values import Conversation
 
 P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S")
+
+PAGE = 1_000
+"""Conversations that are looked through at a time."""
 
 
 class Loop:
@@ -237,12 +242,28 @@ async def _open(
 ) -> tuple[Engine, Chat]:
     engine = await Engine.open(where, **options)
     try:
-        known = await engine.conversations(limit=1_000)
-        found = [c for c in known if wanted is None or wanted in (c.id, c.title)]
-        chat = Chat(engine, found[0].id) if found else await engine.create(wanted or "")
+        found = await _find(engine, wanted)
+        chat = Chat(engine, found.id) if found else await engine.create(wanted or "")
         if settings:
             await chat.set(**settings)
     except BaseException:
         await engine.close()
         raise
     return engine, chat
+
+
+async def _find(engine: Engine, wanted: str | None) -> Conversation | None:
+    """Find a conversation by its id or its title; the last one if none is named."""
+    if wanted is None:
+        return next(iter(await engine.conversations(limit=1)), None)
+    with suppress(NotFound):  # a title is no id
+        for found in await engine.conversations(ids=[wanted]):
+            return found
+    looked_at = 0
+    # The store looks for the words anywhere in a title.
+    while page := await engine.conversations(title=wanted, limit=PAGE, offset=looked_at):
+        for found in page:
+            if found.title == wanted:
+                return found
+        looked_at += len(page)
+    return None

@@ -7,7 +7,7 @@ The gateway calls `prepare` and sends the request itself. What both do after a r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
@@ -39,7 +39,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.overflow import OverflowRetry, leave_free
 from octavo.engine.recall import recall
-from octavo.engine.recall_tool import RESERVE, offered_tools, stream_with_tool
+from octavo.engine.recall_tool import RESERVE, close_stream, offered_tools, stream_with_tool
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
 from octavo.store.values import CACHED, TIP, Added, Entry
@@ -329,7 +329,7 @@ async def _send(engine: Engine, prepared: PreparedRequest, options: TurnOptions)
         raise
     finally:
         await draft.end()
-        await _close(stream)
+        await close_stream(stream)
     if reply is None:
         kept = await draft.stop(select=options.select)
         node = kept.nodes[0] if kept else None
@@ -393,12 +393,6 @@ def cached_count(usage: Usage, card: ModelCard) -> dict[str, int]:
     """Give the tokens of a bill that came from the cache, to store them, if the card has a price for them."""
     told = usage.input > 0 and card.price is not None and card.price.cached is not None
     return {CACHED: min(usage.cached, usage.input)} if told else {}
-
-
-async def _close(stream: AsyncIterator[object]) -> None:
-    close = getattr(stream, "aclose", None)
-    if close is not None:
-        await close()
 
 
 async def question_of(engine: Engine, conversation: str, node: str) -> Node:
