@@ -475,3 +475,54 @@ async def test_where_all_requests_are_taken_the_next_result_is_made_of_lines(mak
     assert (paper.model, paper.price, paper.taken_out_count) == ("", None, 0)
     assert (outcome.snapshot.model, outcome.snapshot.prompt) == ("", "")
     assert paper.summary_requests == 2, "what it took is told all the same"
+
+
+async def test_a_last_turn_that_fits_is_not_cut_inside_whatever_a_share_is_measured_in(
+    make: MakeEngine,
+) -> None:
+    """Seen failing with: sizes in characters, and the room for them in tokens."""
+    read = steps(0, 6, "read", "It reads well. " * 10)
+    state = await said(
+        await (await make(window=128_000)).create(), *turns(*[50] * 8), user("Read all valves."), *read
+    )
+    last = sum(map(state.size, state.recipe.branch[16:]))
+
+    def cut(beside: int, unit: str) -> Split | None:
+        snapshot = state.budget.available - beside
+        budget = replace(state.budget, snapshot=snapshot, retained=0, soft=None, hard=state.budget.limit)
+        at = keeping(replace(state, budget=budget), KeepShare(0.1, unit=unit))  # type: ignore[arg-type]
+        return choose_cut(at, CompressionRequest(urgency="hard"))
+
+    for unit in ("tokens", "characters"):
+        assert cut(2 * last, unit) == Split(16)
+        inside = cut(last // 2, unit)
+        assert inside is not None
+        assert inside.inside
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+async def test_answers_take_room_from_a_turn_whatever_a_share_is_measured_in(
+    make: MakeEngine, earlier: bool
+) -> None:
+    """Also those that the compression before has covered; seen failing with: answers that take next to nothing."""
+    engine = await make(summariser=Writer(), window=128_000)
+    chat = await engine.create(policy="onyx")
+    looked_up = steps(0, 8, "mcp__octavo__recall", "It was read twice. " * 9)
+    read = steps(8, 40, "read", "It was read twice. " * 9)
+    await said(chat, user("What did we note?"), *looked_up, *read)
+    if earlier:
+        outcome = await chat.compress(up_to=(await chat.branch())[-7].id)
+        assert isinstance(outcome, Compressed)
+        assert len(outcome.snapshot.answers) == len(looked_up)
+        await said(chat, *steps(40, 72, "read", "It was read twice. " * 9))
+    state = await chat._state()
+    answers = sum(map(state.meter.count_message, looked_up))
+    request = replace(BY_HAND, retain=KeepShare(0.05, unit="characters"))
+    for beside in (2 * answers, answers):
+        budget = replace(state.budget, retained=0, soft=None, hard=state.budget.limit)
+        at = replace(state, budget=replace(budget, snapshot=budget.available - beside))
+        cut = choose_cut(at, request)
+        assert cut is not None
+        assert cut.inside
+        stay = sum(map(state.size, state.recipe.branch[cut.cut :]))
+        assert 0.4 * beside < stay <= 0.6 * beside

@@ -127,14 +127,14 @@ def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
     if isinstance(retain, KeepShare) and retain.unit == "characters":
         sizes = [len(message.text) + sum(len(result.text) for result in message.results) for message in said]
         history = sum(sizes[start:])
+        unit = history / max(1, sum(_sent_size(state, node) for node in branch[start:]))
     else:
         sizes = [_sent_size(state, node) for node in branch]
-        history = state.history
-    keep = None if isinstance(retain, KeepNothing) else _kept(state, request, retain, history)
-    room = None if request.urgency == "soft" else _beside(state)
+        history, unit = state.history, 1.0
+    keep = None if isinstance(retain, KeepNothing) else _kept(state, request, retain, history, unit)
+    room = None if request.urgency == "soft" else math.floor(_beside(state) * unit)
     # A person who says how much is to stay gets that much.
     frees = state.policy.frees if request.retain is None else 0.0
-    unit = history / max(1, state.history)
     cut = split(
         said,
         sizes,
@@ -186,8 +186,10 @@ def _usual(policy: Policy, request: CompressionRequest) -> Retain:
     return by_hand or policy.retain
 
 
-def _kept(state: TipState, request: CompressionRequest, retain: Retain, history: int) -> int:
+def _kept(state: TipState, request: CompressionRequest, retain: Retain, history: int, unit: float) -> int:
     """Say how much may stay verbatim, in the unit of the history: never more than can be sent beside a snapshot.
+
+    `unit` is what a token has of it on the average: 1, or some characters.
 
     What a policy wants to keep of a history far above the mark, as an import brings it, is cut to what it would keep at
     the mark. A person who asks for more gets as much as fits.
@@ -195,7 +197,6 @@ def _kept(state: TipState, request: CompressionRequest, retain: Retain, history:
     wanted, budget = retained_tokens(retain, history), state.budget
     mark, cut = (budget.trigger, budget.retained) if request.retain is None else (budget.hard, budget.hard)
     room = mark - budget.overhead.total - budget.snapshot
-    unit = history / max(1, state.history)
     return wanted if wanted <= room * unit else math.floor(max(0, min(cut, room)) * unit)
 
 
