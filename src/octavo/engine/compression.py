@@ -210,6 +210,11 @@ def _covered_tokens(state: TipState, cut: Split) -> int:
     return unloaded + _tokens(state, state.recipe.branch[_start(state) : cut.cut])
 
 
+def _covered_messages(state: TipState, cut: Split) -> int:
+    """Count them; system messages at the beginning are never covered."""
+    return _unloaded(state) + cut.cut - max(_start(state), len(state.recipe.leading))
+
+
 def _unloaded(state: TipState) -> int:
     return state.unloaded.messages if state.unloaded else 0
 
@@ -242,19 +247,17 @@ def make_plan(
     """Say what a compression would do: exact numbers where they are known, the cap where they are not."""
     branch, previous = state.recipe.branch, state.recipe.snapshot
     start = _start(state)
-    covered = branch[start : cut.cut] if cut else ()
     retained = branch[cut.cut :] if cut else branch[start:]
     before = previous.messages if previous else 0
     kept = _tokens(state, retained) + (_tokens(state, _answers(state, cut.cut)) if cut else 0)
     after = state.budget.overhead.total + min(state.budget.snapshot, state.history) + kept
     leading = len(state.recipe.leading)
-    new = _unloaded(state) + len(covered) - max(0, leading - start) if covered else 0
     return CompressionPlan(
         decision=decision,
         reading=state.reading,
         budget=state.budget,
         messages=before + _unloaded(state) + len(branch) - max(leading, start),
-        covered=before + new,
+        covered=before + (_covered_messages(state, cut) if cut else 0),
         retained=len(retained) if cut else len(branch) - max(leading, start),
         covered_tokens=_covered_tokens(state, cut) if cut else 0,
         retained_tokens=kept,
@@ -299,7 +302,7 @@ async def compress(
         return
     yield CompressionStarted(
         urgency=request.urgency,
-        messages=_unloaded(state) + cut.cut - _start(state),
+        messages=_covered_messages(state, cut),
         tokens=_covered_tokens(state, cut),
     )
     beat = asyncio.create_task(_keep_alive(tools.store, held, asyncio.current_task()))
