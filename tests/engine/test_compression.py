@@ -380,10 +380,13 @@ async def test_what_was_recalled_for_a_message_is_counted_with_it(make: MakeEngi
     assert kept(keeping(at, KeepTokens(2 * turn + recalled))) == 4
 
 
-async def test_answers_of_an_earlier_turn_are_not_kept_for_the_last(make: MakeEngine) -> None:
-    last = turns(40)
+@pytest.mark.parametrize("between", [(), turns(30)], ids=len)
+async def test_answers_of_an_earlier_turn_are_not_kept_for_the_last(
+    make: MakeEngine, between: list[Message]
+) -> None:
+    last, asked = turns(40), user("What did we note?")
     state = await said(
-        await (await make(window=128_000)).create(), user("What did we note?"), *LOOKED_UP, *turns(30), *last
+        await (await make(window=128_000)).create(), asked, *LOOKED_UP, assistant("That."), *between, *last
     )
     plan = planned(state, replace(BY_HAND, retain=KeepTokens(1)))
     assert plan.retained == len(last)

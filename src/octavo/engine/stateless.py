@@ -548,7 +548,7 @@ def _recall_room(cut: _Cut, limit: int, room: int, policy: Policy, options: Comp
     """Say how many tokens passages may take; none where nobody asks, or the policy has no recall."""
     last = cut.branch[-1].message
     wanted = options.get("recall", part_of(limit) if policy.recall != "off" else 0)
-    if cut.at == len(cut.branch) or not opens_turn(last):
+    if not opens_turn(last):
         return 0
     if isinstance(wanted, int) and not isinstance(wanted, bool):
         if wanted < 0:
