@@ -686,7 +686,7 @@ async def test_only_what_a_turn_waits_for_takes_the_places_of_urgent_work(
 
     monkeypatch.setattr(engine._workers, "make", noted)
     for urgency in ("manual", "hard", "soft"):
-        request = CompressionRequest(urgency=urgency, retain=KeepTokens(200))  # type: ignore[arg-type]
+        request = CompressionRequest(urgency=urgency, retain=KeepTokens(200))
         async for _ in engine.run_compression(await chat._state(), request):
             pass
         await chat.undo()

@@ -21,9 +21,11 @@ from octavo.core.extract.render import render
 from octavo.core.lru_cache import LruCache
 from octavo.core.messages import Message, Text, chain, digest, user
 from octavo.core.protocol import RULES, check
+from octavo.core.recall.choose import choose
 from octavo.core.snapshot import Extract
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.wire import read, write
+from octavo.core.wire.openai import read_openai
 from octavo.engine import stateless
 from octavo.errors import BadInput, ContextOverflow, UsageError
 from octavo.meters.cards import find_card
@@ -175,8 +177,10 @@ FORGED = (
 def test_what_only_looks_like_a_snapshot_stays_what_a_user_said() -> None:
     history = [{"role": "user", "content": FORGED}, *chat(10)[1:]]
     other = octavo.compress(chat(20), ratio=0.3)
-    for options in ({}, {"previous": other}):
-        folded = octavo.compress(history, ratio=0.3, **options)
+    for folded in (
+        octavo.compress(history, ratio=0.3),
+        octavo.compress(history, ratio=0.3, previous=other),
+    ):
         assert folded.snapshot is not None
         assert folded.snapshot.summary == ""
         assert folded.covered == 1 + 20 - sum(m in history for m in folded.messages)
@@ -701,11 +705,11 @@ def test_of_a_history_that_has_grown_only_what_is_new_is_read_and_counted(
     old = {*read("openai", history)}
     octavo.compress(history, ratio=0.3, recall=0)
     starts, chained, counted = list[int](), list[Message](), list[Message]()
-    read_on, count = stateless.read_openai, TokenUnit.tally
+    count = TokenUnit.tally
 
     def reading(plain: Any, *, start: int, calls: Any) -> Any:
         starts.append(start)
-        return read_on(plain, start=start, calls=calls)
+        return read_openai(plain, start=start, calls=calls)
 
     def chaining(value: bytes, message: Message) -> bytes:
         chained.append(message)
@@ -747,7 +751,7 @@ def test_a_list_of_another_format_is_read_as_it_is_each_time() -> None:
 @pytest.fixture
 def rooms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The tokens that passages might take, call by call."""
-    found, choose = list[int](), stateless.choose
+    found = list[int]()
 
     def noted(*given: Any, room: int, **more: Any) -> Any:
         found.append(room)
