@@ -325,6 +325,11 @@ def test_of_a_block_that_ends_one_message_further_that_is_new() -> None:
     drafted = long.finished(replace(task(nodes, 100), whole=nodes[41:])).previous
     assert drafted is not None
     assert (drafted.cutoff_depth, drafted.messages) == (41, 41)
+    # One message may be all that is left for the last block.
+    long.add(nodes[41:42])
+    drafted = long.finished(replace(task(nodes, 100), whole=nodes[42:])).previous
+    assert drafted is not None
+    assert (drafted.cutoff_depth, drafted.messages) == (42, 42)
 
 
 def test_a_block_is_chosen_from_with_more_room_than_the_snapshot_has(

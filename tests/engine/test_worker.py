@@ -9,6 +9,7 @@ import logging
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -562,3 +563,38 @@ async def test_only_long_histories_are_worth_a_process(make: MakeEngine) -> None
     assert snapshot.messages > 400
     await engine.close()
     assert child.returncode is not None
+
+
+def idle() -> Child:
+    """A process that does nothing until it is ended."""
+    return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+async def test_of_several_processes_the_one_that_has_read_a_branch_is_taken_wherever_it_stands() -> None:
+    """And any that is free, the newest first, where nothing was read."""
+    aside, key = WorkerPool(), ("a", b"read")
+    children = [idle() for _ in range(4)]
+    loop = asyncio.get_running_loop()
+
+    def free(*these: Child) -> None:
+        for child in these:
+            aside._free.append(child)
+            aside._resting[child] = loop.call_later(600, int)
+
+    try:
+        free(*children)
+        for child in children:
+            aside._read[child] = BranchesRead()
+            aside._read[child].add(key, ReadPlace("one", 1))
+            assert aside.known(key, ()) == (key, 0)
+            assert await aside._taken(key) is child
+            assert aside.known(key, ()) == (None, 0)
+            assert await aside._taken(key) is None
+            free(child)
+            del aside._read[child]
+        taken = [await aside._taken(None) for _ in range(5)]
+        assert taken == [*children[::-1], None]
+    finally:
+        free(*children)
+        await aside.close()
+    assert all(child.returncode is not None for child in children)
