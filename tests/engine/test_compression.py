@@ -299,8 +299,10 @@ async def test_a_job_that_is_cancelled_elsewhere_stops_its_worker_at_the_next_be
 
 
 async def test_one_that_is_stopped_leaves_that_with_its_job_and_renews_it_no_longer(
-    make: MakeEngine,
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """At once, not at the next beat."""
+    monkeypatch.setattr("octavo.engine.compression.HEARTBEAT", 3_600.0)
     engine = await make(summariser=Gated(), window=128_000)
     chat = await filled(engine, 2)
     others = asyncio.all_tasks()

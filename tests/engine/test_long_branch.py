@@ -358,6 +358,23 @@ def test_a_block_is_chosen_from_with_more_room_than_the_snapshot_has(
     assert sizes == [40, 40, 40, kept]
 
 
+def test_what_was_dropped_from_a_snapshot_is_chosen_from_no_block_of_its_next_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places: list[Snapshot] = []
+
+    def noted(place: Snapshot, covered: Branch, **more: Any) -> Snapshot:
+        places.append(place)
+        return compose(place, covered, **more)
+
+    monkeypatch.setattr("octavo.engine.long_branch.compose", noted)
+    nodes = branch(50)
+    before = replace(draft(nodes, 20, id="before", summary=""), dropped=(nodes[1].message.text,))
+    for work in (replace(task(nodes, 100), replaces=before), replace(task(nodes, 100), previous=before)):
+        LongBranch(work, count).add(nodes[:40])
+    assert [place.dropped for place in places] == [before.dropped] * 2
+
+
 def test_of_what_was_set_several_times_the_newest_value_is_kept_whatever_else_is() -> None:
     nodes = talk(
         "u: gateway_port=8081",

@@ -61,7 +61,8 @@ async def test_answers_for_which_there_is_no_room_are_covered_and_told_of() -> N
     told = next(problem for problem in outcome.problems if problem.flaw == "looked_up")
     kept = [int(one["tool_call_id"][1:]) for one in sent if one["role"] == "tool"]
     assert kept == [*range(LOOKUPS + 1 - len(kept), LOOKUPS + 1)]
-    assert told.detail.startswith(f"{LOOKUPS + 1 - len(kept)} of ")
+    covered = (outcome.snapshot.cutoff_depth - 1) // 2
+    assert told.detail.startswith(f"{LOOKUPS + 1 - len(kept)} of {covered} answers")
 
 
 def test_the_stateless_call_keeps_what_was_looked_up_in_the_turn_that_goes_on() -> None:
