@@ -14,7 +14,7 @@ from octavo.core.context import coverage_problems
 from octavo.core.extract.units import analyse_all
 from octavo.core.messages import Branch, Message, assistant, digest, system, user
 from octavo.core.receipt import Receipt, Remains, gather, verbatim_text
-from octavo.core.snapshot import Snapshot, draft
+from octavo.core.snapshot import DroppedLine, Snapshot, draft
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.long_branch import (
@@ -369,7 +369,7 @@ def test_what_was_dropped_from_a_snapshot_is_chosen_from_no_block_of_its_next_ve
 
     monkeypatch.setattr("octavo.engine.long_branch.compose", noted)
     nodes = branch(50)
-    before = replace(draft(nodes, 20, id="before", summary=""), dropped=(nodes[1].message.text,))
+    before = replace(draft(nodes, 20, id="before", summary=""), dropped=(DroppedLine("A port.", 20),))
     for work in (replace(task(nodes, 100), replaces=before), replace(task(nodes, 100), previous=before)):
         LongBranch(work, count).add(nodes[:40])
     assert [place.dropped for place in places] == [before.dropped] * 2

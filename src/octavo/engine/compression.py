@@ -651,7 +651,7 @@ async def _last_originals(state: TipState, cut: Split, store: Store) -> tuple[Br
     cutoff = state.recipe.branch[cut.cut - 1]
     above = cutoff.depth - LAST
     (last,) = [page async for page in store.tree.pages(cutoff.id, above=above, stop=cutoff.depth, size=LAST)]
-    return last, lambda: store.tree.pages(last[0].parent or "", above=0, stop=above)
+    return last, lambda: store.tree.pages(cutoff.id, above=0, stop=above)
 
 
 async def _conclude(
