@@ -382,6 +382,14 @@ async def test_what_was_recalled_for_a_message_is_counted_with_it(make: MakeEngi
     assert kept(keeping(at, KeepTokens(2 * turn + recalled))) == 4
 
 
+async def test_of_a_turn_that_is_over_no_answer_is_kept(make: MakeEngine) -> None:
+    state = await said(
+        await (await make(window=128_000)).create(), user("What did we note?"), *LOOKED_UP, assistant("That.")
+    )
+    plan = planned(state, replace(BY_HAND, retain=KeepNothing()))
+    assert (plan.retained, plan.retained_tokens) == (0, 0)
+
+
 @pytest.mark.parametrize("between", [(), turns(30)], ids=len)
 async def test_answers_of_an_earlier_turn_are_not_kept_for_the_last(
     make: MakeEngine, between: list[Message]
