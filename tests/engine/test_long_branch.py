@@ -134,6 +134,15 @@ async def test_more_is_loaded_than_the_window_takes(make: MakeEngine) -> None:
     assert sum(map(state.size, state.recipe.branch)) > 4_096
 
 
+async def test_twice_as_much_is_loaded_until_it_is_more_than_the_window_takes(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await long_chat(engine)
+    newest = sum(METER.count_message(said(number)) for number in range(MESSAGES - LONG, MESSAGES))
+    for window, loaded in ((newest, 2 * LONG), (newest - 1, LONG)):
+        await engine.models.learn_window(MODEL, window)
+        assert len((await look(engine, chat)).recipe.branch) == loaded
+
+
 async def test_a_planted_fact_is_kept_wherever_it_was_said(make: MakeEngine) -> None:
     engine = await make(window=1_600)
     chat = await long_chat(engine, system("Answer briefly."))

@@ -77,3 +77,5 @@ def test_the_stateless_call_keeps_what_was_looked_up_in_the_turn_that_goes_on() 
     many += [one for number in range(30) for one in step(number, "mcp__octavo__recall", lines(number))]
     made = compress(write("openai", many).messages, model="gpt-4-0613", budget=4_000)
     assert any("answers looked up in this turn are covered" in note for note in made.notes)
+    kept = [one for one in made.messages if str(one.get("content")) in [lines(n) for n in range(30)]]
+    assert 4 <= len(kept) <= 5, "each takes some 400 tokens, and half of the room is theirs"
