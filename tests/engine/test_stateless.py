@@ -27,7 +27,7 @@ from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.wire import read, write
 from octavo.core.wire.openai import read_openai
 from octavo.engine import stateless
-from octavo.errors import BadInput, ContextOverflow, UsageError
+from octavo.errors import BadInput, ContextOverflow, ProviderError, UsageError
 from octavo.meters.cards import find_card
 from octavo.meters.meter import Meter
 from octavo.meters.unit import TokenTally, TokenUnit
@@ -793,3 +793,14 @@ def test_a_call_that_is_cancelled_gives_nothing() -> None:
 
     with pytest.raises(TimeoutError):
         asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("a bug"), ProviderError("the service is down")], ids=type
+)
+def test_what_stops_a_summariser_stops_the_call_as_it_is(error: Exception) -> None:
+    def fails(*_: object) -> str:
+        raise error
+
+    with pytest.raises(type(error), match=str(error)):
+        octavo.compress(chat(), ratio=0.3, summariser=fails)
