@@ -5,24 +5,34 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from octavo.core.compose import compose
 from octavo.core.context import coverage_problems
 from octavo.core.extract.units import analyse_all
 from octavo.core.messages import Branch, Message, assistant, digest, system, user
 from octavo.core.receipt import Receipt, Remains, gather, verbatim_text
-from octavo.core.snapshot import draft
+from octavo.core.snapshot import DroppedLine, Snapshot, draft
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.long_branch import LongBranch, PassedFacts, _keys, _newest_values
+from octavo.engine.long_branch import (
+    LongBranch,
+    PassedFacts,
+    _calls,
+    _days,
+    _keys,
+    _newest_standing,
+    _newest_values,
+)
 from octavo.engine.outcome import Answered, Compressed, ContextShrunk
 from octavo.engine.state import TipState, load_state
 from octavo.engine.worker import Child, WorkerLost
 from octavo.errors import BadInput
 from octavo.store.values import Entry
 from octavo.testing import talk
-from tests.engine.conftest import MODEL, MakeEngine
+from tests.engine.conftest import METER, MODEL, MakeEngine
 from tests.engine.test_worker import branch, count, task
 
 pytestmark = pytest.mark.anyio
@@ -122,6 +132,15 @@ async def test_more_is_loaded_than_the_window_takes(make: MakeEngine) -> None:
     state = await look(engine, await long_chat(engine))
     assert len(state.recipe.branch) > LONG
     assert sum(map(state.size, state.recipe.branch)) > 4_096
+
+
+async def test_twice_as_much_is_loaded_until_it_is_more_than_the_window_takes(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await long_chat(engine)
+    newest = sum(METER.count_message(said(number)) for number in range(MESSAGES - LONG, MESSAGES))
+    for window, loaded in ((newest, 2 * LONG), (newest - 1, LONG)):
+        await engine.models.learn_window(MODEL, window)
+        assert len((await look(engine, chat)).recipe.branch) == loaded
 
 
 async def test_a_planted_fact_is_kept_wherever_it_was_said(make: MakeEngine) -> None:
@@ -265,6 +284,104 @@ async def test_a_fact_of_any_block_can_be_added_back(make: MakeEngine) -> None:
     # Blocks of this size are gone through, and the receipt lists few of so many.
     again = await chat.snapshots.restore(made.snapshot.id, "7083")
     assert "K83-7083" in "\n".join(extract.text for extract in again.extracts)
+
+
+async def test_of_what_is_not_loaded_only_what_was_never_counted_is_and_only_what_is_sent(
+    make: MakeEngine,
+) -> None:
+    engine = await make(window=1_200)
+    chat = await engine.create()
+    entries = [Entry(message=said(n), status="error" if n == 31 else "complete") for n in range(MESSAGES)]
+    nodes = await engine.store.messages.append_many(chat.id, entries)
+    known = {node.id: METER.count_message(node.message) for node in nodes[5:60]}
+    await engine.store.messages.set_counts(METER.unit.name, known)
+    part = await look(engine, chat)
+    assert part.unloaded is not None
+    unsent = METER.count_message(nodes[31].message)
+    loaded = sum(map(part.size, part.recipe.branch))
+    assert part.unloaded.tokens == sum(METER.count_message(node.message) for node in nodes) - loaded - unsent
+    again = await look(engine, chat)
+    assert again.unloaded == part.unloaded
+
+
+def test_a_message_stays_if_anything_in_it_stands() -> None:
+    nodes = talk("u: The weather was fair. Never restart the crane while a ship is moored.", "u: It rained.")
+    assert _newest_standing(nodes, analyse_all(nodes)) == {"m1"}
+
+
+def test_what_answers_a_call_brings_that_with_it_and_what_was_said_the_day_of_it() -> None:
+    nodes = talk("u: Look at both.", "c: look {}", "c: read {}", "r: two cranes", "r: berth 47", "a: Done.")
+    analyses = analyse_all(nodes)
+    assert _calls(nodes, analyses, {"m4"}) == _calls(nodes, analyses, {"m3"}) == {"m2"}
+    assert _calls(nodes, analyses, {"m5"}) == set()
+    dated = talk(
+        "u: [9:05 am on 12 March, 2023] We came.",
+        "a: Fine.",
+        "u: [9:05 am on 13 March, 2023] We left.",
+        "a: Well.",
+        "u: Bye.",
+    )
+    analyses = analyse_all(dated)
+    assert [_days(dated, analyses, {f"m{n}"}) for n in range(1, 6)] == [{"m1"}] * 2 + [{"m3"}] * 3
+    assert _days(dated[1:2], analyses, {"m2"}) == set()
+
+
+def test_of_a_block_that_ends_one_message_further_that_is_new() -> None:
+    nodes = branch(50)
+    before = draft(nodes, 40, id="before", summary="They talked.")
+    long = LongBranch(replace(task(nodes, 100), previous=before, after=()), count)
+    long.add(nodes[:41])
+    drafted = long.finished(replace(task(nodes, 100), whole=nodes[41:])).previous
+    assert drafted is not None
+    assert (drafted.cutoff_depth, drafted.messages) == (41, 41)
+    # One message may be all that is left for the last block.
+    long.add(nodes[41:42])
+    drafted = long.finished(replace(task(nodes, 100), whole=nodes[42:])).previous
+    assert drafted is not None
+    assert (drafted.cutoff_depth, drafted.messages) == (42, 42)
+
+
+def test_a_block_is_chosen_from_with_more_room_than_the_snapshot_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And again from all that was kept, once that is too much."""
+    rooms, sizes = list[int](), list[int]()
+
+    def noted(place: Snapshot, covered: Branch, *, cap: int, **more: Any) -> Snapshot:
+        rooms.append(cap)
+        sizes.append(len(covered))
+        return compose(place, covered, cap=cap, **more)
+
+    monkeypatch.setattr("octavo.engine.long_branch.compose", noted)
+    nodes = branch(50)
+    long = LongBranch(task(nodes, 100), count)
+    long.add(nodes[:40])
+    assert (rooms, sizes) == ([750], [40])
+    kept = len(long.finished(replace(task(nodes, 100), whole=())).whole)
+    monkeypatch.setattr("octavo.engine.long_branch.KEPT", kept)
+    again = LongBranch(task(nodes, 100), count)
+    again.add(nodes[:40])
+    assert sizes == [40, 40]
+    monkeypatch.setattr("octavo.engine.long_branch.KEPT", kept - 1)
+    LongBranch(task(nodes, 100), count).add(nodes[:40])
+    assert sizes == [40, 40, 40, kept]
+
+
+def test_what_was_dropped_from_a_snapshot_is_chosen_from_no_block_of_its_next_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places: list[Snapshot] = []
+
+    def noted(place: Snapshot, covered: Branch, **more: Any) -> Snapshot:
+        places.append(place)
+        return compose(place, covered, **more)
+
+    monkeypatch.setattr("octavo.engine.long_branch.compose", noted)
+    nodes = branch(50)
+    before = replace(draft(nodes, 20, id="before", summary=""), dropped=(DroppedLine("A port.", 20),))
+    for work in (replace(task(nodes, 100), replaces=before), replace(task(nodes, 100), previous=before)):
+        LongBranch(work, count).add(nodes[:40])
+    assert [place.dropped for place in places] == [before.dropped] * 2
 
 
 def test_of_what_was_set_several_times_the_newest_value_is_kept_whatever_else_is() -> None:

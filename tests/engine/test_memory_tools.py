@@ -61,7 +61,8 @@ async def test_answers_for_which_there_is_no_room_are_covered_and_told_of() -> N
     told = next(problem for problem in outcome.problems if problem.flaw == "looked_up")
     kept = [int(one["tool_call_id"][1:]) for one in sent if one["role"] == "tool"]
     assert kept == [*range(LOOKUPS + 1 - len(kept), LOOKUPS + 1)]
-    assert told.detail.startswith(f"{LOOKUPS + 1 - len(kept)} of ")
+    covered = (outcome.snapshot.cutoff_depth - 1) // 2
+    assert told.detail.startswith(f"{LOOKUPS + 1 - len(kept)} of {covered} answers")
 
 
 def test_the_stateless_call_keeps_what_was_looked_up_in_the_turn_that_goes_on() -> None:
@@ -76,3 +77,5 @@ def test_the_stateless_call_keeps_what_was_looked_up_in_the_turn_that_goes_on() 
     many += [one for number in range(30) for one in step(number, "mcp__octavo__recall", lines(number))]
     made = compress(write("openai", many).messages, model="gpt-4-0613", budget=4_000)
     assert any("answers looked up in this turn are covered" in note for note in made.notes)
+    kept = [one for one in made.messages if str(one.get("content")) in [lines(n) for n in range(30)]]
+    assert 4 <= len(kept) <= 5, "each takes some 400 tokens, and half of the room is theirs"

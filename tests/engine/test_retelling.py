@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -15,8 +15,10 @@ from octavo.core.reply import Chunk, Reply, Request, Usage
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
 from octavo.engine.outcome import Compressed
+from octavo.engine.retelling import LARGEST, retell
 from octavo.testing import ScriptedProvider
-from tests.engine.conftest import MakeEngine
+from tests.engine.conftest import MODEL, MakeEngine
+from tests.engine.test_compress import Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -196,3 +198,74 @@ async def test_who_chose_a_summariser_or_another_model_is_not_retold_to(
     made = (await compressed(chat)).snapshot
     await engine.wait_until_retold(chat.id)
     assert [one.id for one in await chat.snapshots.list()] == [made.id]
+
+
+async def test_what_is_retold_gets_the_room_that_lines_leave_up_to_half_of_a_snapshot(
+    make: MakeEngine,
+) -> None:
+    """Together they take at most three quarters of what they cover."""
+    engine = await make(summariser=(writer := Writer("", *[""] * 9)), window=128_000)
+    chat = await filled(engine, MODEL)
+    made = (await compressed(chat)).snapshot
+    state = await chat._state()
+    lines = (await chat.snapshots.size(made.id, " ")).tokens
+
+    async def cap(covered: int, snapshot: int) -> int | None:
+        asked, wide = (
+            len(writer.jobs),
+            replace(state.budget, prepare=None, soft=None, hard=state.budget.limit),
+        )
+        budget = replace(wide, snapshot=snapshot)
+        await retell(engine, replace(state, budget=budget), replace(made, tokens_before=covered))
+        return writer.jobs[-1].cap if len(writer.jobs) > asked else None
+
+    assert await cap(2 * lines, 10_000) == int(LARGEST * 2 * lines) - lines
+    assert await cap(2 * lines, 100) == 50
+    assert writer.jobs[-1].covered == (await chat.branch())[: made.messages]
+    least = next(covered for covered in range(lines, 2 * lines) if int(LARGEST * covered) > lines)
+    assert [await cap(covered, 300) for covered in (least - 1, least)] == [None, 1]
+    room = (await chat.snapshots.size(made.id, " ")).room
+    assert await cap(2 * room, 2 * room + 100) == room - lines
+
+
+async def test_only_what_the_summary_before_does_not_tell_is_read_and_of_very_many_the_last(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make(summariser=(writer := Writer("", "", "First.", "")), window=128_000)
+    chat = await engine.create()
+    await chat.add("Answer in one sentence.", role="system")
+    await grow(chat, 6, start=0)
+    branch = await chat.branch()
+
+    async def read(up_to: int) -> list[int]:
+        outcome = await chat.compress(up_to=branch[up_to - 1].id)
+        assert isinstance(outcome, Compressed)
+        await retell(engine, await chat._state(), outcome.snapshot)
+        return [node.depth for node in writer.jobs[-1].covered]
+
+    assert await read(5) == [2, 3, 4, 5]
+    assert await read(9) == [6, 7, 8, 9]
+    monkeypatch.setattr("octavo.engine.retelling.LONG", 3)
+    assert await read(13) == [11, 12, 13]
+
+
+async def test_a_summary_that_says_nothing_new_or_is_too_long_is_left_out(make: MakeEngine) -> None:
+    same, long = "They deployed builds.", "word " * 200_000
+    engine = await make(summariser=Writer(same, same, long, "They deployed six builds."), window=128_000)
+    chat = await filled(engine, MODEL)
+    made = (await compressed(chat)).snapshot
+    for told in (same, same, "They deployed six builds."):
+        await retell(engine, await chat._state(), replace(made, tokens_before=10_000))
+        serving = await chat.snapshots.serving()
+        assert serving is not None
+        assert serving.summary == told
+        assert serving.version == made.version + (told != same)
+
+
+async def test_without_anybody_who_writes_nothing_is_retold(make: MakeEngine) -> None:
+    engine = await make(window=128_000)
+    chat = await filled(engine, MODEL)
+    made = (await compressed(chat)).snapshot
+    state = replace(await chat._state(), model="none")
+    await retell(engine, state, replace(made, tokens_before=10_000))
+    assert await chat.snapshots.serving() == made

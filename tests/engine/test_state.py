@@ -9,6 +9,7 @@ import pytest
 from octavo.core.budget import Overhead, Reading
 from octavo.core.messages import (
     Attachment,
+    Image,
     Message,
     Node,
     Text,
@@ -18,6 +19,10 @@ from octavo.core.messages import (
     system,
     user,
 )
+from octavo.core.price_rule import Habits
+from octavo.core.protocol import OPENAI
+from octavo.core.recall.passages import Passage
+from octavo.core.recall.render import render
 from octavo.engine.chat import Chat
 from octavo.engine.outcome import Compressed
 from octavo.engine.state import (
@@ -29,12 +34,15 @@ from octavo.engine.state import (
     OUTPUT_SHARE,
     TURNS_SEEN,
     TipState,
+    _bounded,
     divided,
     grown,
     load_state,
     renewed,
 )
+from octavo.engine.state_cache import TipStateCache
 from octavo.errors import BadBudget, ContextOverflow
+from octavo.meters.meter import Meter
 from tests.engine.conftest import METER, MODEL, MakeEngine
 
 pytestmark = pytest.mark.anyio
@@ -305,6 +313,112 @@ async def test_a_long_output_is_shown_by_head_and_tail_unless_it_is_pinned_or_wa
     engine_state, text = await shown(user("Search."), call(name="mcp__octavo__recall"), result(long))
     assert not engine_state.shortened
     assert text == long
+    pinned, text = await shown(user("Read it."), call(), result(long), pin=2)
+    assert not pinned.shortened
+    assert text == long
+
+
+async def test_an_output_that_takes_just_its_share_is_shown_whole(make: MakeEngine) -> None:
+    state = await said(
+        await (await make(window=8_000)).create(), user("Read it."), call(), result("It is so. " * 90)
+    )
+    size, budget = state.size(state.recipe.branch[-1]), state.budget
+    for more, whole in ((0, True), (-1, False)):
+        spare = budget.available - OUTPUT_SHARE * size - more
+        tight = replace(budget, margin=budget.margin + spare)
+        assert tight.available == OUTPUT_SHARE * size + more
+        assert (_bounded(state.recipe, state.meter, tight) is state.recipe) is whole
+
+
+async def test_half_of_the_way_is_gone_at_half_of_the_mark(make: MakeEngine) -> None:
+    state = await said(await (await make()).create(), user("Hello."))
+    state = replace(state, budget=replace(state.budget, prepare=None, soft=3_000, hard=3_500))
+    mark = state.budget.trigger
+    halves = [
+        replace(state, reading=Reading(tokens=tokens)).half_way for tokens in (mark // 2 - 1, mark // 2)
+    ]
+    assert halves == [False, True]
+
+
+async def test_the_model_may_search_what_is_covered_if_that_is_set(make: MakeEngine) -> None:
+    chat = await (await make(window=128_000)).create()
+    await said(chat, *turns(90, 90, 90))
+    found = []
+    for covered in (False, True):
+        if covered:
+            assert isinstance(await chat.compress(keep=0.2), Compressed)
+        for value in (True, False):
+            await chat.set(recall_tool=value)
+            found.append((await chat._state()).searches)
+    assert found == [False, False, True, False]
+
+
+async def test_a_model_that_sees_nothing_is_sent_no_picture(make: MakeEngine) -> None:
+    """Neither is one of a provider that takes none."""
+    picture = Image(source="data:image/png;base64,aGk=", media_type="image/png")
+    shown = Message(role="user", parts=(Text(text="What is this?"), picture))
+    state = await said(await (await make()).create(), shown)
+    card = state.meter.card
+    assert card.vision
+    blind = replace(state, meter=Meter(replace(card, vision=False)))
+    found = [
+        any(
+            isinstance(part, Image)
+            for message in one.sent(one.context, rules).messages
+            for part in message.parts
+        )
+        for one in (state, blind)
+        for rules in (OPENAI, replace(OPENAI, vision=False))
+    ]
+    assert found == [True, False, False, False]
+
+
+async def test_habits_are_those_of_all_messages_whether_they_were_added_or_loaded(make: MakeEngine) -> None:
+    """Also of covered ones: every second of them was an answer."""
+    engine = await make(window=128_000)
+    chat = await engine.create()
+    state = await said(chat, *turns(30, 60, 90))
+    sizes = [*map(METER.count_message, turns(30, 60, 90))]
+    usual = Habits(
+        requests=3, tokens=sum(sizes), largest=max(map(sum, zip(sizes[::2], sizes[1::2], strict=True)))
+    )
+    assert state.habits == usual
+    engine.states = TipStateCache(engine.store, engine.models)
+    assert (await chat._state()).habits == usual
+    outcome = await chat.compress(up_to=state.recipe.branch[3].id)
+    assert isinstance(outcome, Compressed)
+    covered = (await chat._state()).habits
+    assert (covered.requests, covered.tokens, covered.open) == (3, sum(sizes), 0)
+
+
+async def test_a_message_that_was_deleted_is_pinned_no_longer(make: MakeEngine) -> None:
+    chat = await (await make()).create()
+    await said(chat, user("Never restart it."), assistant("Fine."), user("Why?"))
+    pinned, other, _ = await chat.branch()
+    for node in (pinned, other):
+        await chat.pins.add(node.id)
+    await chat.delete_message(pinned.id)
+    assert [pin.node.id for pin in (await chat._state()).recipe.pins] == [other.id]
+
+
+async def test_what_was_recalled_comes_back_as_far_as_its_source_is_covered(make: MakeEngine) -> None:
+    """Up to the last message that is, and unless recall is off."""
+    engine = await make(window=128_000)
+    chat = await engine.create(recall="auto")
+    state = await said(chat, *turns(90, 90, 90))
+    branch = state.recipe.branch
+    assert isinstance(await chat.compress(up_to=branch[3].id), Compressed)
+    found = tuple(
+        Passage(source=node.id, depth=node.depth, channel="user", text=f"It lies at berth {node.depth}.")
+        for node in branch[2:5]
+    )
+    await engine.store.passages.add(chat.id, branch[4].id, found)
+    engine.states = TipStateCache(engine.store, engine.models)
+    state = await chat._state()
+    assert state.recipe.recalled == {branch[4].id: found[:2]}
+    assert state.recalled == state.meter.count_text(render(found[:2])) > 0
+    await chat.set(recall="off")
+    assert (await chat._state()).recipe.recalled == {}
 
 
 async def test_counts_are_made_once_and_are_the_same_in_a_thread(make: MakeEngine) -> None:
@@ -379,5 +493,7 @@ async def test_the_state_of_an_empty_conversation_has_no_tip(make: MakeEngine) -
         assert (state.tip, state.serving, state.recipe.system) == ("", None, expected)
         assert state.context.messages[-1] == user("Hello.")
         assert (state.turn, state.usage.turns) == ("", None)
-    assert state.budget.overhead.system > 0
+        assert state.budget.overhead.system == METER.unit.frame.request + sum(
+            map(METER.count_message, expected)
+        )
     assert (state.budget.overhead.tools, state.budget.overhead.pins) == (0, 0)

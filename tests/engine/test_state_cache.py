@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from octavo.core.messages import user
+from octavo.core.reply import Usage
+from octavo.core.tools import Tool
 from octavo.engine.chat import Chat
 from octavo.engine.engine import Engine
-from octavo.engine.state import FEW
-from octavo.engine.state_cache import TipStateCache
+from octavo.engine.state import FEW, TipState
+from octavo.engine.state_cache import CachedState, TipStateCache
 from octavo.store.values import StoredContext
 from tests.engine.conftest import MODEL, MakeEngine
 
@@ -147,3 +150,91 @@ async def test_what_was_learned_of_a_card_that_was_replaced_is_not_kept(make: Ma
     del engine.models.meters[MODEL]
     await engine.models.save()
     assert (await chat.usage()).reading.tokens > 0
+
+
+def cached(engine: Engine, chat: Chat) -> TipState:
+    found = engine.states._states.get(chat.id)
+    assert found is not None
+    return found.state
+
+
+async def test_a_state_takes_the_place_of_the_one_it_was_made_from_unless_more_was_changed(
+    make: MakeEngine,
+) -> None:
+    engine = await make()
+    chat = await engine.create()
+    await say(chat, "one")
+    before, found = await chat._state(), engine.states._states.get(chat.id)
+    assert found is not None
+    after = replace(before, recalled=7)
+    for state, revision in (
+        (before, found.revision + 2),
+        (before, found.revision),
+        (after, found.revision + 1),
+    ):
+        engine.states.replace(state, after, revision)
+        assert cached(engine, chat) is before
+    engine.states.replace(before, after, found.revision + 1)
+    assert cached(engine, chat) is after
+    assert engine.states._states.get(chat.id) == CachedState(after, found.revision + 1)
+    other = replace(after, conversation="another")
+    engine.states.replace(after, other, found.revision + 2)
+    assert engine.states._states.get("another") is None
+
+
+async def test_what_the_cache_of_a_provider_had_is_read_once_and_learned_from_bills(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await make()
+    chat, asked = await engine.create(), list[str]()
+    newest = engine.store.costs.newest
+
+    async def noted(id: str) -> Any:
+        asked.append(id)
+        return await newest(id)
+
+    monkeypatch.setattr(engine.store.costs, "newest", noted)
+    card = (await engine.models.meter(MODEL)).card
+    # What nobody has asked for yet is left to the store.
+    engine.states.billed(chat.id, MODEL, Usage(input=9_000, cached=0))
+    for sent, cached_ in ((2_000, 0), (2_000, 1_000), (0, 500), (2_000, 1_000), (2_000, 1_000)):
+        assert await engine.states.misses(chat.id, card) == 0
+        engine.states.billed(chat.id, MODEL, Usage(input=sent, cached=cached_))
+    assert await engine.states.misses(chat.id, card) == 0.5
+    assert asked == [chat.id]
+    free = replace(card, price=None)
+    assert await engine.states.misses(chat.id, free) == 0
+    await engine.states.misses("another", free)
+    assert asked == [chat.id], "where a cache has no price, nobody asks"
+
+
+async def test_a_state_that_is_looked_at_as_if_before_a_compression_is_not_kept(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    await say(chat, *(f"question {n} about port {8000 + n}" for n in range(12)))
+    await chat.compress(keep=0)
+    state = await chat._state()
+    assert state.recipe.snapshot is not None
+    without = await chat._state(without=state.recipe.snapshot)
+    assert without.recipe.snapshot is None
+    assert cached(engine, chat) is state
+    assert await chat._state() is state
+
+
+async def test_a_cached_state_is_true_under_its_own_settings_and_tools_only(make: MakeEngine) -> None:
+    engine = await make()
+    chat = await engine.create()
+    await say(chat, "one")
+    state, found = await chat._state(), engine.states._states.get(chat.id)
+    assert found is not None
+    meter = await engine.models.meter(MODEL)
+
+    def known(tip: str = state.tip, revision: int = found.revision, **other: Any) -> bool:
+        told: dict[str, Any] = {"settings": state.settings, "tools": (), "meter": meter, **other}
+        return engine.states.find(chat.id, tip, revision, **told) is state
+
+    assert known()
+    assert not known(tip="another")
+    assert not known(revision=found.revision + 1)
+    assert not known(settings={**state.settings, "system": "Be brief."})
+    assert not known(tools=(Tool(name="look"),))

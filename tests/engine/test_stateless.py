@@ -6,6 +6,7 @@ import asyncio
 import gc
 import gzip
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,16 +15,22 @@ from typing import Any
 import pytest
 
 import octavo
+from octavo.core.context import parse_summary
 from octavo.core.extract import totals
 from octavo.core.extract.render import render
 from octavo.core.lru_cache import LruCache
-from octavo.core.messages import Message, Text
+from octavo.core.messages import Message, Text, chain, digest, user
 from octavo.core.protocol import RULES, check
+from octavo.core.recall.choose import choose
 from octavo.core.snapshot import Extract
 from octavo.core.summary import Narrative, SummaryJob
 from octavo.core.wire import read, write
+from octavo.core.wire.openai import read_openai
 from octavo.engine import stateless
-from octavo.errors import BadInput, ContextOverflow, UsageError
+from octavo.errors import BadInput, ContextOverflow, ProviderError, UsageError
+from octavo.meters.cards import find_card
+from octavo.meters.meter import Meter
+from octavo.meters.unit import TokenTally, TokenUnit
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 FILLER = "and we talked about it for a long while without any result worth keeping. " * 6
@@ -169,13 +176,17 @@ FORGED = (
 
 def test_what_only_looks_like_a_snapshot_stays_what_a_user_said() -> None:
     history = [{"role": "user", "content": FORGED}, *chat(10)[1:]]
-    folded = octavo.compress(history, ratio=0.3)
-    assert folded.snapshot is not None
-    assert folded.snapshot.summary == ""
-    assert folded.covered == 1 + 20 - sum(m in history for m in folded.messages)
-    told = [extract for extract in folded.snapshot.extracts if "4711" in extract.text]
-    assert told
-    assert all(extract.channel == "user" for extract in told)
+    other = octavo.compress(chat(20), ratio=0.3)
+    for folded in (
+        octavo.compress(history, ratio=0.3),
+        octavo.compress(history, ratio=0.3, previous=other),
+    ):
+        assert folded.snapshot is not None
+        assert folded.snapshot.summary == ""
+        assert folded.covered == 1 + 20 - sum(m in history for m in folded.messages)
+        told = [extract for extract in folded.snapshot.extracts if "4711" in extract.text]
+        assert told
+        assert all(extract.channel == "user" for extract in told)
 
 
 def test_a_snapshot_of_another_process_is_recognised_with_the_result_it_came_in(
@@ -185,9 +196,11 @@ def test_a_snapshot_of_another_process_is_recognised_with_the_result_it_came_in(
         return "They looked at the configuration."
 
     folded = octavo.compress(chat(20), budget=2_000, summariser=write)
-    monkeypatch.setattr("octavo.engine.stateless._written", LruCache(10))
     grown = [*folded.messages, *chat(30)[-8:]]
+    here = octavo.compress(grown, budget=1_500)
+    monkeypatch.setattr("octavo.engine.stateless._written", LruCache(10))
     known = octavo.compress(grown, budget=1_500, previous=folded)
+    assert known.messages == here.messages
     assert known.snapshot is not None
     assert known.snapshot.summary == "They looked at the configuration."
     unknown = octavo.compress(grown, budget=1_500)
@@ -230,6 +243,8 @@ def test_inside_an_event_loop_there_is_another_name() -> None:
         ({"ratio": 1.5}, "ratio: expected a number between 0 and 1"),
         ({"ratio": 0.5, "policy": "best"}, "unknown policy"),
         ({"ratio": 0.5, "keep": 2.5}, "keep: expected"),
+        ({"ratio": 0.5, "keep": True}, "keep: expected"),
+        ({"ratio": 0.5, "system": "Be brief."}, "system: OpenAI messages hold"),
     ],
 )
 def test_bad_options_are_named(options: dict[str, Any], error: str) -> None:
@@ -423,7 +438,7 @@ def test_recall_can_be_turned_off_or_given_a_size() -> None:
         assert made.messages[-1] == history[-1]
     assert octavo.compress(history, ratio=0.1, recall=0.3).recalled
     assert octavo.compress(history, ratio=0.1, recall=120).recalled
-    for wrong in (-1, 1.5, "much"):
+    for wrong in (-1, 1.5, "much", True):
         with pytest.raises(octavo.OctavoError, match="recall"):
             octavo.compress(history, ratio=0.1, recall=wrong)  # type: ignore[arg-type]
 
@@ -440,6 +455,8 @@ def test_passages_take_half_of_the_room_at_most(recall: float) -> None:
 def test_nothing_is_recalled_for_thanks_or_for_an_answer() -> None:
     assert octavo.compress(asking("Thanks!"), ratio=0.1).recalled == ()
     assert octavo.compress(asking("Where is it?")[:-1], ratio=0.1).recalled == ()
+    back = {"role": "assistant", "content": "Where does the Aurelia lie?"}
+    assert octavo.compress([*asking("I forgot."), back], ratio=0.1).recalled == ()
 
 
 def test_a_question_beside_a_picture_recalls_nothing_for_the_turn_before() -> None:
@@ -642,3 +659,148 @@ def test_passages_are_looked_for_from_a_few_tokens_on() -> None:
     ]
     assert recalled[0] == ()
     assert any("berth 47" in passage.text for passage in recalled[1])
+
+
+def test_tokens_are_counted_for_the_model_that_is_named_or_by_the_meter_that_is_given() -> None:
+    history, other = chat(3), "claude-sonnet-4-5"
+    usual = octavo.compress(history).before
+    assert usual == octavo.compress(history, model="gpt-4o").before
+    assert usual == octavo.compress(history, model="").before
+    counted = octavo.compress(history, model=other).before
+    assert counted == octavo.compress(history, meter=Meter(find_card(other))).before != usual
+
+
+def test_a_result_of_a_history_that_fitted_says_nothing_of_the_next() -> None:
+    fitted = octavo.compress(chat(3))
+    assert fitted.snapshot is None
+    plain, after = octavo.compress(chat(), ratio=0.3), octavo.compress(chat(), ratio=0.3, previous=fitted)
+    assert after.messages == plain.messages
+
+
+def test_a_snapshot_proves_what_it_covers_also_of_a_history_that_begins_with_another() -> None:
+    history = chat()
+    for _ in range(2):
+        first = octavo.compress(history, budget=1_500, keep=0.3)
+        assert first.snapshot is not None
+        assert first.snapshot.cutoff_depth == 1 + first.covered
+        assert first.snapshot.digest == digest(read("openai", history)[: 1 + first.covered])
+    again = [*first.messages, *chat(30)[-12:]]
+    prompt, lines, *rest = read("openai", again)
+    heard = parse_summary(lines)
+    assert heard is not None
+    said = [prompt, user(heard.rest), *rest]
+    second = octavo.compress(again, budget=1_500, keep=0.3)
+    assert second.snapshot is not None
+    assert second.covered > 1
+    assert second.snapshot.cutoff_depth == 1 + second.covered
+    assert second.snapshot.digest == digest(said[: 1 + second.covered])
+    told = {(one.channel, "listens" in one.text) for one in second.snapshot.extracts}
+    assert told == {("user", False), ("assistant", True)}, "each line is its speaker's"
+
+
+def test_of_a_history_that_has_grown_only_what_is_new_is_read_and_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history, more = chat(30), [{"role": "user", "content": "Is that all?"}]
+    old = {*read("openai", history)}
+    octavo.compress(history, ratio=0.3, recall=0)
+    starts, chained, counted = list[int](), list[Message](), list[Message]()
+    count = TokenUnit.tally
+
+    def reading(plain: Any, *, start: int, calls: Any) -> Any:
+        starts.append(start)
+        return read_openai(plain, start=start, calls=calls)
+
+    def chaining(value: bytes, message: Message) -> bytes:
+        chained.append(message)
+        return chain(value, message)
+
+    def counting(unit: TokenUnit, message: Message) -> TokenTally:
+        counted.append(message)
+        return count(unit, message)
+
+    monkeypatch.setattr(stateless, "read_openai", reading)
+    monkeypatch.setattr(stateless, "chain", chaining)
+    monkeypatch.setattr(TokenUnit, "tally", counting)
+    assert octavo.compress([*history, *more], ratio=0.3, recall=0).covered
+    assert starts == [len(history)]
+    assert [message.text for message in chained] == ["Is that all?"]
+    assert "Is that all?" in [message.text for message in counted]
+    assert old.isdisjoint(counted)
+
+
+def test_a_list_of_another_format_is_read_as_it_is_each_time() -> None:
+    call = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
+    seen = {"type": "tool_result", "tool_use_id": "c1", "content": "berth 47"}
+    history = [
+        {"role": "user", "content": [{"type": "text", "text": "Where does it lie?"}]},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [seen]},
+        *[
+            {"role": m["role"], "content": [{"type": "text", "text": m["content"]}]}
+            for m in [*chat(12)[2:3], *chat(12)[1:]]
+        ],
+    ]
+    for _ in range(2):
+        made = octavo.compress(history, ratio=0.4, format="anthropic")
+        assert made.format == "anthropic"
+        assert made.snapshot is not None
+        assert made.snapshot.digest == digest(read("anthropic", history)[: made.covered])
+
+
+@pytest.fixture
+def rooms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The tokens that passages might take, call by call."""
+    found = list[int]()
+
+    def noted(*given: Any, room: int, **more: Any) -> Any:
+        found.append(room)
+        return choose(*given, room=room, **more)
+
+    monkeypatch.setattr(stateless, "choose", noted)
+    return found
+
+
+def test_passages_take_what_is_asked_for_up_to_half_of_what_the_rest_leaves(rooms: list[int]) -> None:
+    history = asking("Where does the Aurelia lie?")
+    rest = octavo.compress(history[-1:], meter="chars4").before
+    for recall in (500, 0.25, 1_000_000, 0.99):
+        octavo.compress(history, budget=2_000, keep=0, meter="chars4", recall=recall)
+    half = (2_000 - rest) // 2
+    assert rooms == [500, 500, half, half]
+
+
+def test_passages_take_less_where_nothing_is_asked_or_tools_were_used(rooms: list[int]) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    step: list[dict[str, Any]] = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "A quay."},
+    ]
+    asked, told = asking("Where does the Aurelia lie?"), asking("The Aurelia lies at the quay.")
+    for history in (asked, told, [*asked[:2], *step, *asked[2:]]):
+        octavo.compress(history, budget=4_000, keep=0, meter="chars4", recall=800)
+    assert rooms == [800, math.floor(800 * stateless.TOLD_SHARE), math.floor(800 * stateless.WORKED_SHARE)]
+
+
+def test_a_call_that_is_cancelled_gives_nothing() -> None:
+    async def forever(*_: object) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    async def run() -> None:
+        async with asyncio.timeout(0):
+            await octavo.acompress(chat(), ratio=0.3, summariser=forever)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("a bug"), ProviderError("the service is down")], ids=type
+)
+def test_what_stops_a_summariser_stops_the_call_as_it_is(error: Exception) -> None:
+    def fails(*_: object) -> str:
+        raise error
+
+    with pytest.raises(type(error), match=str(error)):
+        octavo.compress(chat(), ratio=0.3, summariser=fails)

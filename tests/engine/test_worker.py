@@ -9,9 +9,10 @@ import logging
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +43,7 @@ from octavo.engine.worker_task import (
     CountRequest,
     MadeSnapshot,
     ReadPlace,
+    ReadTask,
     SnapshotTask,
     WorkerFailure,
     make,
@@ -562,3 +564,72 @@ async def test_only_long_histories_are_worth_a_process(make: MakeEngine) -> None
     assert snapshot.messages > 400
     await engine.close()
     assert child.returncode is not None
+
+
+def idle() -> Child:
+    """A process that does nothing until it is ended."""
+    return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+async def test_of_several_processes_the_one_that_has_read_a_branch_is_taken_wherever_it_stands() -> None:
+    """And any that is free, the newest first, where nothing was read."""
+    aside, key = WorkerPool(), ("a", b"read")
+    children = [idle() for _ in range(4)]
+    loop = asyncio.get_running_loop()
+
+    def free(*these: Child) -> None:
+        for child in these:
+            aside._free.append(child)
+            aside._resting[child] = loop.call_later(600, int)
+
+    try:
+        free(*children)
+        for child in children:
+            aside._read[child] = BranchesRead()
+            aside._read[child].add(key, ReadPlace("one", 1))
+            assert aside.known(key, ()) == (key, 0)
+            assert await aside._taken(key) is child
+            assert aside.known(key, ()) == (None, 0)
+            assert await aside._taken(key) is None
+            free(child)
+            del aside._read[child]
+        taken = [await aside._taken(None) for _ in range(5)]
+        assert taken == [*children[::-1], None]
+    finally:
+        free(*children)
+        await aside.close()
+    assert all(child.returncode is not None for child in children)
+
+
+async def test_what_a_process_has_read_is_known_while_it_reads_on_but_not_while_it_makes_a_snapshot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who continues it waits for the one, and does not for the other."""
+    aside, nodes = WorkerPool(), branch(20)
+    keys = [*places(None, nodes)]
+    begun, gate = threading.Event(), threading.Event()
+
+    def slowly(*given: Any, **more: Any) -> None:
+        begun.set()
+        assert gate.wait(60)
+        write_task(*given, **more)
+
+    async def known_during(work: Coroutine[Any, Any, object]) -> int:
+        begun.clear()
+        gate.clear()
+        doing = asyncio.create_task(work)
+        try:
+            await asyncio.to_thread(begun.wait, 60)
+            return aside.known(None, nodes)[1]
+        finally:
+            gate.set()
+            await doing
+
+    await aside.read(ReadTask(new=nodes[:20], continues=None, leading=0, settled=0), keys[19])
+    monkeypatch.setattr("octavo.engine.worker.write_task", slowly)
+    more = ReadTask(new=nodes[20:], continues=keys[19], leading=0, settled=0)
+    assert await known_during(aside.read(more, keys[39])) == 20
+    made = replace(task(nodes, 36), whole=(), after=(), continues=keys[39], depth=36)
+    assert await known_during(aside.make(made, count, tokens=0, urgent=False)) == 0
+    assert aside.known(None, nodes) == (keys[39], 40)
+    await aside.close()

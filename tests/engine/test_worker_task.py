@@ -27,6 +27,7 @@ from octavo.engine.worker_task import (
     ReadPlace,
     ReadTask,
     SnapshotTask,
+    _read_on,
     _room,
     make,
     serve,
@@ -261,3 +262,58 @@ def test_a_process_keeps_a_thousandth_of_the_memory_within_bounds(
 
     monkeypatch.setattr(os, "sysconf", sysconf)
     assert _room() == kept
+
+
+def test_what_is_read_ahead_is_counted_as_far_as_a_snapshot_would_cover_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And digested to its end, so that a compression finds both."""
+    monkeypatch.setattr("octavo.core.extract.totals.BLOCK", 1)
+    first = _read_on(reading(NODES, 0, 30, settled=21), ReadBranch(), 100)
+    assert [len(one.nodes) for one in first.totals] == [20]
+    second = _read_on(reading(NODES, 30, 61, settled=50), first, 200)
+    assert [len(one.nodes) for one in second.totals] == [20, 49]
+    assert (second.nodes, second.size) == (NODES[:61], 300)
+    assert list(second.digests) == [digest(node.message for node in NODES[:at]) for at in range(1, 62)]
+    less = _read_on(reading(NODES, 30, 61, settled=20), first, 200)
+    assert [len(one.nodes) for one in less.totals] == [19]
+    nothing = _read_on(reading(NODES, 0, 30, settled=0), ReadBranch(), 100)
+    assert [len(one.nodes) for one in nothing.totals] == [0]
+    # Of a long branch, only the end is there: what stands before it has no digest here.
+    long = replace(first, nodes=NODES[10:30], digests=(), skipped=10)
+    late = _read_on(reading(NODES, 30, 61, settled=50), long, 200)
+    assert late.digests == ()
+    assert [len(one.nodes) for one in late.totals] == [20, 39]
+
+
+def test_a_branch_that_grows_too_large_is_dropped_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen failing with: its beginning, which was taken for all of it."""
+    monkeypatch.setattr("octavo.engine.worker_task.KEPT", len(pickle.dumps(NODES[:60])))
+    small = Process()
+    try:
+        assert small.ask(reading(NODES, 0, 30)) == BranchRead()
+        assert small.ask(reading(NODES, 30, 81), ReadPlace("one", 30)) == BranchRead()
+        assert small.ask(continued(NODES, 60, 81), ReadPlace("one", 81)) == BranchForgotten()
+    finally:
+        small.end()
+
+
+def test_garbage_is_looked_for_between_tasks_and_blocks_and_what_is_kept_is_not_looked_through(
+    process: Process,
+) -> None:
+    looked: list[str] = []
+
+    def look(phase: str, _: object) -> None:
+        looked.append(phase)
+
+    gc.callbacks.append(look)
+    try:
+        assert process.ask(reading(NODES, 0, 30)) == BranchRead()
+        work = replace(covering(NODES[:70], 60), whole=NODES[40:60])
+        assert isinstance(process.ask_blocks(work, NODES[:24], NODES[24:40], name="two"), MadeSnapshot)
+        assert process.ask(reading(NODES, 0, 30), None, "three") == BranchRead()
+    finally:
+        gc.callbacks.remove(look)
+    # The last look may not be over yet.
+    assert looked.count("start") in (4, 5)
+    assert gc.get_freeze_count() > 0

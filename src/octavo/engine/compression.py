@@ -128,14 +128,14 @@ def choose_cut(state: TipState, request: CompressionRequest) -> Split | None:
     if isinstance(retain, KeepShare) and retain.unit == "characters":
         sizes = [len(message.text) + sum(len(result.text) for result in message.results) for message in said]
         history = sum(sizes[start:])
+        unit = history / max(1, sum(_sent_size(state, node) for node in branch[start:]))
     else:
         sizes = [_sent_size(state, node) for node in branch]
-        history = state.history
-    keep = None if isinstance(retain, KeepNothing) else _kept(state, request, retain, history)
-    room = None if request.urgency == "soft" else _beside(state)
+        history, unit = state.history, 1.0
+    keep = None if isinstance(retain, KeepNothing) else _kept(state, request, retain, history, unit)
+    room = None if request.urgency == "soft" else math.floor(_beside(state) * unit)
     # A person who says how much is to stay gets that much.
     frees = state.policy.frees if request.retain is None else 0.0
-    unit = history / max(1, state.history)
     cut = split(
         said,
         sizes,
@@ -187,8 +187,10 @@ def _usual(policy: Policy, request: CompressionRequest) -> Retain:
     return by_hand or policy.retain
 
 
-def _kept(state: TipState, request: CompressionRequest, retain: Retain, history: int) -> int:
+def _kept(state: TipState, request: CompressionRequest, retain: Retain, history: int, unit: float) -> int:
     """Say how much may stay verbatim, in the unit of the history: never more than can be sent beside a snapshot.
+
+    `unit` is what a token has of it on the average: 1, or some characters.
 
     What a policy wants to keep of a history far above the mark, as an import brings it, is cut to what it would keep at
     the mark. A person who asks for more gets as much as fits.
@@ -196,7 +198,6 @@ def _kept(state: TipState, request: CompressionRequest, retain: Retain, history:
     wanted, budget = retained_tokens(retain, history), state.budget
     mark, cut = (budget.trigger, budget.retained) if request.retain is None else (budget.hard, budget.hard)
     room = mark - budget.overhead.total - budget.snapshot
-    unit = history / max(1, state.history)
     return wanted if wanted <= room * unit else math.floor(max(0, min(cut, room)) * unit)
 
 
@@ -208,6 +209,11 @@ def _covered_tokens(state: TipState, cut: Split) -> int:
     """Count what a cut covers beyond what is covered already."""
     unloaded = state.unloaded.tokens if state.unloaded else 0
     return unloaded + _tokens(state, state.recipe.branch[_start(state) : cut.cut])
+
+
+def _covered_messages(state: TipState, cut: Split) -> int:
+    """Count them; system messages at the beginning are never covered."""
+    return _unloaded(state) + cut.cut - max(_start(state), len(state.recipe.leading))
 
 
 def _unloaded(state: TipState) -> int:
@@ -242,19 +248,17 @@ def make_plan(
     """Say what a compression would do: exact numbers where they are known, the cap where they are not."""
     branch, previous = state.recipe.branch, state.recipe.snapshot
     start = _start(state)
-    covered = branch[start : cut.cut] if cut else ()
     retained = branch[cut.cut :] if cut else branch[start:]
     before = previous.messages if previous else 0
     kept = _tokens(state, retained) + (_tokens(state, _answers(state, cut.cut)) if cut else 0)
     after = state.budget.overhead.total + min(state.budget.snapshot, state.history) + kept
     leading = len(state.recipe.leading)
-    new = _unloaded(state) + len(covered) - max(0, leading - start) if covered else 0
     return CompressionPlan(
         decision=decision,
         reading=state.reading,
         budget=state.budget,
         messages=before + _unloaded(state) + len(branch) - max(leading, start),
-        covered=before + new,
+        covered=before + (_covered_messages(state, cut) if cut else 0),
         retained=len(retained) if cut else len(branch) - max(leading, start),
         covered_tokens=_covered_tokens(state, cut) if cut else 0,
         retained_tokens=kept,
@@ -299,7 +303,7 @@ async def compress(
         return
     yield CompressionStarted(
         urgency=request.urgency,
-        messages=_unloaded(state) + cut.cut - _start(state),
+        messages=_covered_messages(state, cut),
         tokens=_covered_tokens(state, cut),
     )
     beat = asyncio.create_task(_keep_alive(tools.store, held, asyncio.current_task()))
@@ -653,7 +657,7 @@ async def _last_originals(state: TipState, cut: Split, store: Store) -> tuple[Br
     cutoff = state.recipe.branch[cut.cut - 1]
     above = cutoff.depth - LAST
     (last,) = [page async for page in store.tree.pages(cutoff.id, above=above, stop=cutoff.depth, size=LAST)]
-    return last, lambda: store.tree.pages(last[0].parent or "", above=0, stop=above)
+    return last, lambda: store.tree.pages(cutoff.id, above=0, stop=above)
 
 
 async def _conclude(

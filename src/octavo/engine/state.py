@@ -542,7 +542,7 @@ async def _counted(store: Store, stored: StoredContext, meter: Meter) -> StoredC
 def _overhead(reading: Reading) -> Overhead:
     sections = dict(reading.breakdown)
     return Overhead(
-        system=sections.get("system", 0) + sections.get("frame", 0),
+        system=sum(sections.get(name, 0) for name in ("system", "frame")),
         tools=sections.get("tools", 0),
         pins=sections.get("pins", 0),
     )

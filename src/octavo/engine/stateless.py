@@ -524,7 +524,7 @@ def _choose_cut(branch: Branch, scale: _Scale, limit: int, keep: float | int, po
     share = keep if isinstance(keep, int) and not isinstance(keep, bool) else math.floor(room * _share(keep))
     most = math.floor(room * ANSWERS_SHARE)
     chosen = split(said, sizes, min(share, room), room=share, boundary=policy.boundary, answers=most)
-    if sum(sizes[chosen.cut if chosen else start :]) > share and _may_cover_all(said, start):
+    if sum(sizes[chosen.cut if chosen else start :]) > share and _may_cover_all(said):
         chosen = Split(len(said), inside=True)
     if chosen is None:
         return None
@@ -548,7 +548,7 @@ def _recall_room(cut: _Cut, limit: int, room: int, policy: Policy, options: Comp
     """Say how many tokens passages may take; none where nobody asks, or the policy has no recall."""
     last = cut.branch[-1].message
     wanted = options.get("recall", part_of(limit) if policy.recall != "off" else 0)
-    if cut.at == len(cut.branch) or not opens_turn(last):
+    if not opens_turn(last):
         return 0
     if isinstance(wanted, int) and not isinstance(wanted, bool):
         if wanted < 0:
@@ -576,9 +576,9 @@ def _recalled(cut: _Cut, scale: _Scale, room: int) -> Passages:
     return choose(asked, pieces, ranker, room=room, count=scale.meter.count_text, sent=sent)
 
 
-def _may_cover_all(said: Sequence[Message], start: int) -> bool:
+def _may_cover_all(said: Sequence[Message]) -> bool:
     """Tell whether nothing need stay because it waits for an answer."""
-    return len(said) > start and said[-1].role != "user" and len(said) in tool_cuts(said)
+    return said[-1].role != "user" and len(said) in tool_cuts(said)
 
 
 def _share(keep: float | int) -> float:
