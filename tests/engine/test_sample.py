@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from octavo.engine.engine import Engine
-from octavo.engine.sample import COUNTED_BY, open_sample
+from octavo.engine.sample import COUNTED_BY, TITLE, open_sample
 from octavo.providers.settings import LOCAL_WINDOW
 from scripts.make_sample import AUTHOR, pieces
 
@@ -19,6 +19,15 @@ async def test_the_sample_says_what_its_words_say() -> None:
         chat = await engine.chat(sample.id)
         said = [(who, words) for who, _, words in pieces() if who in ("user", "assistant")]
         assert [(node.message.role, node.message.text) for node in await chat.branch()] == said
+
+
+async def test_the_sample_is_told_from_a_conversation_about_it() -> None:
+    async with await Engine.open() as engine:
+        await engine.create(f"What I think of {TITLE}")
+        sample = await open_sample(engine)
+        assert sample.title == TITLE
+        await engine.create(TITLE.upper())
+        assert (await open_sample(engine)).id == sample.id
 
 
 async def test_everything_can_be_tried_on_the_sample_without_a_model() -> None:

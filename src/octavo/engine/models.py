@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from octavo.core.budget import ModelCard, Price
 from octavo.core.message_json import Json, JsonObject
 from octavo.core.messages import Message
+from octavo.core.reply import Chunk
 from octavo.engine.settings import MODEL_FREE, SAME
 from octavo.errors import BadInput, NotFound, UnknownModel
 from octavo.meters.calibration import Calibration, dump, load
@@ -299,3 +300,10 @@ def _read(own: JsonObject) -> CardBook:
         except BadInput as error:
             log.warning("the card of %s is not used: %s", name, error)
     return found
+
+
+async def close_stream(stream: AsyncIterator[Chunk]) -> None:
+    """Stop a request at once, if its stream is one that can be closed."""
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()

@@ -9,7 +9,7 @@ it is known to be one, so a stream arrives all at once.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from octavo.core.recall.render import GAP, WHO
 from octavo.core.reply import Chunk, Delta, Reply, Request
 from octavo.core.tools import Tool
 from octavo.core.transcript import describe, shorten
+from octavo.engine.models import close_stream
 from octavo.engine.recall import search_covered
 from octavo.engine.state import TipState
 from octavo.errors import BadReply, NotFound
@@ -145,13 +146,6 @@ def _line(passage: Passage) -> str:
 def offered_tools(state: TipState) -> tuple[Tool, ...]:
     """Give all tools that the model of a state is offered."""
     return (*state.loaded.tools, TOOL) if state.searches else state.loaded.tools
-
-
-async def close_stream(stream: AsyncIterator[Chunk]) -> None:
-    """Stop a request at once, if its stream is one that can be closed."""
-    close = getattr(stream, "aclose", None)
-    if close is not None:
-        await close()
 
 
 async def stream_with_tool(

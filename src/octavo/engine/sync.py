@@ -28,9 +28,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S")
 
-PAGE = 1_000
-"""Conversations that are looked through at a time."""
-
 
 class Loop:
     """An event loop in a thread."""
@@ -259,11 +256,4 @@ async def _find(engine: Engine, wanted: str | None) -> Conversation | None:
     with suppress(NotFound):  # a title is no id
         for found in await engine.conversations(ids=[wanted]):
             return found
-    looked_at = 0
-    # The store looks for the words anywhere in a title.
-    while page := await engine.conversations(title=wanted, limit=PAGE, offset=looked_at):
-        for found in page:
-            if found.title == wanted:
-                return found
-        looked_at += len(page)
-    return None
+    return next(iter(await engine.conversations(titled=wanted, limit=1)), None)

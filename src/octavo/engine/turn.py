@@ -25,6 +25,7 @@ from octavo.engine.accept import Accepted
 from octavo.engine.answer_draft import AnswerDraft
 from octavo.engine.answer_notes import AnswerNotes, keep_answer_notes
 from octavo.engine.compression import FOR_LINES, WAITED_FOR, CompressionRequest, takes_long
+from octavo.engine.models import close_stream
 from octavo.engine.outcome import (
     Answered,
     AnswerFailed,
@@ -39,7 +40,7 @@ from octavo.engine.outcome import (
 )
 from octavo.engine.overflow import OverflowRetry, leave_free
 from octavo.engine.recall import recall
-from octavo.engine.recall_tool import RESERVE, close_stream, offered_tools, stream_with_tool
+from octavo.engine.recall_tool import RESERVE, offered_tools, stream_with_tool
 from octavo.engine.state import NOTHING, Revision, TipState
 from octavo.errors import NotFound, ProviderError, UsageError, WindowExceeded
 from octavo.store.values import CACHED, TIP, Added, Entry

@@ -76,14 +76,16 @@ class ConversationStore(Section):
         archived: bool | None = False,
         deleted: bool | None = False,
         title: str = "",
+        titled: str | None = None,
         label: str = "",
         limit: int = SHOWN,
         offset: int = 0,
         ids: Sequence[str] | None = None,
     ) -> tuple[Conversation, ...]:
-        """List conversations, the last changed first; `title` is a part of the title, None means any.
+        """List conversations, the last changed first; None means any.
 
-        Deleted ones are those that can still be brought back.
+        `title` is a part of the title, whatever its case, and `titled` is the whole of it. Deleted ones are those that
+        can still be brought back.
         """
         shown = THERE if deleted is None else THERE & ~LISTED if deleted else LISTED
         query = sa.select(conversation).where(shown).order_by(_c.updated.desc(), _c.id.desc())
@@ -95,6 +97,8 @@ class ConversationStore(Section):
             query = query.where(_c.archived.is_not(None) if archived else _c.archived.is_(None))
         if title:
             query = query.where(_c.title.icontains(title, autoescape=True))
+        if titled is not None:
+            query = query.where(_c.title == titled)
         if label:
             query = query.where(has_label(connection, label))
         found = await connection.execute(query.limit(limit).offset(offset))

@@ -24,7 +24,7 @@ async def open_sample(engine: Engine, *, owner: str = "", usual: str = "") -> Co
 
     `usual` answers in it where no model is set for all conversations.
     """
-    listed = await engine.store.conversations.list(owner=owner, archived=None, title=TITLE, limit=1)
+    listed = await engine.store.conversations.list(owner=owner, archived=None, titled=TITLE, limit=1)
     if listed:
         return listed[0]
     made = await engine.store.import_file(CONVERSATION, owner=owner, new_ids=True)
