@@ -380,7 +380,10 @@ async def test_habits_are_those_of_all_messages_whether_they_were_added_or_loade
     state = await said(chat, *turns(30, 60, 90))
     sizes = [*map(METER.count_message, turns(30, 60, 90))]
     usual = Habits(
-        requests=3, tokens=sum(sizes), largest=max(map(sum, zip(sizes[::2], sizes[1::2], strict=True)))
+        requests=3,
+        tokens=sum(sizes),
+        largest=max(map(sum, zip(sizes[::2], sizes[1::2], strict=True))),
+        uncovered=3,
     )
     assert state.habits == usual
     engine.states = TipStateCache(engine.store, engine.models)
@@ -389,6 +392,7 @@ async def test_habits_are_those_of_all_messages_whether_they_were_added_or_loade
     assert isinstance(outcome, Compressed)
     covered = (await chat._state()).habits
     assert (covered.requests, covered.tokens, covered.open) == (3, sum(sizes), 0)
+    assert covered.uncovered == 1
 
 
 async def test_a_message_that_was_deleted_is_pinned_no_longer(make: MakeEngine) -> None:

@@ -109,7 +109,7 @@ async def test_a_summariser_that_keeps_failing_is_not_asked_again(
     await client.put(f"/api/v1/models/{GPT}", json={"provider": "openai", "window": 4_000, "max_output": 500})
     place = await conversation(client, model=GPT, summariser=WRITER, summary_share=1.0)
     reasons = list[str]()
-    await talk(client, place, *(f"Question {n}. {FILLER}" for n in range(40)))
+    await talk(client, place, *(f"Question {n}. {FILLER}" for n in range(60)))
     for snapshot in (await client.get(f"{place}/snapshots")).json()["snapshots"]:
         reasons.append((await client.get(f"{place}/snapshots/{snapshot['id']}/receipt")).json()["no_summary"])
     asked = sum(json.loads(body)["model"] == WRITER for body in provider.bodies)

@@ -35,7 +35,14 @@ async def recall(engine: Engine, state: TipState) -> tuple[TipState, Recalled | 
     if snapshot is None or question is None or question.id in state.loaded.recalled:
         return state, None
     asked = question_of(question.message, state.context.retained[:-1])
-    free = room(state.policy.recall, state.budget, used=state.reading.cautious, asks=asked.asks)
+    free = room(
+        state.policy.recall,
+        state.budget,
+        used=state.reading.cautious,
+        said=state.history - state.recalled,
+        recalled=state.recalled,
+        asks=asked.asks,
+    )
     if free <= 0:
         return state, None
     passages = await _find(engine, state, snapshot, asked, free, said=_said(snapshot))

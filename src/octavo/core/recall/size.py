@@ -21,12 +21,15 @@ LEAST = 400
 MOST = 2_000
 """Tokens that are enough for what belongs to one question."""
 PART = 1 / 8
-"""Of the room that a compression frees, at most: by themselves, passages fill it in eight questions or more. In windows
-of less than 10,000 tokens, and where prices move the mark down, this is less than the others. Without it, each question
-would bring a compression there."""
+"""Of the room that a compression frees, for one question. Passages stay with their questions: where prices move the
+mark down, and in small windows, each question would bring a compression otherwise."""
+SPARE = 1 / 4
+"""Of what is free just now: a question may take that much, up to the least, though it be more than its part."""
+TOGETHER = 1 / 4
+"""A message that asks nothing recalls only while all passages that are sent take less of what is said beside them, or
+of the room that they leave free, whichever is more: most messages of a chat between people are of this kind."""
 TOLD_PART = 1 / 2
-"""Of that room for what has not the form of a question. Most of it tells something; the rest asks for work, and needs
-what was said of it."""
+"""Of what a question may take, for such a message: some ask for work, and need what was said of it."""
 FIRST = 2_000
 """Tokens of a budget, of which passages get `FIRST_SHARE`; of all above they get `REST_SHARE`."""
 FIRST_SHARE = 0.3
@@ -56,19 +59,32 @@ def part_of(budget: int) -> int:
     return min(MOST, int(FIRST_SHARE * min(budget, FIRST) + REST_SHARE * max(0, budget - FIRST)))
 
 
-def wanted(setting: Recall, budget: Budget, *, asks: bool = True) -> int:
-    """Say how many tokens passages would take if there were room."""
+def wanted(setting: Recall, budget: Budget) -> int:
+    """Say how many tokens passages for a question would take if there were room."""
     match setting:
         case "off":
             return 0
         case "auto":
-            freed = budget.trigger - budget.settled
-            most = min(MOST, max(LEAST, int(SHARE * budget.window)), int(PART * freed))
-            return most if asks else int(TOLD_PART * most)
+            return min(MOST, max(LEAST, int(min(SHARE * budget.window, PART * _freed(budget)))))
         case int():
             return setting
 
 
-def room(setting: Recall, budget: Budget, *, used: int, asks: bool = True) -> int:
-    """Say how many tokens passages may take, `used` being what is sent without them."""
-    return max(0, min(wanted(setting, budget, asks=asks), budget.trigger - used))
+def room(setting: Recall, budget: Budget, *, used: int, said: int, recalled: int, asks: bool = True) -> int:
+    """Say how many tokens passages may take.
+
+    `used` is what is sent without them: `said` tokens are the conversation's own, and `recalled` the passages of
+    earlier questions.
+    """
+    most, free = wanted(setting, budget), max(0, budget.trigger - used)
+    if setting == "auto":
+        most = min(most, int(max(PART * _freed(budget), SPARE * free)))
+        if not asks:
+            together = TOGETHER * max(said, free + recalled) - recalled
+            most = max(0, int(min(TOLD_PART * most, together)))
+    return min(most, free)
+
+
+def _freed(budget: Budget) -> int:
+    """Say how much room a compression makes at least."""
+    return budget.trigger - budget.settled
