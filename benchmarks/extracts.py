@@ -132,6 +132,9 @@ HOSTILE: Mapping[str, Callable[[int], list[str]]] = {
         for n in range(size)
     ],
     "one word": lambda size: ["word " * 20] * size,
+    "lines of one message": lambda size: [
+        "Remark: " + "\n".join(f"the word w{n}x is {n * 7} of u{n % 97}" for n in range(4 * size))
+    ],
     "all words unique": lambda size: [" ".join(f"w{n}x{at}q" for at in range(14)) for n in range(size)],
     "Chinese": chinese,
 }

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from octavo.core.extract import units
 from octavo.core.extract.choose import extract
 from octavo.core.extract.render import HEAD, render
 from octavo.core.extract.scan import words
@@ -458,3 +459,23 @@ def test_what_is_given_up_to_fit_leaves_the_budget_full(budget: int) -> None:
         return len(text.splitlines()) if text.startswith(HEAD) else 1
 
     assert lines(render(extract(covered, budget=budget, measure=lines))) == budget
+
+
+@pytest.mark.parametrize("opening", ["", "Remark: "])
+def test_each_piece_of_a_long_message_is_reduced_to_its_letters_once(
+    monkeypatch: pytest.MonkeyPatch, opening: str
+) -> None:
+    """Seen failing with: those of the whole message anew for each piece, where it opens with what is no speaker."""
+    reduced: list[str] = []
+
+    def noted(text: str) -> str:
+        reduced.append(text)
+        return text
+
+    monkeypatch.setattr(units, "skeleton", noted)
+    said = opening + "\n".join(f"the word w{n}x is {n * 7} of u{n % 97}" for n in range(300))
+    covered = place([user("Go."), assistant(said), user("And now?")])
+    analyses = analyse_all(covered)
+    for _ in range(2):
+        assert extract(covered, budget=400, measure=quarter, analyses=analyses)
+    assert len(reduced) == len(set(reduced)) == 300

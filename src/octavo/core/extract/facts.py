@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypeVar, get_args
 from octavo.core.extract import cues
 from octavo.core.extract.fact_patterns import names
 from octavo.core.extract.sources import Source, line_up
-from octavo.core.extract.units import Analysis, TextUnit, analyse, analyse_all, kept_with_units
+from octavo.core.extract.units import Analysis, TextUnit, Units, analyse, analyse_all, kept_with_units
 from octavo.core.messages import Node, user
 from octavo.core.snapshot import Channel
 
@@ -180,7 +180,7 @@ def _said(units: Sequence[TextUnit]) -> tuple[TextUnit, ...]:
 
 
 @kept_with_units
-def _stated(units: Sequence[TextUnit]) -> tuple[Mention, ...]:
+def _stated(units: Units) -> tuple[Mention, ...]:
     """List what units state by themselves, whatever was said before or after, once each."""
     found: dict[Mention, None] = {}
     call = None

@@ -13,12 +13,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from octavo.core.extract.standing import STANDS, find_standing
-from octavo.core.extract.units import Analysis, TextUnit, kept_with_units, reread, say
+from octavo.core.extract.units import Analysis, TextUnit, Units, kept_with_units, reread, say
 from octavo.core.messages import Node
 from octavo.core.snapshot import Extract
 
 NEAR = 8
 """A message this close to a tool's call or answer is part of work in progress, not of a chat."""
+REOPENED = "reopened"
 NO_ORIGINS: Mapping[str, str] = MappingProxyType({})
 ASSISTANT_LENGTH = 2.5
 """A side whose texts are this many times longer than the other's is an assistant; people write texts of similar
@@ -30,7 +31,7 @@ class Source(NamedTuple):
 
     node: str
     depth: int
-    units: tuple[TextUnit, ...]
+    units: Units
     covered: bool
     """False for what is sent verbatim anyway."""
     day: str
@@ -206,12 +207,16 @@ def between_people(*parts: Lengths) -> bool:
     return mean["assistant"] <= ASSISTANT_LENGTH * mean["user"]
 
 
-def _reopened(analysis: Analysis) -> tuple[TextUnit, ...]:
-    """Put back what looked like a speaker and is none."""
-    first, *rest = analysis.units
-    whole = analysis.opening + first.text
-    standing = find_standing(whole) | first.standing if analysis.own else 0
-    return (say(whole, first.channel, first.line, standing), *rest)
+def _reopened(analysis: Analysis) -> Units:
+    """Put back what looked like a speaker and is none; it is kept with the units, like all that is known of them."""
+    kept = analysis.units.__dict__
+    if REOPENED not in kept:
+        first, *rest = analysis.units
+        whole = analysis.opening + first.text
+        standing = find_standing(whole) | first.standing if analysis.own else 0
+        kept[REOPENED] = Units((say(whole, first.channel, first.line, standing), *rest))
+    found: Units = kept[REOPENED]
+    return found
 
 
 def _carried(node: Node, extracts: Sequence[Extract], *, covered: bool) -> list[Source]:
@@ -222,7 +227,7 @@ def _carried(node: Node, extracts: Sequence[Extract], *, covered: bool) -> list[
             Source(
                 node=node.id,
                 depth=node.depth,
-                units=tuple(reread(extract)),
+                units=Units(reread(extract)),
                 covered=covered,
                 day=extract.day,
                 stamp=extract.day,

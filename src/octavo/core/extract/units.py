@@ -108,14 +108,12 @@ class Units(tuple[TextUnit, ...]):
     """The units of a message, with room for what was found out about them."""
 
 
-def kept_with_units(compute: Callable[[Sequence[TextUnit]], T]) -> Callable[[Sequence[TextUnit]], T]:
+def kept_with_units(compute: Callable[[Units], T]) -> Callable[[Units], T]:
     """Have something that depends on the units of a message alone worked out once for as long as they are kept."""
     name = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
-    def look_up(units: Sequence[TextUnit]) -> T:
-        if units.__class__ is not Units:
-            return compute(units)
+    def look_up(units: Units) -> T:
         kept = units.__dict__
         if name not in kept:
             kept[name] = compute(units)
@@ -141,7 +139,7 @@ def skeletons(units: Sequence[TextUnit]) -> array[int]:
 class Analysis:
     """All that extraction and receipts want to know of a message."""
 
-    units: tuple[TextUnit, ...]
+    units: Units
     day: str = ""
     """The day a stamp at the start of the message names."""
     speaker: str = ""
