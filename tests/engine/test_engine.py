@@ -155,10 +155,8 @@ async def test_a_conversation_is_compressed_behind_its_turns_once_a_mark_is_cros
     await chat.wait_until_idle()
 
 
-async def test_an_idle_conversation_is_looked_at_when_its_cache_is_cold(
-    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two that were left at different times; one that is gone by then holds up nobody."""
+def passing(monkeypatch: pytest.MonkeyPatch) -> tuple[list[float], list[float]]:
+    """Let time pass at once where the engine sleeps; give the time it is, and how long it slept each time."""
     now, slept = [1_000.0], list[float]()
 
     async def sleep(seconds: float) -> None:
@@ -166,6 +164,14 @@ async def test_an_idle_conversation_is_looked_at_when_its_cache_is_cold(
         now[0] += seconds
 
     monkeypatch.setattr("octavo.engine.engine.asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": sleep}))
+    return now, slept
+
+
+async def test_an_idle_conversation_is_looked_at_when_its_cache_is_cold(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two that were left at different times; one that is gone by then holds up nobody."""
+    now, slept = passing(monkeypatch)
     engine = await make(clock=lambda: now[0], window=8_192)
     chats = [await filled(engine, 18) for _ in range(3)]
     states = [await chat._state() for chat in chats]
@@ -574,13 +580,7 @@ async def test_a_title_is_begun_once_at_the_beginning_and_where_titles_are_wante
 async def test_the_next_idle_conversation_is_waited_for_when_nothing_is_waited_for_any_more(
     make: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now, slept = [1_000.0], list[float]()
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        now[0] += seconds
-
-    monkeypatch.setattr("octavo.engine.engine.asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": sleep}))
+    now, slept = passing(monkeypatch)
     engine = await make(clock=lambda: now[0], window=8_192)
     for times in (1, 2):
         chat = await filled(engine, 18)
