@@ -259,13 +259,13 @@ async def load_state(
         stored = await _before(store, tip, meter, without)
     pins = await store.pins.of_branch(tip, tokenizer=unit) if tip else ()
     recalled = await _recalled(store, policy, stored)
-    passages = sum(meter.count_text(render(passages)) for passages in recalled.values())
+    recalled_tokens = sum(meter.count_text(render(passages)) for passages in recalled.values())
     habits = habits_of(
         ((meter.count_node(node), node.message.role == "assistant") for node in stored.retained),
         messages=stored.snapshot.messages if stored.snapshot else 0,
         tokens=stored.snapshot.tokens_before if stored.snapshot else 0,
         misses=misses,
-        recalled=passages,
+        recalled=recalled_tokens,
     )
     writer = models.writer_price(settings, meter.card)
     prompt = settings.get("system")
@@ -318,7 +318,7 @@ async def load_state(
             settings=settings,
             serving=serving,
             originals_wanted=stored.originals_wanted,
-            recalled=passages,
+            recalled=recalled_tokens,
             habits=habits,
             writer=writer,
         )
@@ -370,10 +370,8 @@ def with_recalled(state: TipState, passages: Passages) -> TipState:
     state.counts[last] = state.meter.count_message(last)
     context = replace(state.context, retained=(*state.context.retained[:-1], last))
     survey = _surveyed(state.meter, context, state.counts, state.unloaded)
-    recalled, tokens = (
-        {**state.loaded.recalled, state.tip: passages},
-        state.meter.count_text(render(passages)),
-    )
+    recalled = {**state.loaded.recalled, state.tip: passages}
+    tokens = state.meter.count_text(render(passages))
     return replace(
         state,
         loaded=replace(state.recipe, recalled=recalled),

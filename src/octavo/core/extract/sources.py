@@ -20,6 +20,7 @@ from octavo.core.snapshot import Extract
 NEAR = 8
 """A message this close to a tool's call or answer is part of work in progress, not of a chat."""
 REOPENED = "reopened"
+"""The name under which the units of a message are kept with what looked like a speaker put back."""
 NO_ORIGINS: Mapping[str, str] = MappingProxyType({})
 ASSISTANT_LENGTH = 2.5
 """A side whose texts are this many times longer than the other's is an assistant; people write texts of similar
