@@ -408,6 +408,18 @@ async def test_what_could_not_be_folded_at_one_step_of_a_tool_loop_is_at_the_nex
     assert "Weigh all pallets." in str(second.messages)
 
 
+async def weighed(engine: Engine) -> Chat:
+    """Make a conversation of one turn that is too large to be sent whole."""
+    chat = await engine.create()
+    await chat.add("Weigh all pallets.")
+    calls = tuple(ToolCall(id=f"c{n}", name="weigh", input="{}") for n in range(4))
+    await chat.add(Message(role="assistant", parts=calls))
+    for call in calls:
+        weights = " ".join(f"Pallet {n} weighs {n} kg." for n in range(90))
+        await chat.add({"role": "tool", "tool_call_id": call.id, "content": weights})
+    return chat
+
+
 async def test_overhead_that_leaves_no_room_is_refused_with_a_breakdown(make: MakeEngine) -> None:
     """Case 100."""
     engine = await make()
@@ -624,13 +636,7 @@ async def test_what_an_answer_left_out_or_that_it_was_cut_is_noted(make: MakeEng
     cut, whole = [node for node in await chat.branch() if node.message.role == "assistant"]
     assert (cut.status, whole.status) == ("aborted", "complete")
     assert await read_answer_notes(engine.store, [cut.id, whole.id]) == {cut.id: AnswerNotes(cut=True)}
-    large = await engine.create()
-    await large.add("Weigh all pallets.")
-    calls = tuple(ToolCall(id=f"c{n}", name="weigh", input="{}") for n in range(4))
-    await large.add(Message(role="assistant", parts=calls))
-    for call in calls:
-        weights = " ".join(f"Pallet {n} weighs {n} kg." for n in range(90))
-        await large.add({"role": "tool", "tool_call_id": call.id, "content": weights})
+    large = await weighed(engine)
     sent = await large.context()
     assert sent.notes
     (answer,) = [event.node for event in await events(large.answer()) if isinstance(event, Answered)]
@@ -893,13 +899,7 @@ async def test_where_a_compression_is_of_no_use_what_is_too_large_is_shortened(m
 async def test_the_bill_of_a_shortened_request_is_held_against_what_was_sent(make: MakeEngine) -> None:
     """Seen failing with: the bill held against the whole context, so that everything counted less from then on."""
     engine = await make()
-    chat = await engine.create()
-    await chat.add("Weigh all pallets.")
-    calls = tuple(ToolCall(id=f"c{n}", name="weigh", input="{}") for n in range(4))
-    await chat.add(Message(role="assistant", parts=calls))
-    for call in calls:
-        weights = " ".join(f"Pallet {n} weighs {n} kg." for n in range(90))
-        await chat.add({"role": "tool", "tool_call_id": call.id, "content": weights})
+    chat = await weighed(engine)
     counted = (await chat.usage()).reading.tokens
     seen = await events(chat.answer())
     (shrunk,) = [event for event in seen if isinstance(event, ContextShrunk)]

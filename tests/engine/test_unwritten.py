@@ -37,6 +37,14 @@ async def filled(engine: Engine, turns: int = 6) -> Chat:
     return chat
 
 
+async def receipt_of_compressing(chat: Chat) -> Receipt:
+    outcome = await chat.compress()
+    assert isinstance(outcome, Compressed)
+    paper = await chat.snapshots.receipt(outcome.snapshot.id)
+    assert paper is not None
+    return paper
+
+
 def refusing(_: Request) -> Reply:
     """An answer that is billed and is no summary."""
     return Reply(message=assistant("I cannot help with that."), usage=BILL, model="gpt-4o-mini-2024-07-18")
@@ -73,10 +81,7 @@ async def test_a_receipt_names_no_model_and_no_price_that_contributed_nothing(ma
     """Seen failing with: the model that answered, and what its refusals cost."""
     engine = await make(refusing, summariser="gpt-4o-mini", window=128_000)
     chat = await filled(engine)
-    outcome = await chat.compress()
-    assert isinstance(outcome, Compressed)
-    paper = await chat.snapshots.receipt(outcome.snapshot.id)
-    assert paper is not None
+    paper = await receipt_of_compressing(chat)
     assert (paper.model, paper.price) == ("", None)
     assert paper.no_summary == "the summary was refused by the model"
     (bill,) = await engine.store.costs.compressions()
@@ -89,10 +94,7 @@ async def test_a_receipt_with_a_summary_names_its_model_and_its_price(make: Make
     reply = Reply(message=assistant(told), usage=BILL, model="gpt-4o-mini-2024-07-18")
     engine = await make(lambda _: reply, summariser="gpt-4o-mini", window=128_000)
     chat = await filled(engine)
-    outcome = await chat.compress()
-    assert isinstance(outcome, Compressed)
-    paper = await chat.snapshots.receipt(outcome.snapshot.id)
-    assert paper is not None
+    paper = await receipt_of_compressing(chat)
     assert (paper.model, paper.no_summary) == ("gpt-4o-mini-2024-07-18", "")
     assert paper.price is not None
     assert paper.price > 0
@@ -174,10 +176,7 @@ async def test_a_late_summary_leaves_its_reason_in_the_receipt(
     monkeypatch.setattr("octavo.engine.compression.NOT_WAITED_FOR", FOR_LINES + 0.3)
     engine = await make(summariser=Mute(), window=128_000)
     chat = await filled(engine)
-    outcome = await chat.compress()
-    assert isinstance(outcome, Compressed)
-    paper = await chat.snapshots.receipt(outcome.snapshot.id)
-    assert paper is not None
+    paper = await receipt_of_compressing(chat)
     assert paper.no_summary == "it was not finished in the 5.3 seconds a compression may take"
 
 
@@ -193,10 +192,7 @@ async def test_where_nobody_was_asked_the_receipt_says_why(
 ) -> None:
     chat = await filled(await make(window=128_000, **options))
     await chat.set(**settings)
-    outcome = await chat.compress()
-    assert isinstance(outcome, Compressed)
-    paper = await chat.snapshots.receipt(outcome.snapshot.id)
-    assert paper is not None
+    paper = await receipt_of_compressing(chat)
     assert paper.no_summary == reason
 
 
@@ -206,10 +202,7 @@ async def test_without_a_key_for_the_cheap_model_the_receipt_says_so(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     engine = await make(window=128_000, provider=None, summariser=None)
     chat = await filled(engine)
-    outcome = await chat.compress()
-    assert isinstance(outcome, Compressed)
-    paper = await chat.snapshots.receipt(outcome.snapshot.id)
-    assert paper is not None
+    paper = await receipt_of_compressing(chat)
     assert paper.no_summary.startswith("no model was asked: ")
     assert "OPENAI_API_KEY" in paper.no_summary
 
@@ -219,10 +212,7 @@ async def test_where_no_summariser_is_known_the_receipt_says_so(make: MakeEngine
     await engine.models.define("plain", {"window": 128_000})
     chat = await filled(engine)
     await chat.set(model="plain")
-    outcome = await chat.compress()
-    assert isinstance(outcome, Compressed)
-    paper = await chat.snapshots.receipt(outcome.snapshot.id)
-    assert paper is not None
+    paper = await receipt_of_compressing(chat)
     assert paper.no_summary == UNSET
 
 
